@@ -1,4 +1,4 @@
-/** Who may call /mcp, from where and how long: the whole authorization by the protocol's own SDK, keys, and what ends a stream. */
+/** Who may call /mcp, from where and how long: the whole authorization by the SDK, keys, and what ends a stream. Threat K9 of `security.md`. */
 import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import t from 'tap'
 import { Application, whoami } from '../support/application.ts'

@@ -1,4 +1,4 @@
-/** The tools and resources at /mcp, with the protocol's own SDK as the client. */
+/** The tools and resources at /mcp, with the protocol's own SDK as the client. Threat D7 of `security.md`. */
 import { byCommand } from '@claimcheck/server/base/actor'
 import t from 'tap'
 import { sharedInstallation } from '../support/installation.ts'
@@ -76,14 +76,14 @@ t.test('what others wrote is data: marked, short, and without characters that mi
   ]) {
     const [words, block] = answer.content.map(({ text }) => text)
     t.notMatch(words, /Ignore all/)
-    t.notMatch(block, /[\u202e\u0007]/)
+    t.notMatch(block, /\p{Bidi_Control}|(?!\n)\p{Cc}/u)
     const mark = /^--- data ([0-9a-f]{16}) ---$/m.exec(block!)![1]!
     t.equal(block!.split(`--- end of data ${mark} ---`).length, 2, 'nobody ends the block early')
     t.ok(block!.endsWith(`--- end of data ${mark} ---`))
     t.notMatch(block, /^--- end of data ---$/m)
     const { untrusted, ...own } = answer.structuredContent
     t.notMatch(JSON.stringify(own), /Ignore all/)
-    t.notMatch(JSON.stringify(untrusted), /[\u202e\u0007]/)
+    t.notMatch(JSON.stringify(untrusted), /\p{Bidi_Control}|(?!\n)\p{Cc}/u)
   }
   const { params } = (await call(agent, 'get_receipt', { receipt_id })).structuredContent.untrusted.claim
   t.match(params.content, /more characters\)$/)

@@ -58,6 +58,5 @@ export function actionRules(claimSchema: unknown): ActionRules[] {
 
 interface ActionCondition {
   readonly if?: { readonly properties?: { readonly action?: { readonly enum?: readonly string[] } } }
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, never awaited
   readonly then?: { readonly properties?: { readonly target: object; readonly params: object } }
 }

@@ -22,7 +22,14 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'Start',
     about: 'From nothing to a receipt, and what the receipt says.',
-    pages: [own('quickstart'), own('concepts'), own('command-line'), own('checking-a-receipt'), own('evidence')],
+    pages: [
+      own('quickstart'),
+      own('concepts'),
+      own('command-line'),
+      own('mcp'),
+      own('checking-a-receipt'),
+      own('evidence'),
+    ],
   },
   { title: 'Actions', about: 'What an agent can claim here, made from the loaded plugins.', pages: ['actions'] },
   {

@@ -1,0 +1,15 @@
+/** The page about MCP lists the tools and resources that there are. */
+import { readFileSync } from 'node:fs'
+import { TOOLS } from '@claimcheck/server/mcp/tools'
+import t from 'tap'
+
+const page = readFileSync('server/docs/mcp.md', 'utf8')
+
+t.test('its table is that of the code', async (t) => {
+  const rows = TOOLS.map(
+    ({ name, scope, annotations, description }) =>
+      `| \`${name}\` | \`${scope}\` | ${annotations.readOnlyHint ? 'no' : 'yes'} | ${description} |`,
+  )
+  const [, table = ''] = /^\| tool \|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(page) ?? []
+  t.strictSame(table.trimEnd().split('\n'), rows)
+})
