@@ -16,7 +16,7 @@ t.test('a key counts in the Authorization header alone, on every route that take
   const installation = await shared()
   const { key } = await installation.client('elsewhere')
   const routes = servedRoutes().filter(({ method, url }) =>
-    ['key', 'credential'].includes(ROUTE_ACCESS[`${method} ${url}`]!),
+    ['key', 'credential', 'audience'].includes(ROUTE_ACCESS[`${method} ${url}`]!),
   )
   t.ok(routes.length > 4)
   for (const route of routes) {

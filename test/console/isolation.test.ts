@@ -305,13 +305,13 @@ t.test('every route of the API that needs a credential refuses what is none', as
     'the session of an owner': { cookie: session },
     'a key in another scheme': { authorization: `Basic ${client.key}` },
   }
-  for (const { method, url } of consoleRoutesFor('key', 'credential')) {
+  for (const { method, url } of consoleRoutesFor('key', 'credential', 'audience')) {
     const path = filled({ method, url }, ids)
     const ask = (headers: Readonly<Record<string, string>>) =>
       installation.request(path, { method, headers, ...(method === 'POST' ? { body: '{}' } : {}) })
     for (const [what, headers] of Object.entries(none))
       t.equal((await ask(headers)).status, 401, `${method} ${url}: ${what}`)
-    const isForKeys = ROUTE_ACCESS[`${method} ${url}`] === 'key'
+    const isForKeys = ROUTE_ACCESS[`${method} ${url}`] !== 'credential'
     const ofApplication = await ask(bearer(tokens.access_token))
     t.equal(ofApplication.status, isForKeys ? 401 : 200, `${method} ${url}: a token of an application`)
   }

@@ -4,11 +4,21 @@
  * - `anyone`: it shows the same to everybody, or what whoever has the unguessable id may see
  * - `link`: whoever holds the token in the address
  * - `application`: OAuth clients, and the browsers that they send
- * - `key`: an API key, for its workspace; `credential`: also a token of an application
+ * - `key`: an API key, for its workspace; `credential`: also a token of an application; `audience`: a key, or a token
+ *   that is meant for this route alone
  * - `account`: who is signed in, for themselves
  * - `member`, `owner`: who is one of the workspace in the address
  */
-export type Access = 'anyone' | 'link' | 'application' | 'key' | 'credential' | 'account' | 'member' | 'owner'
+export type Access =
+  | 'anyone'
+  | 'link'
+  | 'application'
+  | 'key'
+  | 'credential'
+  | 'audience'
+  | 'account'
+  | 'member'
+  | 'owner'
 
 export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /v1/claims': 'key',
@@ -16,7 +26,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /v1/claims/:claim_id': 'key',
   'GET /v1/connections': 'key',
   'GET /v1/whoami': 'credential',
-  'POST /mcp': 'credential',
+  'POST /mcp': 'audience',
 
   'GET /.well-known/oauth-authorization-server': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',
