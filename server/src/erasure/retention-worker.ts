@@ -16,7 +16,7 @@ interface RetentionWorkerOptions {
 }
 
 interface Pauses {
-  /** A server that has just started has other things to do. */
+  /** A machine that has just started may still have a wrong clock, which nothing has contradicted yet: what it erases is lost. */
   readonly firstMs: number
   /** Between passes that find nothing more. */
   readonly idleMs: number
@@ -24,7 +24,7 @@ interface Pauses {
   readonly busyMs: number
 }
 
-const PAUSES: Pauses = { firstMs: 5000, idleMs: 10 * 60_000, busyMs: 1000 }
+const PAUSES: Pauses = { firstMs: 10 * 60_000, idleMs: 10 * 60_000, busyMs: 1000 }
 
 export function createRetentionWorker(
   { retention, storage, clockDoubt, logger }: RetentionWorkerOptions,
