@@ -138,6 +138,13 @@ t.test('a key is kept in a profile that only its owner reads', async (t) => {
   })
   t.match(await bare(CLAIM, { CLAIMCHECK_PROFILE: 'nobody' }), { code: 1, stderr: /no profile nobody/ })
 
+  const { id, key } = await installation.claimcheck.keys.create(client.workspaceId, 'command line on desk')
+  const { profiles } = JSON.parse(readFileSync(file, 'utf8'))
+  const made = { ...profiles, made: { url, key, keyId: id } }
+  writeFileSync(file, JSON.stringify({ current: 'work', profiles: made }), { mode: 0o600 })
+  t.match(await bare(['logout', '--profile', 'made']), { code: 0, stdout: /Its key is revoked/ })
+  t.equal(await installation.claimcheck.keys.authenticate(key, '127.0.0.1'), undefined)
+
   chmodSync(file, 0o644)
   t.match(await bare(['profiles', 'list']), { code: 1, stderr: /chmod 600/ })
   chmodSync(file, 0o600)

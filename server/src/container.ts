@@ -41,6 +41,7 @@ import { createMailWorker } from './mail/mail-worker.ts'
 import { createNotices, type Notices } from './mail/notices.ts'
 import { createOutbox, type Outbox } from './mail/outbox.ts'
 import { type ApplicationService, createApplicationService } from './oauth/applications.ts'
+import { createKeyExchange, type KeyExchange } from './oauth/key-exchange.ts'
 import { createMachineService, type MachineService } from './oauth/machines.ts'
 import { createOAuth, type OAuth } from './oauth/oauth.ts'
 import type { OAuthPages } from './oauth/pages.ts'
@@ -127,6 +128,7 @@ export interface Claimcheck {
   readonly oauthPages: OAuthPages
   readonly oauth: OAuth
   readonly applications: ApplicationService
+  readonly keyExchange: KeyExchange
   readonly machines: MachineService
   readonly tokens: TokenService
   readonly connections: ConnectionService
@@ -237,6 +239,7 @@ export async function openClaimcheck(
     oauthRecords: asFunction(createOAuthRecords).singleton(),
     oauthPages: asFunction(createOAuthPages).singleton(),
     oauth: asFunction(createOAuth).singleton(),
+    keyExchange: asFunction(createKeyExchange).singleton(),
     applications: asFunction(createApplicationService).singleton(),
     machines: asFunction(createMachineService).singleton(),
     tokens: asFunction(createTokenService).singleton(),

@@ -103,6 +103,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     services: claimcheck,
     oauth: {
       authenticate: (text) => tokens.authenticate(text),
+      keyExchange: claimcheck.keyExchange,
+      revokeKey: claimcheck.keys.revoke,
       metadataUrl: () => oauth.metadataUrl(),
       documents: (app) => metadataRoutes(app, oauth),
       endpoints: (app, limit) => oauthEndpoints(app, { oauth, limit, publicUrl: config.publicUrl }),

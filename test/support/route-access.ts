@@ -27,6 +27,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /v1/connections': 'key',
   'GET /v1/whoami': 'credential',
   'POST /mcp': 'audience',
+  'POST /v1/keys/self/revoke': 'key',
+  'POST /v1/keys': 'application',
 
   'GET /.well-known/oauth-authorization-server': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',

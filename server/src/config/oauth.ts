@@ -1,6 +1,7 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
 import { parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
+import { COMMAND_LINE_CLIENT } from '../base/command-line-client.ts'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import type { Report } from './report.ts'
@@ -59,6 +60,7 @@ export function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
   const { clients = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
   for (const [index, { client_id: id, redirect_uris: uris }] of clients.entries()) {
     const isTaken = clients.findIndex((client) => client.client_id === id) < index
+    if (id === COMMAND_LINE_CLIENT.clientId) report(`clients.${index}.client_id: ${id} is the command line's own`)
     if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
     for (const [position, uri] of uris.entries()) {
       const problem = redirectProblem(uri)

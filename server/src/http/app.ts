@@ -10,6 +10,7 @@ import type { TrustedProxies } from '../config/trust-proxy.ts'
 import type { Counters } from '../hosts/counters.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
+import type { KeyExchange } from '../oauth/key-exchange.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
@@ -34,6 +35,7 @@ import { claimRoutes } from './routes/claims.ts'
 import { connectionRoutes } from './routes/connections.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { healthRoutes, type Readiness } from './routes/health.ts'
+import { issuedKeyRoutes, ownKeyRoutes } from './routes/issued-keys.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { logRoutes } from './routes/log.ts'
 import { type MetricsReader, metricsRoutes } from './routes/metrics.ts'
@@ -54,6 +56,8 @@ export interface AppOptions {
   /** The OAuth flow for applications. whoami accepts its tokens besides keys. */
   readonly oauth?: {
     readonly authenticate: Authenticate
+    readonly keyExchange: KeyExchange
+    readonly revokeKey: KeyService['revoke']
     /** The URL of the metadata that says how to get a token; known when the service listens. */
     readonly metadataUrl: () => string
     readonly documents: (app: App) => void
@@ -175,7 +179,18 @@ export async function buildApp(options: AppOptions): Promise<App> {
       oauth?.documents(open)
     })
   })
-  if (oauth) await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
+  if (oauth) {
+    await app.register((flow: App) => oauth.endpoints(flow, limiters.oauth))
+    // For no script of another site.
+    await app.register(async (issuing: App) => {
+      requireCredential(issuing, { authenticate: oauth.authenticate, limiters })
+      issuedKeyRoutes(issuing, oauth.keyExchange)
+    })
+    await app.register(async (keyed: App) => {
+      requireKey(keyed, services.keys, limiters)
+      ownKeyRoutes(keyed, oauth.revokeKey)
+    })
+  }
   if (options.console) await app.register(options.console)
   const { site } = options
   if (site) await app.register((pages: App) => site(pages, limiters))

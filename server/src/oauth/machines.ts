@@ -8,7 +8,7 @@ import { hashToken, newToken } from '../base/tokens.ts'
 import type { MachineRow } from '../storage/machines.ts'
 import type { Storage } from '../storage/storage.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
-import { isScope, SCOPES, type Scope } from './scopes.ts'
+import { SCOPES, type Scope } from './scopes.ts'
 
 export type Machine = Omit<MachineRow, 'secretHash'>
 
@@ -43,7 +43,7 @@ export function hashSecret(secret: string): string {
 }
 
 export function machineScopes({ scopes }: Pick<MachineRow, 'scopes'>): Scope[] {
-  return scopes.filter(isScope)
+  return scopes.filter(isForMachines)
 }
 
 interface MachineOptions {
@@ -96,9 +96,13 @@ export function createMachineService({ storage, now }: MachineOptions): MachineS
 }
 
 function readAll(scopes: readonly string[]): Scope[] {
-  const known = [...new Set(scopes)].filter(isScope)
-  if (known.length > 0 && scopes.every(isScope)) return known
+  const known = [...new Set(scopes)].filter(isForMachines)
+  if (known.length > 0 && scopes.every(isForMachines)) return known
   throw new ServiceError('bad_request', `choose one or more of the scopes ${SCOPES.join(', ')}`)
+}
+
+function isForMachines(scope: string): scope is Scope {
+  return (SCOPES as readonly string[]).includes(scope)
 }
 
 function toMachine({ secretHash: _, ...machine }: MachineRow): Machine {

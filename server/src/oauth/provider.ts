@@ -6,6 +6,7 @@ import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ClientMetadata, Configuration, ErrorOut, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Acting } from '../base/actor.ts'
+import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '../base/command-line-client.ts'
 import type { Secrets } from '../base/secrets.ts'
 import { newToken } from '../base/tokens.ts'
 import type { OAuthClient, OAuthConfig } from '../config/oauth.ts'
@@ -20,7 +21,7 @@ import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords, Payload, Tell } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, limitSize, restrictMetadata } from './registration.ts'
 import { createRotation, type Rotation } from './rotation.ts'
-import { isScope, SCOPES } from './scopes.ts'
+import { SCOPES, type Scope, scopesFor } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
@@ -98,7 +99,10 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       now,
       ...recording(library, options),
     }),
-    clients: config.clients.map(toMetadata),
+    clients: [
+      ...config.clients.map(toMetadata),
+      { ...toMetadata(COMMAND_LINE_CLIENT), grant_types: ['authorization_code'] },
+    ],
     clientDefaults: {
       ...FIXED,
       response_types: [...FIXED.response_types],
@@ -123,7 +127,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       registration: OAUTH_PATHS.register,
       jwks: OAUTH_PATHS.jwks,
     },
-    scopes: [...SCOPES],
+    scopes: [...SCOPES, KEY_SCOPE],
     responseTypes: ['code'],
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -134,11 +138,12 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
     extraParams: {
-      scope: async (_ctx, text) => {
+      scope: async (ctx, text) => {
         const scopes = text?.split(' ') ?? []
-        const unknown = scopes.find((scope) => !isScope(scope))
+        const possible = scopesFor(ctx.oidc.client?.clientId)
+        const unknown = scopes.find((scope) => !possible.includes(scope as Scope))
         if (unknown !== undefined) throw new errors.InvalidScope('the scope is unknown', unknown)
-        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${SCOPES.join(', ')}`, '')
+        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${possible.join(', ')}`, '')
       },
     },
     // The person is asked at each request: an earlier consent does not answer a later request.
@@ -210,7 +215,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
           // A machine that asks for no scope gets all that it has (RFC 6749 3.3).
           if (isMachine && ctx.oidc.params) ctx.oidc.params.scope ??= client.scope
           const accessTokenTTL = isMachine ? TTL.ClientCredentials : TTL.AccessToken
-          return { audience, scope: SCOPES.join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
+          return { audience, scope: scopesFor(client.clientId).join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
         },
       },
     },

@@ -52,6 +52,8 @@ export interface OAuthRecords {
   remove(model: string, id: string): Promise<void>
   /** Removes the grant and everything that was issued under it, and records why. */
   endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void>
+  /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
+  endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean>
   /** The grants of this member. */
   grantsOf(memberId: string): Promise<readonly StoredRecord[]>
 }
@@ -83,14 +85,15 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
-  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<void> {
+  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
     const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
     const memberId = await tx.records.removeGrant(grantId)
-    if (memberId === undefined) return
+    if (memberId === undefined) return false
     const member = await tx.members.byId(memberId)
     const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
     const clientId = (grant && decrypt(grant))?.payload.clientId ?? null
     tx.audit.record({ event: why, at: now(), by, ...about, subject: clientId })
+    return true
   }
 
   function toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
@@ -144,7 +147,10 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     async remove(model, id) {
       await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
     },
-    endGrant: (grantId, why, by) => storage.write((tx) => endGrant(tx, grantId, why, by)),
+    async endGrant(grantId, why, by) {
+      await storage.write((tx) => endGrant(tx, grantId, why, by))
+    },
+    endGrantIn: endGrant,
     async grantsOf(memberId) {
       const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
       return rows.flatMap((row) => decrypt(row) ?? [])

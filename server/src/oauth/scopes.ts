@@ -1,7 +1,8 @@
 /** The scopes that applications may get: their descriptions for people, and the roles that may grant them. */
+import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '../base/command-line-client.ts'
 import type { Role } from '../storage/people.ts'
 
-export type Scope = 'claims:read' | 'claims:submit' | 'connections:read'
+export type Scope = 'claims:read' | 'claims:submit' | 'connections:read' | typeof KEY_SCOPE
 
 interface ScopeRule {
   readonly words: string
@@ -15,9 +16,20 @@ const RULES: Readonly<Record<Scope, ScopeRule>> = {
     words: 'See which destinations the workspace is connected to, and what can be verified there',
     grantedBy: ['owner', 'member'],
   },
+  [KEY_SCOPE]: {
+    words:
+      'Make one API key for this machine. For 90 days it can do all that the API offers in the workspace, until an owner revokes it',
+    grantedBy: ['owner'],
+  },
 }
 
-export const SCOPES = Object.keys(RULES) as readonly Scope[]
+/** Those that any application or machine may get. */
+export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
+
+/** Those that this application may get: a key outlives its token, so only the command line, whose code nobody else receives, may ask for one. */
+export function scopesFor(clientId: string | undefined): readonly Scope[] {
+  return clientId === COMMAND_LINE_CLIENT.clientId ? [KEY_SCOPE] : SCOPES
+}
 
 export function isScope(text: string): text is Scope {
   return Object.hasOwn(RULES, text)

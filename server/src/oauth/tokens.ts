@@ -1,4 +1,5 @@
 /** Authenticates access tokens. It reads the database each time, so that a revocation takes effect on the next request, on every host. */
+import { COMMAND_LINE_CLIENT } from '../base/command-line-client.ts'
 import { isToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -30,7 +31,7 @@ interface TokenServiceOptions {
 
 export function createTokenService(options: TokenServiceOptions): TokenService {
   const { storage, oauthRecords: records } = options
-  const configured = new Set(options.config.oauth.clients.map(({ clientId }) => clientId))
+  const configured = new Set([...options.config.oauth.clients, COMMAND_LINE_CLIENT].map(({ clientId }) => clientId))
 
   async function isKnown(clientId: string | undefined): Promise<boolean> {
     if (clientId === undefined) return false

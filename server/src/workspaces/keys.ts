@@ -48,6 +48,8 @@ export interface KeyService {
    * @throws ServiceError `bad_request`
    */
   create(workspaceId: string, name: string, settings?: Partial<KeySettings>, by?: Acting): Promise<NewKey>
+  /** The same within a transaction. */
+  createIn(tx: Writes, workspaceId: string, name: string, settings: Partial<KeySettings>, by: Acting): Promise<NewKey>
   /** All keys, revoked ones included, oldest first. */
   list(workspaceId?: string): Promise<readonly ApiKey[]>
   /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for a revoked one; `bad_request` */
@@ -133,6 +135,15 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     return [row, { id, key }]
   }
 
+  const createIn: KeyService['createIn'] = async (tx, workspaceId, name, settings, by) => {
+    const [row, made] = newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, now()), by)
+    await requireWorkspace(tx, workspaceId)
+    await bindAgents(tx, row)
+    await tx.keys.insert(row)
+    record(tx, 'key.created', row, by, settingDetails(row))
+    return made
+  }
+
   async function bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
     await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: now() })))
   }
@@ -157,16 +168,9 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
   const isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, now())
 
   return {
-    async create(workspaceId, name, settings = {}, by = byCommand()) {
-      const [row, made] = newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, now()), by)
-      await storage.write(async (tx) => {
-        await requireWorkspace(tx, workspaceId)
-        await bindAgents(tx, row)
-        await tx.keys.insert(row)
-        record(tx, 'key.created', row, by, settingDetails(row))
-      })
-      return made
-    },
+    create: (workspaceId, name, settings = {}, by = byCommand()) =>
+      storage.write((tx) => createIn(tx, workspaceId, name, settings, by)),
+    createIn,
     async list(workspaceId) {
       return (await storage.read.keys.list(workspaceId)).map(toApiKey)
     },

@@ -1,11 +1,14 @@
 /** `claimcheck login`, `logout` and `profiles`: which services this user claims at, and with which keys. */
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { visible } from '../../base/plain-text.ts'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand, table } from '../run.ts'
 import { plainAddress } from '../service/access.ts'
+import { openBrowser } from '../service/browser.ts'
 import { asking, clientOf } from '../service/client.ts'
+import { revokeKey, signIn } from '../service/oauth-login.ts'
 import {
   askedName,
   type Profile,
@@ -18,17 +21,23 @@ import {
   writeProfiles,
 } from '../service/profiles.ts'
 import { readSecret } from '../service/secret-input.ts'
+import { untilSignal } from '../service/until-signal.ts'
 
 interface LoginOptions extends OutputOptions {
   readonly profile?: string
+  readonly browser: boolean
   readonly key?: string | true
 }
 
 export function addLoginCommands(program: Command): void {
-  subcommand(program, 'login', 'keep a key for a service, in a profile')
+  subcommand(program, 'login', 'sign in to a service in the browser, and keep a key for it in a profile')
     .argument('[address]', 'of the service; also CLAIMCHECK_URL, or that of the profile')
     .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the host of the service')
-    .option('--key [source]', 'asks for the key, or reads it: @FILE, or - for standard input')
+    .option('--no-browser', 'print the address to open, and open no browser')
+    .option(
+      '--key [source]',
+      'with a key in place of the browser: asks for it, or reads it from @FILE, or - for standard input',
+    )
     .addHelpText(
       'after',
       `\nThe key is kept in ${profilesFile(process.env)}, readable by you alone, and not encrypted.`,
@@ -36,25 +45,32 @@ export function addLoginCommands(program: Command): void {
     .action(async (address: string | undefined, options: LoginOptions) => {
       const profiles = readProfiles(process.env)
       const { name, url } = placeOf(address, options.profile, profiles)
-      const key = await givenKey(options.key ?? true)
-      const { workspace_id } = await asking(clientOf({ url, key }).whoami())
-      writeProfiles(process.env, withProfile(profiles, name, { url, key }))
-      print(options, { profile: name, url, workspace_id }, [
+      const { profile, until } =
+        options.key === undefined ? await signedIn(url, options.browser) : await keyed(url, options.key)
+      const { workspace_id } = await asking(clientOf({ url, key: profile.key }).whoami())
+      const before = readProfiles(process.env)
+      writeProfiles(process.env, withProfile(before, name, profile))
+      await revokeReplaced(before.profiles[name], profile)
+      print(options, { profile: name, url, workspace_id, expires_at: until ?? null }, [
         `Logged in at ${url}, to the workspace ${visible(workspace_id)}. Commands use the profile ${name} from now on.`,
+        ...(until === undefined ? [] : [`The key of this machine expires at ${visible(until)}: log in again by then.`]),
       ])
     })
 
-  subcommand(program, 'logout', 'forget the key of a profile')
+  subcommand(program, 'logout', 'forget the key of a profile, and revoke it where login had it made')
     .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the current one')
     .action(async (options: OutputOptions & { readonly profile?: string }) => {
       const profiles = readProfiles(process.env)
       const name = askedName(options.profile, process.env) ?? profiles.current
       if (name === undefined) throw new CommandError('not_configured', 'Nobody is logged in.')
-      const { url } = profileNamed(profiles, name)
+      const { url, key, keyId } = profileNamed(profiles, name)
+      const revoked = keyId !== undefined && (await revokeKey(url, key))
       writeProfiles(process.env, withoutProfile(profiles, name))
-      print(options, { profile: name, url, revoked: false }, [
+      print(options, { profile: name, url, revoked }, [
         `The profile ${name} is gone from this machine.`,
-        `Its key is still valid: revoke it under Developers at ${url}/console, if nothing else uses it.`,
+        revoked
+          ? 'Its key is revoked.'
+          : `Its key is still valid: revoke it under Developers at ${url}/console, if nothing else uses it.`,
       ])
     })
 
@@ -77,6 +93,41 @@ export function addLoginCommands(program: Command): void {
       writeProfiles(process.env, { ...profiles, current: name })
       print(options, { profile: name, url }, [`Commands use the profile ${name} from now on: ${url}.`])
     })
+}
+
+interface Obtained {
+  readonly profile: Profile
+  /** Where the service says so. */
+  readonly until?: string
+}
+
+async function keyed(url: string, source: string | true): Promise<Obtained> {
+  return { profile: { url, key: await givenKey(source) } }
+}
+
+async function signedIn(url: string, opens: boolean): Promise<Obtained> {
+  const name = `command line on ${hostname()}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
+  let obtained: Obtained | undefined
+  await untilSignal(async (signal) => {
+    const { key, keyId, expiresAt } = await signIn({ url, name, signal, show: (address) => show(address, opens) })
+    obtained = { profile: { url, key, keyId }, until: expiresAt }
+  })
+  return obtained!
+}
+
+async function show(address: string, opens: boolean): Promise<void> {
+  const opened = opens && (await openBrowser(address))
+  const what = opened
+    ? 'Sign in in the browser. If no window opened, open'
+    : 'Sign in in a browser on this machine. Open'
+  process.stderr.write(`${what} this address:\n\n  ${address}\n\n`)
+}
+
+/** The key that an earlier login had made. */
+async function revokeReplaced(before: Profile | undefined, now: Profile): Promise<void> {
+  if (before?.keyId === undefined || before.key === now.key) return
+  if (await revokeKey(before.url, before.key)) return
+  process.stderr.write(`The key before, ${visible(before.keyId)}, could not be revoked: do that in the console.\n`)
 }
 
 /** @throws CommandError where a profile of this name is of another service */

@@ -1,0 +1,13 @@
+/** The command line as an OAuth client of every service: it is built in, so that nobody has to register it. */
+export const COMMAND_LINE_CLIENT = {
+  clientId: 'claimcheck-cli',
+  clientName: 'Claimcheck command line',
+  /** The port may differ (RFC 8252 7.3). Nothing but a program on the person's own machine gets a code. */
+  redirectUris: ['http://127.0.0.1/callback'],
+  clientSecret: undefined,
+} as const
+
+export const CALLBACK_PATH = '/callback'
+
+/** Lets the command line have one key made, in place of the token. */
+export const KEY_SCOPE = 'keys:create'
