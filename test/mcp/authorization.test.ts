@@ -156,6 +156,18 @@ t.test('a stream ends when its key or its grant does', async (t) => {
   t.equal((await waiting).status, 401)
 })
 
+t.test('each message of a batch counts against the limit of its key', async (t) => {
+  const installation = await Installation.start({ file: { rate_limits: { key: 5 } } })
+  t.teardown(() => installation.remove())
+  const { key } = await installation.client('batches')
+  const batch = [1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: {} }))
+  const ask = () => post(installation.host, batch, { ...bearer(key), 'mcp-protocol-version': '2025-03-26' })
+  const first = await ask()
+  t.not(first.status, 429)
+  await first.text()
+  t.equal((await ask()).status, 429)
+})
+
 t.test('a server that stops ends its streams', async (t) => {
   const installation = await Installation.start()
   t.teardown(() => installation.remove())

@@ -74,6 +74,9 @@ export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): 
 
   app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)
+    // The revision 2025-03-26 sends several messages at once: each counts.
+    const more = Array.isArray(request.body) ? request.body.slice(1) : []
+    for (const _ of more) await limiters.key.count(request, reply)
     const { handler } = await load()
     const secret = bearerIn(request)
     const exchange = exchanges.open(spenderOf(credential), async () => {

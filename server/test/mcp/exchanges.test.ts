@@ -1,0 +1,53 @@
+/** How many requests are open at /mcp, and what ends them. */
+import { chunksUntil, createExchanges, REFUSED } from '@claimcheck/server/mcp/exchanges'
+import t from 'tap'
+
+const LIMITS = { mostOfOne: 2, mostInAll: 3, askEveryMs: 1 }
+const good = async () => true
+
+t.test('one credential has so many open at once, and a host so many in all', async (t) => {
+  const exchanges = createExchanges(LIMITS)
+  const first = exchanges.open('one', good)
+  exchanges.open('one', good)
+  t.throws(() => exchanges.open('one', good), /at most 2 of one key/)
+  exchanges.open('other', good)
+  t.throws(() => exchanges.open('third', good), /on this host/)
+  first.end()
+  first.end()
+  exchanges.open('third', good)
+  t.equal(exchanges.size, 3)
+  exchanges.endAll()
+  t.equal(exchanges.size, 0)
+})
+
+t.test('what is not good any more ends, and what cannot be asked ends as well', async (t) => {
+  const exchanges = createExchanges(LIMITS)
+  // The timers of exchanges keep no process alive.
+  const alive = setInterval(() => {}, 1000)
+  t.teardown(() => clearInterval(alive))
+  const answers: readonly (() => Promise<boolean>)[] = [async () => false, () => Promise.reject(new Error('away'))]
+  for (const isGood of answers) {
+    const { signal } = exchanges.open('one', isGood)
+    await new Promise((done) => signal.addEventListener('abort', done))
+    t.equal(signal.reason, REFUSED)
+  }
+  t.equal(exchanges.size, 0)
+})
+
+t.test('a body ends with its signal, also where its source goes on', async (t) => {
+  let isCancelled = false
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from('first')),
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  const controller = new AbortController()
+  const chunks: string[] = []
+  for await (const chunk of chunksUntil(body, controller.signal)) {
+    chunks.push(Buffer.from(chunk).toString())
+    controller.abort()
+  }
+  t.strictSame(chunks, ['first'])
+  t.ok(isCancelled)
+})
