@@ -2,19 +2,25 @@
 
 from .aio import AsyncClient
 from .checker import KeyDocumentError, PublishedKey, Report, check_receipt, parse_keys
-from .client import Claimed, Client
+from .claiming import Claimed, claims
+from .client import Client
 from .errors import (
     ApiError,
     ClaimcheckError,
     ConnectionFailed,
+    Forbidden,
+    Gone,
     InvalidRequest,
     Issue,
     NotAuthorized,
+    NotClaimed,
     NotFound,
     RateLimited,
     Unavailable,
+    UnexpectedAnswer,
     WaitTimeout,
 )
+from .log import bind_to_head, check_consistency, check_tree_head
 from .operations import Claim
 
 __all__ = [
@@ -25,16 +31,24 @@ __all__ = [
     "Claimed",
     "Client",
     "ConnectionFailed",
+    "Forbidden",
+    "Gone",
     "InvalidRequest",
     "Issue",
     "KeyDocumentError",
     "NotAuthorized",
+    "NotClaimed",
     "NotFound",
     "PublishedKey",
     "RateLimited",
     "Report",
     "Unavailable",
+    "UnexpectedAnswer",
     "WaitTimeout",
+    "bind_to_head",
+    "check_consistency",
     "check_receipt",
+    "check_tree_head",
+    "claims",
     "parse_keys",
 ]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import functools
-import inspect
-from typing import Any, AsyncIterator, Callable, Mapping, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Mapping, Optional, TypeVar, Union
 
 from . import operations
 from .checker import Report
-from .client import Claimed, Params, Settings, Target, _id_of, given
+from .client import Settings
 from .errors import ConnectionFailed
-from .operations import Claim, Operation, Pause, Step, Times
+from .operations import Claim, Operation, Pause, Step, Times, Watch
 
 T = TypeVar("T")
 
 
 class AsyncClient(Settings):
-    """As Client: each method of the same name does the same, and is awaited."""
+    """As Client: each method of the same name does the same, and is awaited, or iterated with ``async for``."""
 
     async def submit(
         self,
@@ -30,17 +28,30 @@ class AsyncClient(Settings):
         deadline_at: Times = None,
         client_claim_id: Optional[str] = None,
     ) -> Claim:
-        return await self._run(
-            self._submission(action, target, params, agent_id, claimed_at, deadline_at, client_claim_id)
+        body = self.prepare(
+            action,
+            target,
+            params,
+            agent_id=agent_id,
+            claimed_at=claimed_at,
+            deadline_at=deadline_at,
+            client_claim_id=client_claim_id,
         )
+        return await self._run(operations.submit(self._retry_for, body))
 
     async def claim(self, claim_id: str) -> Claim:
-        return await self._run(operations.claim(self._retries, claim_id))
+        return await self._run(operations.claim(self._retry_for, claim_id))
 
     async def wait(self, claim: Union[str, Claim], timeout: Optional[float] = None) -> Claim:
-        return await self._run(operations.wait(self._retries, _id_of(claim), timeout))
+        return await self._run(operations.wait(self._retry_for, claim, timeout))
 
-    async def claims(
+    async def watch(self, *claims: Union[str, Claim]) -> AsyncIterator[Claim]:
+        watch = Watch(claims)
+        while not watch.is_over:
+            for claim in await self._run(watch.changes(self._retry_for)):
+                yield claim
+
+    async def list(
         self,
         *,
         agent_id: Optional[str] = None,
@@ -52,47 +63,32 @@ class AsyncClient(Settings):
         filters = {"agent_id": agent_id, "action": action, "verdict": verdict, "state": state, "limit": page_size}
         cursor: Optional[str] = None
         while True:
-            page, cursor = await self._run(operations.claims_page(self._retries, filters, cursor))
+            page, cursor = await self._run(operations.claims_page(self._retry_for, filters, cursor))
             for claim in page:
                 yield claim
             if cursor is None:
                 return
 
     async def receipt(self, receipt_id: str) -> str:
-        return await self._run(operations.receipt(self._retries, receipt_id))
+        return await self._run(operations.receipt(self._retry_for, receipt_id))
 
     async def evidence(self, receipt_id: str) -> Optional[str]:
-        return await self._run(operations.evidence(self._retries, receipt_id))
+        return await self._run(operations.evidence(self._retry_for, receipt_id))
 
     async def keys(self) -> str:
-        return await self._run(operations.text(self._retries, "/.well-known/poaw-keys.json"))
+        return await self._run(operations.keys(self._retry_for))
 
     async def verify(self, receipt_id: str, keys: Optional[str] = None) -> Report:
-        return await self._run(operations.verify(self._retries, receipt_id, keys))
+        return await self._run(operations.verify(self._retry_for, receipt_id, keys))
 
     async def whoami(self) -> Mapping[str, Any]:
-        return await self._run(operations.whoami(self._retries))
+        return await self._run(operations.whoami(self._retry_for))
 
     async def connections(self) -> Mapping[str, Any]:
-        return await self._run(operations.connections(self._retries))
+        return await self._run(operations.connections(self._retry_for))
 
-    def claiming(
-        self, action: str, target: Target, params: Params = None, *, agent_id: Optional[str] = None, wait: bool = False
-    ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Of a function that is awaited, or of a plain one."""
-
-        def decorate(work: Callable[..., Any]) -> Callable[..., Any]:
-            @functools.wraps(work)
-            async def work_and_claim(*args: Any, **kwargs: Any) -> Claimed:
-                result = work(*args, **kwargs)
-                if inspect.isawaitable(result):
-                    result = await result
-                claim = await self.submit(action, given(target, result), given(params, result), agent_id=agent_id)
-                return Claimed(result, await self.wait(claim) if wait else claim)
-
-            return work_and_claim
-
-        return decorate
+    async def profiles(self) -> Mapping[str, Any]:
+        return await self._run(operations.profiles(self._retry_for))
 
     async def _run(self, operation: Operation[T]) -> T:
         step: Step

@@ -43,6 +43,13 @@ class Report:
     entry_kind: Optional[str] = None
     #: The document, when it is valid.
     document: Optional[Mapping[str, Any]] = field(default=None, repr=False)
+    #: Of a valid receipt, by ``client.verify``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
+    #: None without a proof or a head.
+    tree_head: Optional[str] = None
+    #: Of a valid receipt, by ``client.verify``: ``is_signed`` where the evidence is the file that the receipt signs,
+    #: ``digest_differs`` where it is another, ``not_checked`` where there is none to look at, ``absent`` where the
+    #: receipt names none. Whether the verdict follows from it is for ``npx claimcheck verify``.
+    evidence: Optional[str] = None
 
     @property
     def problems(self) -> List[str]:
@@ -106,6 +113,16 @@ def check_receipt(text: str, keys: Mapping[str, PublishedKey], pipeline: Optiona
     )
 
 
+def check_digest(body: Mapping[str, Any], evidence: Optional[str]) -> str:
+    """Whether the evidence is the file that a valid receipt signs: ``is_signed``, ``digest_differs``, ``not_checked``, ``absent``."""
+    digest = body["observation"].get("evidence_digest")
+    if digest is None:
+        return "absent"
+    if evidence is None:
+        return "not_checked"
+    return "is_signed" if digest == _base64url(sha256(evidence.encode())) else "digest_differs"
+
+
 _UNREADABLE = Report(
     valid=False,
     checks={
@@ -140,7 +157,7 @@ def _to_key(entry: Any) -> Optional[PublishedKey]:
     valid_from, revoked_at = entry.get("valid_from"), entry.get("revoked_at", "")
     if public_key is None or not is_timestamp(valid_from) or not (revoked_at is None or is_timestamp(revoked_at)):
         return None
-    key_id = f"ed25519:{_base64url(_sha256(public_key))}"
+    key_id = f"ed25519:{_base64url(sha256(public_key))}"
     return PublishedKey(key_id, public_key, valid_from, revoked_at) if entry.get("key_id") == key_id else None
 
 
@@ -183,7 +200,7 @@ def _check_inclusion(document: Mapping[str, Any]) -> Union[bool, str]:
     index, last = int(proof["leaf_index"]), int(proof["tree_size"]) - 1
     if index > last:
         return False
-    node = _sha256(b"\0" + entry.encode())
+    node = sha256(b"\0" + entry.encode())
     # RFC 9162 2.1.3.2.
     for sibling in map(from_base64url, proof["inclusion"]):
         if last == 0:
@@ -191,9 +208,9 @@ def _check_inclusion(document: Mapping[str, Any]) -> Union[bool, str]:
         if index % 2 == 1 or index == last:
             while index % 2 == 0:
                 index, last = index // 2, last // 2
-            node = _sha256(b"\1" + sibling + node)
+            node = sha256(b"\1" + sibling + node)
         else:
-            node = _sha256(b"\1" + node + sibling)
+            node = sha256(b"\1" + node + sibling)
         index, last = index // 2, last // 2
     return last == 0 and node == from_base64url(proof["root_hash"])
 
@@ -210,10 +227,10 @@ def _check_policy(policy: Any, pipeline: Optional[str]) -> Union[bool, str]:
 
 
 def _digest(value: Any) -> str:
-    return _base64url(_sha256(canonicalize(value).encode()))
+    return _base64url(sha256(canonicalize(value).encode()))
 
 
-def _sha256(data: bytes) -> bytes:
+def sha256(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import time
-from typing import Any, Callable, Iterator, Mapping, NamedTuple, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Iterator, Mapping, Optional, TypeVar, Union
 
 from . import operations
 from .checker import Report
 from .errors import ConnectionFailed
-from .operations import MOST_RETRIES, Claim, Operation, Pause, Response, Step, Times
-from .transport import base_of, send
+from .operations import RETRY_FOR, Claim, Operation, Pause, Response, Step, Times, Watch
+from .transport import authorization, base_of, send
 
 T = TypeVar("T")
-Params = Union[Mapping[str, Any], Callable[[Any], Mapping[str, Any]], None]
-Target = Union[str, Callable[[Any], str]]
-
-
-class Claimed(NamedTuple):
-    """What the work returned, and the claim about it."""
-
-    result: Any
-    claim: Claim
 
 
 class Settings:
@@ -31,49 +21,51 @@ class Settings:
     def __init__(
         self,
         base_url: Optional[str] = None,
-        key: Optional[str] = None,
+        key: Union[str, Callable[[], str], None] = None,
         *,
         agent_id: Optional[str] = None,
         timeout: float = 30.0,
-        retries: int = MOST_RETRIES,
+        retry_for: float = RETRY_FOR,
+        allow_http: bool = False,
     ):
         """
-        base_url and key come from CLAIMCHECK_URL and CLAIMCHECK_KEY when they are left out. Receipts are read without a key.
-        agent_id is who claims, where a claim names nobody. timeout: seconds of each wait for the network.
+        base_url and key come from CLAIMCHECK_URL and CLAIMCHECK_KEY when they are left out. A key that is a function is
+        asked before each request, for tokens that are renewed. Receipts are read without a key.
+        agent_id is who claims, where a claim names nobody. timeout: seconds of each wait for the network. retry_for:
+        seconds for which a call goes on trying when the service is away or asks to wait. allow_http sends the key over
+        http to other machines, too.
         """
         given = base_url or os.environ.get("CLAIMCHECK_URL")
         if not given:
             raise ValueError("base_url is missing: give it, or set CLAIMCHECK_URL")
-        self._base = base_of(given)
-        key = key or os.environ.get("CLAIMCHECK_KEY")
-        self._headers = {} if key is None else {"authorization": f"Bearer {key}"}
+        self._base = base_of(given, allow_http)
+        self._key = key if key is not None else os.environ.get("CLAIMCHECK_KEY")
+        if isinstance(self._key, str):
+            authorization(self._key)
         self._agent_id = agent_id
         self._timeout = timeout
-        self._retries = retries
+        self._retry_for = retry_for
 
-    def _agent(self, agent_id: Optional[str]) -> str:
-        named = agent_id or self._agent_id
-        if not named:
-            raise ValueError("agent_id is missing: give it here or to the client")
-        return named
-
-    def _send(self, request: operations.Request) -> Response:
-        return send(self._base, self._headers, request, self._timeout)
-
-    def _submission(
+    def prepare(
         self,
         action: str,
         target: str,
-        params: Optional[Mapping[str, Any]],
-        agent_id: Optional[str],
-        claimed_at: Times,
-        deadline_at: Times,
-        client_claim_id: Optional[str],
-    ) -> Operation[Claim]:
-        agent = self._agent(agent_id)
-        return operations.submit(
-            self._retries, action, target, params, agent, claimed_at, deadline_at, client_claim_id
-        )
+        params: Optional[Mapping[str, Any]] = None,
+        *,
+        agent_id: Optional[str] = None,
+        claimed_at: Times = None,
+        deadline_at: Times = None,
+        client_claim_id: Optional[str] = None,
+    ) -> Dict[str, Any]:
+        """The claim as submit sends it, with an id, a time and an agent. Submitting it twice makes one claim."""
+        named = agent_id or self._agent_id
+        if not named:
+            raise ValueError("agent_id is missing: give it here or to the client")
+        return operations.prepare(action, target, params, named, claimed_at, deadline_at, client_claim_id)
+
+    def _send(self, request: operations.Request) -> Response:
+        key = self._key() if callable(self._key) and request.needs_key else self._key
+        return send(self._base, key if isinstance(key, str) else None, request, self._timeout)
 
 
 class Client(Settings):
@@ -95,18 +87,31 @@ class Client(Settings):
         It tries again where the service is away; one call makes one claim. Name it with client_claim_id where a later run of the
         program may submit it again.
         """
-        return self._run(
-            self._submission(action, target, params, agent_id, claimed_at, deadline_at, client_claim_id)
+        body = self.prepare(
+            action,
+            target,
+            params,
+            agent_id=agent_id,
+            claimed_at=claimed_at,
+            deadline_at=deadline_at,
+            client_claim_id=client_claim_id,
         )
+        return self._run(operations.submit(self._retry_for, body))
 
     def claim(self, claim_id: str) -> Claim:
-        return self._run(operations.claim(self._retries, claim_id))
+        return self._run(operations.claim(self._retry_for, claim_id))
 
     def wait(self, claim: Union[str, Claim], timeout: Optional[float] = None) -> Claim:
         """Until the claim is decided. Raises WaitTimeout after so many seconds; a claim may take until its deadline."""
-        return self._run(operations.wait(self._retries, _id_of(claim), timeout))
+        return self._run(operations.wait(self._retry_for, claim, timeout))
 
-    def claims(
+    def watch(self, *claims: Union[str, Claim]) -> Iterator[Claim]:
+        """Each claim as it is now, and again whenever it changed, until all are decided."""
+        watch = Watch(claims)
+        while not watch.is_over:
+            yield from self._run(watch.changes(self._retry_for))
+
+    def list(
         self,
         *,
         agent_id: Optional[str] = None,
@@ -119,53 +124,41 @@ class Client(Settings):
         filters = {"agent_id": agent_id, "action": action, "verdict": verdict, "state": state, "limit": page_size}
         cursor: Optional[str] = None
         while True:
-            page, cursor = self._run(operations.claims_page(self._retries, filters, cursor))
+            page, cursor = self._run(operations.claims_page(self._retry_for, filters, cursor))
             yield from page
             if cursor is None:
                 return
 
     def receipt(self, receipt_id: str) -> str:
         """The text. Keep it unchanged: the checker reads the text itself."""
-        return self._run(operations.receipt(self._retries, receipt_id))
+        return self._run(operations.receipt(self._retry_for, receipt_id))
 
     def evidence(self, receipt_id: str) -> Optional[str]:
         """The checks that the verdict follows from, as text; None for a receipt that has none."""
-        return self._run(operations.evidence(self._retries, receipt_id))
+        return self._run(operations.evidence(self._retry_for, receipt_id))
 
     def keys(self) -> str:
         """The issuer's key document, as text."""
-        return self._run(operations.text(self._retries, "/.well-known/poaw-keys.json"))
+        return self._run(operations.keys(self._retry_for))
 
     def verify(self, receipt_id: str, keys: Optional[str] = None) -> Report:
-        """Fetches the receipt and checks it here. Give it a key document of your own to trust no other."""
-        return self._run(operations.verify(self._retries, receipt_id, keys))
+        """Fetches the receipt, its keys, its evidence and the newest signed head of the log, and checks them here.
+
+        Give it a key document of your own to trust no other.
+        """
+        return self._run(operations.verify(self._retry_for, receipt_id, keys))
 
     def whoami(self) -> Mapping[str, Any]:
         """The workspace and the rights of the key."""
-        return self._run(operations.whoami(self._retries))
+        return self._run(operations.whoami(self._retry_for))
 
     def connections(self) -> Mapping[str, Any]:
         """What the workspace can have checked."""
-        return self._run(operations.connections(self._retries))
+        return self._run(operations.connections(self._retry_for))
 
-    def claiming(
-        self, action: str, target: Target, params: Params = None, *, agent_id: Optional[str] = None, wait: bool = False
-    ) -> Callable[[Callable[..., Any]], Callable[..., Claimed]]:
-        """A decorator: does the work, then claims it. The function then returns a Claimed.
-
-        target and params may be functions of what the work returned. Work that raises makes no claim.
-        """
-
-        def decorate(work: Callable[..., Any]) -> Callable[..., Claimed]:
-            @functools.wraps(work)
-            def work_and_claim(*args: Any, **kwargs: Any) -> Claimed:
-                result = work(*args, **kwargs)
-                claim = self.submit(action, given(target, result), given(params, result), agent_id=agent_id)
-                return Claimed(result, self.wait(claim) if wait else claim)
-
-            return work_and_claim
-
-        return decorate
+    def profiles(self) -> Mapping[str, Any]:
+        """The rules by which claims are judged."""
+        return self._run(operations.profiles(self._retry_for))
 
     def _run(self, operation: Operation[T]) -> T:
         step: Step
@@ -184,11 +177,3 @@ class Client(Settings):
                     step = operation.send(response)
         except StopIteration as end:
             return end.value
-
-
-def given(value: Any, result: Any) -> Any:
-    return value(result) if callable(value) else value
-
-
-def _id_of(claim: Union[str, Claim]) -> str:
-    return claim if isinstance(claim, str) else claim.claim_id

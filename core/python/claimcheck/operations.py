@@ -7,17 +7,19 @@ calls, ``aio.py`` in an event loop.
 from __future__ import annotations
 
 import email.utils
+import itertools
 import json
 import random
 import time
 import uuid
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any, Dict, Generator, List, Mapping, Optional, Tuple, TypeVar, Union
+from typing import Any, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
-from .checker import Report, check_receipt, parse_keys
-from .errors import ApiError, ClaimcheckError, ConnectionFailed, WaitTimeout, error_of
+from .checker import PublishedKey, Report, check_digest, check_receipt, parse_keys
+from .errors import ApiError, ClaimcheckError, ConnectionFailed, NotFound, UnexpectedAnswer, WaitTimeout, error_of
+from .log import bind_to_head, head_in
 
 T = TypeVar("T")
 Times = Union[str, datetime, None]
@@ -28,6 +30,8 @@ class Request:
     method: str
     path: str
     body: Optional[str] = None
+    #: Documents for everybody are read without the key.
+    needs_key: bool = True
 
 
 @dataclass(frozen=True)
@@ -83,16 +87,17 @@ class Claim:
 
 _CLAIM_FIELDS = [field.name for field in fields(Claim) if field.name != "raw"]
 
-MOST_RETRIES = 4
+#: How long a call goes on trying. Seconds.
+RETRY_FOR = 60.0
 _FIRST_PAUSE = 0.25
 _MOST_PAUSE = 2.0
-#: Longer than this the caller decides whether to wait.
-_MOST_RETRY_AFTER = 60.0
-_TEMPORARY = (429, 502, 503, 504)
+_MOST_BACK_OFF = 8.0
+#: Of many claims: the service limits what a key may ask in a minute.
+_PAUSE_PER_CLAIM = 0.15
+_TEMPORARY = (408, 425, 429, 502, 503, 504)
 
 
-def submit(
-    retries: int,
+def prepare(
     action: str,
     target: str,
     params: Optional[Mapping[str, Any]],
@@ -100,7 +105,7 @@ def submit(
     claimed_at: Times,
     deadline_at: Times,
     client_claim_id: Optional[str],
-) -> Operation[Claim]:
+) -> Dict[str, Any]:
     body: Dict[str, Any] = {
         # The same for all tries, so that a lost answer makes no second claim.
         "client_claim_id": client_claim_id or str(uuid.uuid4()),
@@ -113,86 +118,158 @@ def submit(
         body["params"] = dict(params)
     if deadline_at is not None:
         body["deadline_at"] = _timestamp(deadline_at)
-    return to_claim((yield from _json(retries, "POST", "/v1/claims", json.dumps(body, allow_nan=False))))
+    return body
 
 
-def claim(retries: int, claim_id: str) -> Operation[Claim]:
-    return to_claim((yield from _json(retries, "GET", f"/v1/claims/{_segment(claim_id)}")))
+def submit(retry_for: float, body: Mapping[str, Any]) -> Operation[Claim]:
+    return to_claim((yield from _json(retry_for, "POST", "/v1/claims", json.dumps(body, allow_nan=False))))
 
 
-def wait(retries: int, claim_id: str, timeout: Optional[float], now=time.monotonic) -> Operation[Claim]:
+def claim(retry_for: float, claim_id: str) -> Operation[Claim]:
+    return to_claim((yield from _json(retry_for, "GET", f"/v1/claims/{_segment(claim_id)}")))
+
+
+def wait(
+    retry_for: float, waited: Union[str, Claim], timeout: Optional[float], now=time.monotonic
+) -> Operation[Claim]:
     """Until the claim is decided. Each answer that says so, also while the service is away, prolongs the pause before the next."""
+    if isinstance(waited, Claim) and waited.is_decided:
+        return waited
     started = now()
     pause = _FIRST_PAUSE
     while True:
-        found = yield from claim(retries, claim_id)
+        found = yield from claim(retry_for, _id_of(waited))
         if found.is_decided:
             return found
         left = None if timeout is None else timeout - (now() - started)
         if left is not None and left <= 0:
-            raise WaitTimeout(claim_id, timeout or 0)
+            raise WaitTimeout(found, timeout or 0)
         yield Pause(pause if left is None else min(pause, left))
         pause = min(2 * pause, _MOST_PAUSE)
 
 
+class Watch:
+    """Claims that are followed until each is decided."""
+
+    def __init__(self, claims: Iterable[Union[str, Claim]]):
+        self._seen: Dict[str, Optional[Claim]] = dict.fromkeys(map(_id_of, claims))
+        self._pause = 0.0
+
+    @property
+    def is_over(self) -> bool:
+        return not self._seen
+
+    def changes(self, retry_for: float) -> Operation[List[Claim]]:
+        """Those that are not as they were at the last look: at the first look, all of them."""
+        if self._pause:
+            yield Pause(max(self._pause, len(self._seen) * _PAUSE_PER_CLAIM))
+        changed = []
+        for claim_id, before in list(self._seen.items()):
+            found = yield from claim(retry_for, claim_id)
+            if found.is_decided:
+                del self._seen[claim_id]
+            else:
+                self._seen[claim_id] = found
+            if found != before:
+                changed.append(found)
+        self._pause = _FIRST_PAUSE if changed else min(2 * self._pause, _MOST_PAUSE)
+        return changed
+
+
 def claims_page(
-    retries: int, filters: Mapping[str, Any], cursor: Optional[str]
+    retry_for: float, filters: Mapping[str, Any], cursor: Optional[str]
 ) -> Operation[Tuple[List[Claim], Optional[str]]]:
     query = {name: value for name, value in {**filters, "cursor": cursor}.items() if value is not None}
-    page = yield from _json(retries, "GET", f"/v1/claims?{urlencode(query)}")
+    page = yield from _json(retry_for, "GET", f"/v1/claims?{urlencode(query)}")
     return [to_claim(one) for one in page["claims"]], page["next_cursor"]
 
 
-def whoami(retries: int) -> Operation[Mapping[str, Any]]:
-    return (yield from _json(retries, "GET", "/v1/whoami"))
+def whoami(retry_for: float) -> Operation[Mapping[str, Any]]:
+    return (yield from _json(retry_for, "GET", "/v1/whoami"))
 
 
-def connections(retries: int) -> Operation[Mapping[str, Any]]:
-    return (yield from _json(retries, "GET", "/v1/connections"))
+def connections(retry_for: float) -> Operation[Mapping[str, Any]]:
+    return (yield from _json(retry_for, "GET", "/v1/connections"))
 
 
-def text(retries: int, path: str) -> Operation[str]:
-    response = yield from _request(retries, Request("GET", path))
+def profiles(retry_for: float) -> Operation[Mapping[str, Any]]:
+    return _parse("/v1/profiles", (yield from text(retry_for, "/v1/profiles")))
+
+
+def text(retry_for: float, path: str) -> Operation[str]:
+    response = yield from _request(retry_for, Request("GET", path, needs_key=False))
     return response.text
 
 
-def receipt(retries: int, receipt_id: str) -> Operation[str]:
-    return text(retries, f"/v1/receipts/{_segment(receipt_id)}")
+def receipt(retry_for: float, receipt_id: str) -> Operation[str]:
+    return text(retry_for, f"/v1/receipts/{_segment(receipt_id)}")
 
 
-def evidence(retries: int, receipt_id: str) -> Operation[Optional[str]]:
+def keys(retry_for: float) -> Operation[str]:
+    return text(retry_for, "/.well-known/poaw-keys.json")
+
+
+def evidence(retry_for: float, receipt_id: str) -> Operation[Optional[str]]:
     try:
-        return (yield from text(retries, f"/v1/receipts/{_segment(receipt_id)}/evidence"))
-    except ApiError as error:
-        if error.status == 404:
-            return None
-        raise
+        return (yield from text(retry_for, f"/v1/receipts/{_segment(receipt_id)}/evidence"))
+    except NotFound:
+        return None
 
 
-def verify(retries: int, receipt_id: str, keys: Optional[str]) -> Operation[Report]:
-    document = yield from receipt(retries, receipt_id)
-    key_document = keys if keys is not None else (yield from text(retries, "/.well-known/poaw-keys.json"))
-    report = check_receipt(document, parse_keys(key_document))
-    if report.valid and report.document and report.document["body"]["receipt_id"] != receipt_id:
-        raise ClaimcheckError(f"the service answered with another receipt than {receipt_id}")
-    return report
+def verify(retry_for: float, receipt_id: str, keys: Optional[str]) -> Operation[Report]:
+    document = yield from receipt(retry_for, receipt_id)
+    key_document = keys if keys is not None else (yield from text(retry_for, "/.well-known/poaw-keys.json"))
+    trusted = parse_keys(key_document)
+    report = check_receipt(document, trusted)
+    if not report.valid or report.document is None:
+        return report
+    body, proof = report.document["body"], report.document.get("proof")
+    if body.get("receipt_id") != receipt_id:
+        raise UnexpectedAnswer(f"the service answered with another receipt than {receipt_id}")
+    file = yield from _if_there(evidence(retry_for, receipt_id))
+    head = yield from _if_there(text(retry_for, "/v1/log/head"))
+    tree_head = None if proof is None or head is None else (yield from _bind(retry_for, proof, head, trusted))
+    return replace(report, tree_head=tree_head, evidence=check_digest(body, file))
+
+
+def _bind(
+    retry_for: float, proof: Mapping[str, Any], head: str, keys: Mapping[str, PublishedKey]
+) -> Operation[str]:
+    signed = head_in(head)
+    first, second = int(proof["tree_size"]), 0 if signed is None else int(signed["body"]["tree_size"])
+    path = f"/v1/log/consistency?first={first}&second={second}"
+    consistency = (yield from _if_there(text(retry_for, path))) if first < second else None
+    return bind_to_head(proof, head, keys, consistency)
+
+
+def _if_there(operation: Operation[Optional[str]]) -> Operation[Optional[str]]:
+    """What the service does not offer, or not now, is None."""
+    try:
+        return (yield from operation)
+    except ApiError:
+        return None
 
 
 def to_claim(raw: Mapping[str, Any]) -> Claim:
     return Claim(**{name: raw.get(name) for name in _CLAIM_FIELDS}, raw=raw)
 
 
-def _json(retries: int, method: str, path: str, body: Optional[str] = None) -> Operation[Any]:
-    response = yield from _request(retries, Request(method, path, body))
+def _json(retry_for: float, method: str, path: str, body: Optional[str] = None) -> Operation[Any]:
+    response = yield from _request(retry_for, Request(method, path, body))
+    return _parse(path, response.text)
+
+
+def _parse(path: str, text: str) -> Any:
     try:
-        return json.loads(response.text)
-    except ValueError as error:
-        raise ConnectionFailed(f"{method} {path}: the answer is not JSON: is this the address of the service?") from error
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UnexpectedAnswer(f"{path}: the answer is not JSON: is this the address of the service?") from error
 
 
-def _request(retries: int, request: Request) -> Operation[Response]:
+def _request(retry_for: float, request: Request) -> Operation[Response]:
     """Every request here may be sent again: a claim carries the id by which the service knows it."""
-    for tried in range(retries + 1):
+    started = time.monotonic()
+    for tried in itertools.count():
         asked = 0.0
         try:
             response = yield request
@@ -205,10 +282,11 @@ def _request(retries: int, request: Request) -> Operation[Response]:
             asked = _retry_after(response.headers) or 0.0
         except ConnectionFailed as error:
             failure = error
-        if tried == retries or asked > _MOST_RETRY_AFTER:
-            raise failure
         # Clients that failed together do not come back together.
-        yield Pause(max(asked, min(_FIRST_PAUSE * 2**tried, _MOST_PAUSE) * random.uniform(0.5, 1.0)))
+        pause = max(asked, min(_FIRST_PAUSE * 2**tried, _MOST_BACK_OFF) * random.uniform(0.5, 1.0))
+        if time.monotonic() - started + pause > retry_for:
+            raise failure
+        yield Pause(pause)
     raise AssertionError("unreachable")
 
 
@@ -216,11 +294,17 @@ def _retry_after(headers: Mapping[str, str]) -> Optional[float]:
     value = headers.get("retry-after", "")
     if value.isascii() and value.isdigit():
         return float(value)
+    until = _date(value)
+    # By the clock of whoever says so.
+    now = _date(headers.get("date", ""))
+    return None if until is None else max(0.0, until - (time.time() if now is None else now))
+
+
+def _date(text: str) -> Optional[float]:
     try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except (TypeError, ValueError, IndexError):
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (TypeError, ValueError, IndexError, OverflowError):
         return None
-    return max(0.0, moment.timestamp() - time.time())
 
 
 def _timestamp(moment: Times) -> Optional[str]:
@@ -229,6 +313,10 @@ def _timestamp(moment: Times) -> Optional[str]:
     if moment.tzinfo is None:
         raise ValueError("a time needs its zone, such as datetime.now(timezone.utc)")
     return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def _id_of(claim: Union[str, Claim]) -> str:
+    return claim if isinstance(claim, str) else claim.claim_id
 
 
 def _segment(value: str) -> str:

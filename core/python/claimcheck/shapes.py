@@ -242,3 +242,20 @@ def _entry(body: Shape) -> Shape:
 
 is_receipt = _entry(_receipt_body)
 is_change_entry = _entry(_change_body)
+is_tree_head = obj(
+    {
+        "body": obj({"log_id": _hash, "tree_size": integer(0), "root_hash": _hash, "issued_at": is_timestamp}, closed=True),
+        "signature": _signature,
+    },
+    closed=True,
+)
+is_consistency = obj(
+    {
+        "log_id": _hash,
+        "first": integer(1),
+        "first_root": _hash,
+        "second": integer(1),
+        "second_root": _hash,
+        "proof": list_of(_hash),
+    }
+)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import re
 import urllib.error
 import urllib.request
-from typing import Mapping
+from typing import Optional
 from urllib.parse import urlsplit
 
-from .errors import ConnectionFailed
+from .errors import ConnectionFailed, UnexpectedAnswer
 from .operations import Request, Response
 
 _MOST_BYTES = 32 * 1024 * 1024
+_LOOPBACK = re.compile(r"(?:.+\.)?localhost|127(?:\.\d+){3}|::1")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -24,18 +26,34 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 _opener = urllib.request.build_opener(_NoRedirects)
 
 
-def base_of(url: str) -> str:
-    """Raises ValueError for what is no http or https address, or has a user or a query."""
+def base_of(url: str, allow_http: bool) -> str:
+    """Raises ValueError for what is no address of a service, and for one that others on the way can read and change."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError("base_url must be an http or https address without user, query or fragment")
+        raise ValueError("base_url must be an https address without user, query or fragment")
+    if parts.scheme == "http" and not allow_http and _LOOPBACK.fullmatch(parts.hostname) is None:
+        raise ValueError(
+            f"base_url must be https: others on the way to {parts.hostname} could read the key. "
+            "In a network that you trust, pass allow_http=True"
+        )
     return url.rstrip("/")
 
 
-def send(base: str, headers: Mapping[str, str], request: Request, timeout: float) -> Response:
+def authorization(key: str) -> str:
+    """Raises ValueError, which does not repeat the key, as that of http.client would."""
+    if re.fullmatch(r"[\x21-\x7e]+", key) is None:
+        raise ValueError("the key has characters that no key has")
+    return f"Bearer {key}"
+
+
+def send(base: str, key: Optional[str], request: Request, timeout: float) -> Response:
     """Raises ConnectionFailed. ``timeout`` is in seconds, of each wait for the network."""
     body = None if request.body is None else request.body.encode()
-    typed = {**headers, **({} if body is None else {"content-type": "application/json"})}
+    typed = {"accept": "application/json"}
+    if body is not None:
+        typed["content-type"] = "application/json"
+    if key is not None and request.needs_key:
+        typed["authorization"] = authorization(key)
     asked = urllib.request.Request(base + request.path, data=body, headers=typed, method=request.method)
     try:
         try:
@@ -45,9 +63,17 @@ def send(base: str, headers: Mapping[str, str], request: Request, timeout: float
         with answer:
             data = answer.read(_MOST_BYTES + 1)
             if len(data) > _MOST_BYTES:
-                raise ConnectionFailed(f"{request.method} {request.path}: the answer is too large")
+                raise UnexpectedAnswer(f"{request.method} {request.path}: the answer is too large")
+            if 300 <= answer.status < 400:
+                raise UnexpectedAnswer(f"{base} leads to another address: pass the one at which the service answers")
+            # Where a size is given, http.client takes less for the whole.
+            promised = answer.headers.get("content-length", "")
+            if promised.isdigit() and len(data) < int(promised):
+                raise ConnectionFailed(f"{request.method} {base}{request.path}: the answer broke off")
             named = {name.lower(): value for name, value in answer.headers.items()}
             return Response(answer.status, named, data.decode("utf-8"))
-    except (OSError, http.client.HTTPException, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        raise UnexpectedAnswer(f"{request.method} {request.path}: the answer is not text") from error
+    except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", error)
         raise ConnectionFailed(f"{request.method} {base}{request.path}: {reason}") from error

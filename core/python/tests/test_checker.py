@@ -5,7 +5,7 @@ import os
 import unittest
 from pathlib import Path
 
-from claimcheck import KeyDocumentError, check_receipt, parse_keys
+from claimcheck import KeyDocumentError, bind_to_head, check_consistency, check_receipt, check_tree_head, parse_keys
 from claimcheck.canonical import canonicalize, parse_strict
 from claimcheck.checker import from_base64url
 from claimcheck.ed25519 import verify
@@ -35,6 +35,42 @@ class Vectors(unittest.TestCase):
 
     def test_own(self):
         self.hold(OWN, 150)
+
+    def test_documents_of_the_log(self):
+        manifest = json.loads((OWN / "manifest.json").read_text())
+        heads, proofs = manifest["tree_head_vectors"], manifest["consistency_vectors"]
+        self.assertGreater(min(len(heads), len(proofs)), 10)
+        for vector in heads:
+            with self.subTest(vector["file"]):
+                keys = parse_keys((OWN / vector.get("keyset", manifest["keyset"])).read_text())
+                found = check_tree_head((OWN / vector["file"]).read_text(), keys)
+                self.assertEqual(found, vector["expected"]["valid"])
+        for vector in proofs:
+            with self.subTest(vector["file"]):
+                self.assertEqual(check_consistency((OWN / vector["file"]).read_text()), vector["expected"]["valid"])
+
+    def test_the_root_of_a_proof_is_held_against_a_signed_head(self):
+        keys = parse_keys((OWN / "keys.json").read_text())
+        head = (OWN / "tree-head-valid-first.json").read_text()
+        signed = json.loads(head)["body"]
+        consistency = (OWN / "consistency-valid-3-7.json").read_text()
+        earlier = json.loads(consistency)["first_root"]
+        rows = [
+            ("holds", signed, head, None),
+            ("holds", {**signed, "tree_size": 3, "root_hash": earlier}, head, consistency),
+            ("consistency_proof_required", {**signed, "tree_size": 3, "root_hash": earlier}, head, None),
+            ("other_root", {**signed, "tree_size": 3}, head, consistency),
+            ("other_root", {**signed, "tree_size": 3, "root_hash": earlier}, head, "{}"),
+            ("other_root", {**signed, "root_hash": earlier}, head, None),
+            ("smaller_than_proof", {**signed, "tree_size": 8}, head, None),
+            ("other_log", {**signed, "log_id": earlier}, head, None),
+            ("not_signed", signed, head.replace(signed["root_hash"], earlier), None),
+            ("not_signed", signed, "no JSON", None),
+        ]
+        for expected, proof, text, path in rows:
+            with self.subTest(expected, proof=proof):
+                self.assertEqual(bind_to_head(proof, text, keys, path), expected)
+        self.assertEqual(bind_to_head(signed, json.dumps({"tree_head": json.loads(head), "anchor": None}), keys, None), "holds")
 
     @unittest.skipUnless((PUBLISHED / "poaw").exists(), WITHOUT_PUBLISHED)
     def test_published(self):

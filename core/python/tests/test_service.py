@@ -13,13 +13,18 @@ from claimcheck import (
     AsyncClient,
     Client,
     ConnectionFailed,
+    Forbidden,
+    Gone,
     InvalidRequest,
     NotAuthorized,
+    NotClaimed,
     NotFound,
     RateLimited,
     Unavailable,
+    UnexpectedAnswer,
     WaitTimeout,
     check_receipt,
+    claims,
     parse_keys,
 )
 
@@ -44,7 +49,7 @@ class Service(unittest.TestCase):
         self.assertTrue(claim.is_decided and claim.is_verified)
         report = self.client.verify(claim.receipt_id)
         self.assertTrue(report.valid, report.problems)
-        self.assertEqual(report.verdict, "verified")
+        self.assertEqual((report.verdict, report.tree_head, report.evidence), ("verified", "holds", "is_signed"))
         self.assertEqual(report.document["body"]["agent"]["id"], "python")
         digest = report.document["body"]["claim"]["claim_digest"]
         self.assertEqual(json.loads(self.client.evidence(claim.receipt_id))["claim"]["claim_digest"], digest)
@@ -65,18 +70,31 @@ class Service(unittest.TestCase):
         until = datetime.now(timezone.utc) + timedelta(hours=1)
         waiting = self.client.submit(ACTION, "absent", {"see": "absent"}, deadline_at=until)
         self.assertFalse(waiting.is_decided)
-        with self.assertRaisesRegex(WaitTimeout, "is checked until its deadline"):
+        with self.assertRaisesRegex(WaitTimeout, "is checked until its deadline") as raised:
             self.client.wait(waiting, timeout=0.3)
+        self.assertEqual((raised.exception.claim.claim_id, raised.exception.claim.state), (waiting.claim_id, "queued"))
         later = int(time.time() * 1000) + 700
         claim = self.client.submit(ACTION, "soon", {"see": "absent", "later": {"at": later, "see": "present"}})
         self.assertEqual(self.client.wait(claim, timeout=60).verdict, "verified")
 
+    def test_watching(self):
+        later = int(time.time() * 1000) + 700
+        decided = self.client.submit(ACTION, "watched", {"see": "present"})
+        waiting = self.client.submit(ACTION, "watched", {"see": "absent", "later": {"at": later, "see": "present"}})
+        seen = list(self.client.watch(decided, waiting.claim_id))
+        self.assertEqual([claim.claim_id for claim in seen].count(decided.claim_id), 1)
+        changes = [claim for claim in seen if claim.claim_id == waiting.claim_id]
+        self.assertEqual((changes[0].state, changes[-1].state, changes[-1].verdict), ("queued", "decided", "verified"))
+        self.assertTrue(all(one != other for one, other in zip(changes, changes[1:])))
+        self.assertEqual([claim.verdict for claim in collect(AsyncClient(agent_id="python").watch(waiting))], ["verified"])
+        self.assertEqual(list(self.client.watch()), [])
+
     def test_lists(self):
         ids = {self.client.submit(ACTION, f"one of {n}", {"see": "present"}, agent_id="lister").claim_id for n in range(5)}
-        self.assertEqual({claim.claim_id for claim in self.client.claims(agent_id="lister", page_size=2)}, ids)
-        asynchronous = collect(AsyncClient(agent_id="python").claims(agent_id="lister", page_size=3))
+        self.assertEqual({claim.claim_id for claim in self.client.list(agent_id="lister", page_size=2)}, ids)
+        asynchronous = collect(AsyncClient(agent_id="python").list(agent_id="lister", page_size=3))
         self.assertEqual({claim.claim_id for claim in asynchronous}, ids)
-        self.assertEqual(list(self.client.claims(agent_id="nobody")), [])
+        self.assertEqual(list(self.client.list(agent_id="nobody")), [])
 
     def test_errors_name_the_field(self):
         with self.assertRaises(InvalidRequest) as raised:
@@ -91,40 +109,96 @@ class Service(unittest.TestCase):
             Client(key="svc_sk_wrong").whoami()
         self.assertEqual(self.client.whoami()["kind"], "key")
         self.assertIn("connections", self.client.connections())
+        self.assertEqual([profile["action"] for profile in self.client.profiles()["profiles"]], [ACTION])
+        self.assertIsNone(self.client.evidence("rcpt_00000000000000000000000000"))
 
     def test_work_that_is_claimed(self):
-        @self.client.claiming(ACTION, lambda done: f"place of {done}", {"see": "present"}, wait=True)
+        ended = []
+
+        @claims(self.client, action=ACTION, target=lambda done: f"place of {done}", params={"see": "present"}, wait=True)
         def work(name):
+            ended.append(datetime.now(timezone.utc))
             return name.upper()
 
         result, claim = work("it")
         self.assertEqual((result, claim.target, claim.verdict), ("IT", "place of IT", "verified"))
+        self.assertGreaterEqual(claim.claimed_at, ended[0].strftime("%Y-%m-%dT%H:%M:%S"))
 
-        @self.client.claiming(ACTION, "never", {"see": "present"}, agent_id="breaker")
+        @claims(self.client, action=ACTION, target="twice", params=lambda _: {"see": "present"}, client_claim_id=lambda sha: sha)
+        def push():
+            return "the same commit"
+
+        self.assertEqual((push().claim.raw["created"], push().claim.raw["created"]), (True, False))
+
+        with claims(self.client, action=ACTION, target="block", agent_id="blocks") as block:
+            block.params = {"see": "present"}
+        self.assertEqual((block.claim.agent_id, block.claim.verdict), ("blocks", "verified"))
+
+    def test_work_that_raises_is_not_claimed(self):
+        claimed = claims(self.client, action=ACTION, target="never", params={"see": "present"}, agent_id="breaker")
+
+        @claimed
         def breaks():
+            raise KeyError("broken")
+
+        @claimed
+        async def breaks_later():
             raise KeyError("broken")
 
         with self.assertRaises(KeyError):
             breaks()
-        self.assertEqual(list(self.client.claims(agent_id="breaker")), [])
+        with self.assertRaises(KeyError):
+            asyncio.run(breaks_later())
+        with self.assertRaises(KeyError), claimed:
+            raise KeyError("broken")
+        self.assertEqual(list(self.client.list(agent_id="breaker")), [])
+
+    def test_work_that_is_done_is_not_lost_when_it_cannot_be_claimed(self):
+        away = Client("http://127.0.0.1:1", retry_for=0, agent_id="later")
+
+        @claims(away, action=ACTION, target="kept", params={"see": "present"})
+        def work():
+            return "done"
+
+        with self.assertRaises(NotClaimed) as raised:
+            work()
+        self.assertEqual(raised.exception.result, "done")
+        claim = self.client.submit(**raised.exception.claim)
+        self.assertEqual((claim.agent_id, claim.verdict, claim.raw["created"]), ("later", "verified", True))
+        self.assertFalse(self.client.submit(**raised.exception.claim).raw["created"])
 
     def test_in_an_event_loop(self):
         client = AsyncClient(agent_id="python")
 
-        @client.claiming(ACTION, "loop", {"see": "present"}, wait=True)
+        @claims(client, action=ACTION, target="loop", params={"see": "present"}, wait=True)
         async def work():
             await asyncio.sleep(0)
             return 1
+
+        @claims(self.client, action=ACTION, target="loop", params={"see": "present"})
+        async def with_blocking_client():
+            return 2
+
+        @claims(client, action=ACTION, target="loop", params={"see": "present"})
+        def plain():
+            return 3
 
         async def story():
             (_, one), two = await asyncio.gather(work(), client.submit(ACTION, "two", {"see": "present"}))
             reports = await asyncio.gather(*[client.verify(claim.receipt_id) for claim in (one, await client.wait(two))])
             evidence = await client.evidence(one.receipt_id)
-            return reports, evidence
+            others = [await with_blocking_client(), await plain()]
+            async with claims(client, action=ACTION, target="block", params={"see": "present"}) as block:
+                pass
+            with self.assertRaisesRegex(TypeError, "async with"), claims(client, action=ACTION, target="block"):
+                pass
+            return reports, evidence, others, block.claim
 
-        reports, evidence = asyncio.run(story())
-        self.assertTrue(all(report.valid for report in reports))
+        reports, evidence, others, claim = asyncio.run(story())
+        self.assertTrue(all(report.valid and report.tree_head == "holds" for report in reports))
         self.assertIn(reports[0].document["body"]["claim"]["claim_digest"], evidence)
+        self.assertEqual([(result, one.verdict) for result, one in others], [(2, "verified"), (3, "verified")])
+        self.assertEqual(claim.verdict, "verified")
 
 
 class Answers(BaseHTTPRequestHandler):
@@ -145,12 +219,14 @@ class Answers(BaseHTTPRequestHandler):
         if status is None:
             self.close_connection = True
             return
-        self.send_response(status)
+        self.send_response_only(status)
         for name, value in headers.items():
             self.send_header(name, value)
-        self.send_header("content-length", str(len(text.encode())))
+        if "content-length" not in headers:
+            self.send_header("content-length", str(len(text.encode())))
         self.end_headers()
         self.wfile.write(text.encode())
+        self.close_connection = True
 
     def log_message(self, *_args):
         pass
@@ -162,7 +238,7 @@ class Failures(unittest.TestCase):
     def setUp(self):
         Answers.script, Answers.asked = [], []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.client = Client(self.url, "svc_sk_x", agent_id="a", timeout=5)
 
@@ -172,10 +248,51 @@ class Failures(unittest.TestCase):
 
     def test_a_submission_is_tried_again_under_one_id(self):
         done = json.dumps({"claim_id": "clm_1", "state": "queued"})
-        Answers.script = [(503, {}, "away"), (None, {}, ""), (429, {"retry-after": "0"}, "{}"), (202, {}, done)]
+        cut = (202, {"content-length": "500"}, done)
+        Answers.script = [(503, {}, "away"), (None, {}, ""), cut, (429, {"retry-after": "0"}, "{}"), (202, {}, done)]
         self.assertEqual(self.client.submit("a.b.c", "t").claim_id, "clm_1")
-        ids = {json.loads(body)["client_claim_id"] for _, body, _ in Answers.asked}
-        self.assertEqual((len(Answers.asked), len(ids)), (4, 1))
+        self.assertEqual((len(Answers.asked), len({body for _, body, _ in Answers.asked})), (5, 1))
+
+    def test_it_waits_as_long_as_the_service_asks(self):
+        until = {"date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:00:01 GMT"}
+        Answers.script = [(429, {"retry-after": "1"}, ""), (503, until, ""), (200, {}, "{}")]
+        started = time.monotonic()
+        self.client.whoami()
+        self.assertTrue(2 <= time.monotonic() - started < 5)
+
+    def test_the_key_goes_where_it_is_needed(self):
+        Answers.script = [(200, {}, "{}")] * 4
+        self.client.receipt("rcpt_/..")
+        self.client.whoami()
+        tokens = iter(["one", "two"])
+        renewed = Client(self.url, lambda: next(tokens))
+        renewed.whoami()
+        renewed.whoami()
+        self.assertEqual(
+            [(path, key) for path, _, key in Answers.asked],
+            [("/v1/receipts/rcpt_%2F..", None), ("/v1/whoami", "Bearer svc_sk_x")]
+            + [("/v1/whoami", "Bearer one"), ("/v1/whoami", "Bearer two")],
+        )
+        for wrong in ["svc_sk_x\n", "svc_sk_x y", "svc_sk_é", ""]:
+            with self.assertRaisesRegex(ValueError, "^(?!.*svc_sk)"):
+                Client(self.url, wrong)
+
+    def test_each_status_has_its_error(self):
+        erased = json.dumps({"detail": "erased", "erased": {"rule": "court_order"}})
+        rows = [(400, InvalidRequest), (401, NotAuthorized), (403, Forbidden), (404, NotFound), (410, Gone)]
+        rows += [(413, InvalidRequest), (415, InvalidRequest), (422, InvalidRequest), (429, RateLimited), (500, Unavailable)]
+        Answers.script = [(status, {}, erased) for status, _ in rows]
+        client = Client(self.url, "k", retry_for=0)
+        for status, kind in rows:
+            with self.subTest(status), self.assertRaises(kind) as raised:
+                client.whoami()
+            self.assertEqual((raised.exception.status, raised.exception.message), (status, "erased"))
+            self.assertEqual(raised.exception.erased, {"rule": "court_order"})
+        bodies = ["", "null", "[]", '{"detail": null}', '{"detail": [null, {}, {"loc": 7, "msg": {}}]}', "[" * 5000]
+        Answers.script = [(422, {}, body) for body in bodies]
+        for body in bodies:
+            with self.subTest(body[:20]), self.assertRaises(InvalidRequest):
+                client.whoami()
 
     def test_what_does_not_pass_is_told_at_once(self):
         Answers.script = [(422, {}, '{"detail": [{"loc": ["body", "target"], "msg": "too long", "type": "x"}]}')]
@@ -184,9 +301,10 @@ class Failures(unittest.TestCase):
         self.assertEqual(len(Answers.asked), 1)
 
     def test_retries_end(self):
-        Answers.script = [(503, {}, '{"detail": "away"}')] * 3
+        Answers.script = [(503, {}, '{"detail": "away"}')] * 9
         with self.assertRaisesRegex(Unavailable, "503: away"):
-            Client(self.url, "k", retries=2).whoami()
+            Client(self.url, "k", retry_for=0.7).whoami()
+        self.assertTrue(2 <= len(Answers.asked) <= 4)
         Answers.script = [(429, {"retry-after": "3600"}, '{"detail": "slow down"}')]
         with self.assertRaises(RateLimited) as raised:
             self.client.whoami()
@@ -194,26 +312,32 @@ class Failures(unittest.TestCase):
 
     def test_redirects_are_not_followed(self):
         Answers.script = [(302, {"location": f"{self.url}/elsewhere"}, "")]
-        with self.assertRaisesRegex(Exception, "302"):
+        with self.assertRaisesRegex(UnexpectedAnswer, "leads to another address"):
             self.client.whoami()
         self.assertEqual([path for path, _, _ in Answers.asked], ["/v1/whoami"])
 
     def test_answers_that_are_no_answers(self):
         for script in [[(200, {}, "<html>")], [(200, {"content-encoding": "x"}, "not json")]]:
             Answers.script = script
-            with self.assertRaisesRegex(ConnectionFailed, "is not JSON"):
+            with self.assertRaisesRegex(UnexpectedAnswer, "is not JSON"):
                 self.client.whoami()
         self.server.shutdown()
         self.server.server_close()
         with self.assertRaises(ConnectionFailed):
-            Client(self.url, "k", retries=0).whoami()
+            Client(self.url, "k", retry_for=0).whoami()
         with self.assertRaises(ConnectionFailed):
-            asyncio.run(AsyncClient(self.url, "k", retries=0).whoami())
+            asyncio.run(AsyncClient(self.url, "k", retry_for=0).whoami())
 
     def test_settings(self):
         for wrong in ["ftp://a", "localhost:8080", "http://u:p@a", "http://a/?q=1", "http://"]:
             with self.subTest(wrong), self.assertRaises(ValueError):
-                Client(wrong)
+                Client(wrong, allow_http=True)
+        for listened in ["http://a.example", "http://10.0.0.1", "http://localhost.example"]:
+            with self.subTest(listened), self.assertRaisesRegex(ValueError, "could read the key"):
+                Client(listened)
+            Client(listened, allow_http=True)
+        for local in ["https://a.example/", "http://localhost:1", "http://a.localhost", "http://127.0.0.2", "http://[::1]:1"]:
+            Client(local)
         with self.assertRaisesRegex(ValueError, "agent_id is missing"):
             Client(self.url, "k").submit("a.b.c", "t")
         with self.assertRaisesRegex(ValueError, "needs its zone"):
