@@ -111,6 +111,12 @@ export class World {
     return this.run('node example.mjs')
   }
 
+  /** @param text Python. @throws Error when it fails */
+  async runPython(text: string): Promise<string> {
+    await writeFile(join(this.folder, 'example.py'), await this.fill(text))
+    return this.run('PYTHONPATH=core/python PYTHONDONTWRITEBYTECODE=1 python3 example.py')
+  }
+
   /** What a reader puts in the place of words that stand for something of their own. */
   async fill(text: string): Promise<string> {
     const words: [RegExp, () => string][] = [

@@ -35,7 +35,7 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'API',
     about: 'Every endpoint with an example, every error with what to do.',
-    pages: ['api', own('errors'), own('keys'), own('oauth')],
+    pages: ['api', own('sdks'), own('errors'), own('keys'), own('oauth')],
   },
   {
     title: 'Self-hosting',

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
 import type { DocsPage, Documentation, ReadChapter } from './documentation.ts'
-import { LANGUAGES } from './languages.ts'
+import { LANGUAGES, type Language } from './languages.ts'
 
 interface FrameProps {
   readonly title: string
@@ -77,7 +77,7 @@ export function ReadPage({ documentation, page }: { readonly documentation: Docu
       <div class="docs">
         <article class="docs-text">
           {page.heading}
-          {page.hasLanguages ? <LanguageChoice /> : null}
+          {page.languages.length > 0 ? <LanguageChoice languages={page.languages} /> : null}
           {page.body}
           <Neighbours previous={all[at - 1]} next={all[at + 1]} />
         </article>
@@ -99,13 +99,13 @@ export function ReadPage({ documentation, page }: { readonly documentation: Docu
 }
 
 /** Chooses by style alone, so that it works without scripts. */
-function LanguageChoice() {
+function LanguageChoice({ languages }: { readonly languages: readonly Language[] }) {
   return (
     <fieldset class="docs-languages">
       <legend>Examples in</legend>
-      {Object.entries(LANGUAGES).map(([name, label], index) => (
+      {languages.map((name, index) => (
         <label>
-          <input type="radio" name="language" id={`language-${name}`} checked={index === 0} /> {label}
+          <input type="radio" name="language" id={`language-${name}`} checked={index === 0} /> {LANGUAGES[name]}
         </label>
       ))}
     </fieldset>

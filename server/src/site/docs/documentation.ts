@@ -6,6 +6,7 @@ import { actionIndex, actionPage, type Readable } from '../../plugins/action-pag
 import { publicPaths } from '../../web/paths.ts'
 import { apiPages, type OpenApi } from './api/api-pages.ts'
 import { CHAPTERS } from './contents.ts'
+import type { Language } from './languages.ts'
 import { type LinkOf, renderMarkdown, type Section } from './markdown.tsx'
 import { type SearchIndex, searchIndex } from './search-index.ts'
 
@@ -17,7 +18,7 @@ export interface DocsPage {
   readonly heading: VNode
   readonly body: VNode
   readonly sections: readonly Section[]
-  readonly hasLanguages: boolean
+  readonly languages: readonly Language[]
   readonly chapter: string
 }
 

@@ -25,8 +25,8 @@ export interface Rendered {
   /** What follows the heading. */
   readonly body: VNode
   readonly sections: readonly Section[]
-  /** The page has examples in several languages. */
-  readonly hasLanguages: boolean
+  /** Those in which the page has examples to choose from, in their order. */
+  readonly languages: readonly Language[]
 }
 
 /** The address that a link of the page has here; undefined where it leads nowhere, and its text stays. */
@@ -45,7 +45,7 @@ export function renderMarkdown(source: string, linkOf: LinkOf): Rendered {
     heading: heading(title as Tokens.Heading, writer),
     body: <>{blocks.map((block) => (isExamples(block) ? examples(block, writer) : oneBlock(block, writer)))}</>,
     sections,
-    hasLanguages: blocks.some(isExamples),
+    languages: languagesOf(blocks.filter(isExamples).flat()),
   }
 }
 
@@ -57,6 +57,11 @@ interface Writer {
 
 /** Code in several languages that says the same: the reader chooses one of them. */
 type Examples = readonly Tokens.Code[]
+
+function languagesOf(examples: readonly Tokens.Code[]): Language[] {
+  const used = new Set(examples.map(({ lang }) => lang))
+  return (Object.keys(LANGUAGES) as Language[]).filter((language) => used.has(language))
+}
 
 function isExamples(block: Token | Examples): block is Examples {
   return Array.isArray(block)
