@@ -1,13 +1,14 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
-import { type ClaimRow, isErased } from '../storage/claim-row.ts'
-import type { ClaimIdentity } from '../storage/claims.ts'
+import { type ClaimIdentity, type ClaimRow, isErased } from '../storage/claim-row.ts'
+import { identityOf } from '../storage/claims.ts'
 import type { ErasureRow } from '../storage/erasures.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
@@ -15,7 +16,6 @@ import type { Sources } from '../workspaces/sources.ts'
 import type { Adjudication } from './adjudication.ts'
 import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
 import { parseCursor, writeCursor } from './cursor.ts'
-import { clientIdLeft } from './erased-content.ts'
 import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
 import type { Quotas } from './quotas.ts'
 
@@ -104,12 +104,22 @@ interface ClaimServiceOptions {
 }
 
 const MAX_LOOKUPS = 500
+const MAX_RECENT = 20_000
+/** After a claim was submitted again that this host did not know: clients seem to repeat what they sent to another host, or long ago. */
+const LOOKS_AFTER_UNKNOWN = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
   const { storage, registry, sources, connections, adjudication, quotas, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
+  /** The last claims that this host stored or found stored, by identity. */
+  const recent = new LRUCache<string, true>({ max: MAX_RECENT })
+  /**
+   * So many submissions look for an earlier claim first. The others store at once, and the database refuses those that are stored already:
+   * that costs them a check in vain, and the others nothing.
+   */
+  let looks = 0
 
   /** Claims whose content was erased, with when and why; the others as they are. */
   async function told<C extends ClaimRow>(rows: readonly C[]): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
@@ -126,16 +136,21 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   // Claims that arrive together share one lookup.
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
-    async (identities) => {
-      const left = identities.map((identity) => ({ ...identity, clientClaimId: clientIdLeft(identity) }))
-      const rows = await storage.read.claims.byClientIds([...identities, ...left])
-      const stored = new Map(rows.map((row) => [identityOf(row), row]))
-      return identities.map(
-        (identity, index) => stored.get(identityOf(identity)) ?? stored.get(identityOf(left[index]!)),
-      )
-    },
+    (identities) => storage.read.claims.byClientIds(identities),
     { maxItems: MAX_LOOKUPS },
   )
+
+  function looksFirst(identity: ClaimIdentity): boolean {
+    if (looks === 0) return recent.has(identityOf(identity))
+    looks--
+    return true
+  }
+
+  async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
+    const earlier = await lookups.add(identity)
+    if (earlier) recent.set(identityOf(identity), true)
+    return earlier
+  }
 
   /** Resolves with the stored claim when it is on disk; undefined when a claim with its client_claim_id exists. */
   async function storeAndCheck(row: ClaimRow): Promise<ClaimRow | undefined> {
@@ -145,7 +160,12 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   function storeOnce(row: ClaimRow): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
-    const stored = storeAndCheck(row).finally(() => storing.delete(identity))
+    const stored = storeAndCheck(row)
+      .then((claim) => {
+        if (claim) recent.set(identity, true)
+        return claim
+      })
+      .finally(() => storing.delete(identity))
     storing.set(identity, stored)
     return stored
   }
@@ -170,41 +190,42 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return new ServiceError('forbidden', detail)
   }
 
+  /** Why the database did not store a claim that it does not have. */
+  async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
+    // Its agent may have been bound, or its key revoked, since the request began.
+    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+    const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
+    return (
+      refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+    )
+  }
+
   return {
     async submit(submitter, input) {
-      const { workspaceId, speaksFor } = submitter
+      const { workspaceId } = submitter
       const problem = logGuard.problem()
       if (problem !== undefined) throw new ServiceError('read_only', problem)
       const identity = { workspaceId, clientClaimId: input.clientClaimId }
-      const [row, known, refusal, silence] = await Promise.all([
+      const [row, refusal, silence] = await Promise.all([
         planClaim(submitter, input, now(), {
           registry,
           sources,
           connections: () => connections.open(workspaceId),
           closing: options.config.checks,
         }),
-        lookups.add(identity),
         quotas.refusal(workspaceId),
         speakingRefusal(submitter, input.agentId),
       ])
+      const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
       if (known) return { claim: await toldOne(await afterRunningCheck(known)), created: false }
-      if (silence) throw silence
       const concurrent = storing.get(identityOf(identity))
       // A claim that is stored already, or is being stored, is answered beyond the quota too.
-      if (refusal && !concurrent) throw refusal
-      const stored = await (concurrent ?? storeOnce(row))
+      const refused = silence ?? (concurrent ? undefined : refusal)
+      const stored = refused ? undefined : await (concurrent ?? storeOnce(row))
       if (stored) return { claim: stored, created: !concurrent }
-      const earlier = await lookups.add(identity)
-      if (!earlier) {
-        // Its agent may have been bound, or its key revoked, since this request began.
-        const refused = await speakingRefusal(
-          { ...submitter, speaksFor: speaksFor === 'any' ? 'unbound' : speaksFor },
-          input.agentId,
-        )
-        throw (
-          refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
-        )
-      }
+      const earlier = await earlierClaim(identity)
+      if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
+      if (!refused) looks = LOOKS_AFTER_UNKNOWN
       return { claim: await toldOne(await afterRunningCheck(earlier)), created: false }
     },
     async get(workspaceId, claimId) {
@@ -247,8 +268,4 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     },
     decidedAt: (claimIds) => storage.read.claims.decidedAt(claimIds),
   }
-}
-
-function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
-  return `${workspaceId} ${clientClaimId}`
 }

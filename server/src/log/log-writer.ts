@@ -34,7 +34,10 @@ export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
 }
 
 /** The changes of an append, without those to claims. */
-export type Append = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'>
+export type Append = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'> & {
+  /** The tree as it will be; undefined where it stays. */
+  readonly range?: CompactRange
+}
 
 export interface LogWriter {
   /**
@@ -71,7 +74,7 @@ interface LogWriterOptions {
 export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
   /** The state in which this host last wrote the log. */
   let lastWritten: LogState | undefined
-  // Used only when its root is the root of the log: it is not after a failed append, or after one of another host.
+  // Used only when its root is the root of the log: it is not after an append of another host.
   let known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
 
   async function rangeAt(rows: Reads['log'], log: LogState): Promise<CompactRange> {
@@ -118,8 +121,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
     const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
     const signed = JSON.stringify(await signTreeHead(signer, to))
-    known = { range, rootHash }
-    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }] }
+    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }], range }
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
@@ -167,8 +169,9 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       return isKnown ? append(lastWritten, known!.range, drafts) : undefined
     },
 
-    committed({ log: { from, to } }) {
+    committed({ log: { from, to }, range }) {
       lastWritten = to
+      if (range) known = { range, rootHash: to.rootHash }
       if (to !== from) logGuard.remember(to)
     },
   }

@@ -9,6 +9,7 @@ import type { CheckRecord, NextCheck } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
+import { identityOf } from '../storage/claims.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import type { Append, Draft, LogWriter } from './log-writer.ts'
 import { type Decided, receiptContent } from './receipt-content.ts'
@@ -122,18 +123,34 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   /** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
   async function flushOptimistically(steps: readonly Step[]): Promise<Flushed | undefined> {
     if (lockedFlushes-- > 0) return undefined
-    const applied = firstPerClaim(steps)
-    const append = await logWriter.planOptimistically(draftsOf(applied))
+    lockedFlushes = 0
+    const all = firstPerClaim(steps)
+    const append = await logWriter.planOptimistically(draftsOf(all))
     if (!append) return undefined
+    if (await isApplied(append, all)) return { applied: all, append }
+    // New claims that are stored already are no reason to lock: whoever submits old claims again would slow down everybody else.
+    const unknown = await withoutStored(all)
+    const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
+    if (appendUnknown && (await isApplied(appendUnknown, unknown))) return { applied: unknown, append: appendUnknown }
+    lockedFlushes = LOCKED_FLUSHES
+    return undefined
+  }
+
+  /** False when the database refuses them. */
+  async function isApplied(append: Append, steps: readonly Step[]): Promise<boolean> {
     try {
-      await storage.apply({ ...append, progress: progressOf(applied), newClaims: applied.filter(isNew).map(claimOf) })
+      await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
+      return true
     } catch (error) {
       if (error instanceof StorageError) throw error
-      lockedFlushes = LOCKED_FLUSHES
-      return undefined
+      return false
     }
-    lockedFlushes = 0
-    return { applied, append }
+  }
+
+  async function withoutStored(steps: readonly Step[]): Promise<readonly Step[]> {
+    const stored = await storage.read.claims.byClientIds(steps.filter(isNew).map(claimOf))
+    const storedIds = new Set(stored.flatMap((claim) => (claim ? identityOf(claim) : [])))
+    return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
   }
 
   async function add(step: Step): Promise<boolean> {

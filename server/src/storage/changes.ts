@@ -2,7 +2,17 @@
  * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
  * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
-import { type ClaimProgress, type ClaimRow, checked, claims, mayBeStored, progress, UNDECIDED } from './claim-row.ts'
+import {
+  asNew,
+  type ClaimProgress,
+  type ClaimRow,
+  checked,
+  claims,
+  mayBeStored,
+  newClaims,
+  progress,
+  UNDECIDED,
+} from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import {
@@ -68,7 +78,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     to_size: to.treeSize,
     to_root: toHex(to.rootHash),
     issued_at: to.issuedAt,
-    new_claims: toJson(claims, changes.newClaims ?? []),
+    new_claims: toJson(newClaims, (changes.newClaims ?? []).map(asNew)),
     new_count: changes.newClaims?.length ?? 0,
     progress: toJson(progress, changes.progress ?? []),
     progress_count: changes.progress?.length ?? 0,
@@ -92,7 +102,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
  */
 export function changeParts(sql: Expressions, given: (name: Parameter) => string, condition = 'true') {
   const moved = rowsOf(sql, progress, given('progress'))
-  const added = rowsOf(sql, claims, given('new_claims'))
+  const added = rowsOf(sql, newClaims, given('new_claims'))
   const insert = <R>(table: Table<R>, rows: string) =>
     `INSERT INTO ${table.name} (${table.names}) SELECT ${table.names} FROM ${rows} AS added WHERE ${condition}`
   return {

@@ -1,4 +1,5 @@
 /** A claim as it is stored, and each of its checks. */
+import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import type { Expressions } from './dialect.ts'
 import { instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
@@ -6,7 +7,7 @@ import { instant, integer, json, nullable, part, type RowOf, table, text } from 
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
 
-export const claims = table('claims', ['claimId'], {
+const columns = {
   claimId: text('claim_id'),
   workspaceId: text('workspace_id'),
   clientClaimId: text('client_claim_id'),
@@ -40,7 +41,35 @@ export const claims = table('claims', ['claimId'], {
   receiptId: nullable(text('receipt_id')),
   verdict: nullable(text<VerdictValue>('verdict')),
   reasonCode: nullable(text<ReasonCode>('reason_code')),
-})
+}
+
+export const claims = table('claims', ['claimId'], columns)
+
+/** A client's own id for a claim, which names one claim of its workspace. */
+export const clientIds = part(claims, 'workspaceId', 'clientClaimId')
+
+export type ClaimIdentity = RowOf<typeof clientIds>
+
+/** Longer than any client's own id, so that no claim can have it already. */
+const LENGTH_LEFT = 300
+
+/**
+ * What erasure leaves of the client's own id: enough to know it again, so that the same claim that is submitted again gets no second receipt.
+ */
+export function clientIdLeft({ workspaceId, clientClaimId }: ClaimIdentity): string {
+  return `erased:${hash('sha256', `${workspaceId} ${clientClaimId}`, 'hex')}`.padEnd(LENGTH_LEFT, '.')
+}
+
+export function isClientIdLeft(clientClaimId: string): boolean {
+  return /^erased:[0-9a-f]{64}\.*$/.test(clientClaimId) && clientClaimId.length === LENGTH_LEFT
+}
+
+/** A claim as it is given to a statement that stores it. */
+export const newClaims = table('claims', ['claimId'], { ...columns, clientIdLeft: text('client_id_left') })
+
+export function asNew(claim: ClaimRow): RowOf<typeof newClaims> {
+  return { ...claim, clientIdLeft: clientIdLeft(claim) }
+}
 
 /** Whether the content of a claim was erased: what clients write is never empty. */
 export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): boolean {
@@ -78,12 +107,15 @@ export type ClaimProgress = RowOf<typeof progress>
 export const UNDECIDED = `state <> 'decided'`
 
 /**
- * Whether a claim may be stored: an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is
+ * Whether a new claim may be stored. None is stored with its client_claim_id, nor with what erasure leaves of that; the statement sees every
+ * claim that could be erased by now: one that was decided since it began has changed the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is
  * good. The key was looked up before the body arrived, and may have ended since.
  * @param row the claim's name in the statement
  */
 export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
-  return `CASE WHEN ${row}.agent_bound = 1
+  return `NOT EXISTS (SELECT 1 FROM claims AS known WHERE known.workspace_id = ${row}.workspace_id
+      AND known.client_claim_id IN (${row}.client_claim_id, ${row}.client_id_left))
+    AND CASE WHEN ${row}.agent_bound = 1
     THEN EXISTS (SELECT 1 FROM api_keys AS speaker
       WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id AND speaker.revoked_at IS NULL
         AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)

@@ -1,15 +1,21 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
 import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
-import { type ClaimRow, checks, claims, keepChecks, mayBeStored, UNDECIDED } from './claim-row.ts'
+import {
+  asNew,
+  type ClaimIdentity,
+  type ClaimRow,
+  checks,
+  claims,
+  clientIdLeft,
+  clientIds,
+  keepChecks,
+  mayBeStored,
+  newClaims,
+  UNDECIDED,
+} from './claim-row.ts'
 import type { Db } from './db.ts'
-import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { part, type RowOf } from './table.ts'
-
-const clientIds = part(claims, 'workspaceId', 'clientClaimId')
-
-/** A client's own id for a claim, which names one claim of its workspace. */
-export type ClaimIdentity = RowOf<typeof clientIds>
+import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 
 /** How many claims of one verdict were submitted within one period. */
 export interface ClaimCount {
@@ -93,11 +99,14 @@ export function claimReads(db: Db) {
     async byId(workspaceId: string, claimId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE claim_id = ? AND workspace_id = ?', [claimId, workspaceId])
     },
-    /** Those that are stored, in any order. */
-    async byClientIds(ids: readonly ClaimIdentity[]): Promise<ClaimRow[]> {
+    /** For each, the claim that is stored, if one is: also when its content was erased. */
+    async byClientIds(ids: readonly ClaimIdentity[]): Promise<(ClaimRow | undefined)[]> {
+      const left = ids.map((id) => ({ workspaceId: id.workspaceId, clientClaimId: clientIdLeft(id) }))
       const asked = rowsOf(db.dialect, clientIds)
       const where = `WHERE (${clientIds.names}) IN (SELECT ${clientIds.names} FROM ${asked} AS asked)`
-      return selectRows(db, claims, where, [toJson(clientIds, ids)], { replanned: true })
+      const rows = await selectRows(db, claims, where, [toJson(clientIds, [...ids, ...left])], { replanned: true })
+      const stored = new Map(rows.map((row) => [identityOf(row), row]))
+      return ids.map((id, index) => stored.get(identityOf(id)) ?? stored.get(identityOf(left[index]!)))
     },
     async byIds(claimIds: readonly string[]): Promise<ClaimRow[]> {
       return selectRows(db, claims, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
@@ -221,8 +230,10 @@ export function claimWrites(db: Db) {
     async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-      const suffix = `AND ${mayBeStored(db.dialect, 'new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
-      const inserted = new Set((await insertRows(db, claims, ordered, suffix)).map((row) => String(row.claim_id)))
+      const sql = `INSERT INTO claims (${claims.names}) SELECT ${claims.names} FROM ${rowsOf(db.dialect, newClaims)} AS new
+        WHERE ${mayBeStored(db.dialect, 'new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
+      const stored = ordered.length > 0 ? await db.query(sql, [toJson(newClaims, ordered.map(asNew))]) : []
+      const inserted = new Set(stored.map((row) => String(row.claim_id)))
       const checked = rows.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
       if (checked.length > 0) {
         const ids = checked.map(({ claimId }) => claimId)
@@ -254,6 +265,7 @@ export function claimWrites(db: Db) {
   }
 }
 
-function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
+/** As one text, for maps. */
+export function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `${workspaceId} ${clientClaimId}`
 }

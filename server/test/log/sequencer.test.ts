@@ -230,13 +230,20 @@ t.test('a host that knows the log writes in one statement, and under the lock wh
   for (let flushes = 0; flushes < 16; flushes++) t.strictSame((await flush(store())).slice(0, 1), ['BEGIN IMMEDIATE'])
   t.strictSame(await flush(store()), known, 'and in the end again')
 
+  const stored = unstored()
+  await first.sequencer.store(stored)
+  const again = first.sequencer.storeChecked(decided({ ...unstored(), clientClaimId: stored.clientClaimId }))
+  t.strictSame(await flush(store(), again), [...known, ...known], 'a claim that is stored already makes nobody lock')
+  t.equal(await again, undefined)
+  t.strictSame(await flush(store()), known)
+
   const claim = unstored()
   await flush(first.sequencer.store(claim))
   const outcomes = [waiting(claim), waiting(claim)].map((outcome) => first.sequencer.advance(outcome))
   t.strictSame(await flush(...outcomes), known, 'one of them is made')
   t.equal((await Promise.all(outcomes)).filter(Boolean).length, 1)
   await flush(first.sequencer.advance(decided(claim)), store())
-  t.match(await diagnose(first.storage), { leaves: 22, problems: [] })
+  t.match(await diagnose(first.storage), { leaves: 24, problems: [] })
 })
 
 t.test('two hosts on one database make one log', async (t) => {

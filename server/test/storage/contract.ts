@@ -8,7 +8,7 @@ import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import { CHAIN_START, chainHash } from '@claimcheck/server/base/audit-chain'
 import { newId } from '@claimcheck/server/base/ids'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
-import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
+import { type ClaimRow, checks, clientIdLeft } from '@claimcheck/server/storage/claim-row'
 import { laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { insertRows } from '@claimcheck/server/storage/rows'
@@ -319,7 +319,18 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     const { claims } = storage.read
     t.same(await claims.history('clm_3'), [RECORD], 'with its check')
     t.same(await claims.byClientIds([{ workspaceId: 'ws_1', clientClaimId: 'client-1' }]), [claimNumber(1)])
-    t.same(await claims.byClientIds([{ workspaceId: 'ws_2', clientClaimId: 'client-1' }]), [])
+    t.same(await claims.byClientIds([{ workspaceId: 'ws_2', clientClaimId: 'client-1' }]), [undefined])
+  })
+
+  t.test('a claim whose content was erased is known by its client_claim_id, and not stored again', async (t) => {
+    const identity = { workspaceId: 'ws_1', clientClaimId: 'client-1' }
+    const erased = claimNumber(1, { clientClaimId: clientIdLeft(identity) })
+    const storage = await begin(t, await fresh(t), [erased])
+    t.same(await storage.read.claims.byClientIds([identity]), [erased])
+    const again = claimNumber(2, identity)
+    t.strictSame([...(await storage.write((tx) => tx.claims.insertNew([again])))], [])
+    await t.rejects(storage.apply({ log: { from: LOG, to: LOG }, newClaims: [again] }))
+    await storage.apply({ log: { from: LOG, to: LOG }, newClaims: [claimNumber(3)] })
   })
 
   t.test('thousands of rows are inserted in one statement, whatever text is in them', async (t) => {

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { type CheckRecord, claimDigest, formatInstant, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
-import { isClientIdLeft } from '../../claims/erased-content.ts'
+import { isClientIdLeft } from '../../storage/claim-row.ts'
 import { parseJson, readRecord } from './check-record.ts'
 import { orderedJson } from './ordered-json.ts'
 import type { StoredClaim } from './stored.ts'
