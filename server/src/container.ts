@@ -69,6 +69,7 @@ import type { Storage } from './storage/storage.ts'
 import { type Activity, createActivity } from './workspaces/activity.ts'
 import { type ConnectionService, createConnectionService } from './workspaces/connections.ts'
 import { createKeyService, type KeyService } from './workspaces/keys.ts'
+import { createSiteService, type SiteService } from './workspaces/sites.ts'
 import { createSources, type Sources } from './workspaces/sources.ts'
 import { createWorkspaceService, type WorkspaceService } from './workspaces/workspaces.ts'
 
@@ -139,6 +140,7 @@ export interface Claimcheck {
   readonly log: LogService
   readonly erasure: ErasureService
   readonly retention: RetentionService
+  readonly sites: SiteService
   readonly retentionWorker: Worker
   readonly counters: Counters
 
@@ -251,6 +253,7 @@ export async function openClaimcheck(
     log: asFunction(createLogService).singleton(),
     erasure: asFunction(createErasureService).singleton(),
     retention: asFunction(createRetentionService).singleton(),
+    sites: asFunction(createSiteService).singleton(),
     retentionWorker: asFunction(createRetentionWorker).singleton(),
     counters: asFunction(createCounters).singleton(),
 

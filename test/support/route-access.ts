@@ -135,6 +135,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /console/w/:workspace/developers/keys/:key': 'owner',
   'GET /console/w/:workspace/developers/keys/:key/rotate': 'owner',
   'POST /console/w/:workspace/developers/keys/:key/rotate': 'owner',
+  'POST /console/w/:workspace/developers/sites': 'owner',
   'GET /console/w/:workspace/developers/agents/release': 'owner',
   'POST /console/w/:workspace/developers/agents/release': 'owner',
   'GET /console/w/:workspace/developers/keys/:key/revoke': 'owner',

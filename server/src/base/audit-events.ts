@@ -65,6 +65,7 @@ export const AUDIT_EVENTS = {
   'workspace.renamed': 'renamed the workspace',
   'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
   'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
+  'workspace.sites_changed': 'changed from which sites scripts may submit claims to a workspace',
 } as const satisfies Readonly<Record<`${string}.${string}`, string>>
 
 export type AuditEvent = keyof typeof AUDIT_EVENTS

@@ -28,6 +28,7 @@ import type { SessionService } from '../people/sessions.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
+import type { SiteService } from '../workspaces/sites.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import type { WorkspaceService } from '../workspaces/workspaces.ts'
 
@@ -54,6 +55,7 @@ export interface ConsoleDependencies {
   readonly receipts: ReceiptService
   readonly log: LogService
   readonly retention: RetentionService
+  readonly sites: SiteService
   readonly registry: Registry
   readonly sources: Sources
   readonly counters: Counters

@@ -70,6 +70,7 @@ export const paths = {
   rotateKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
   releaseAgent: inWorkspace('developers/agents/release'),
+  sites: inWorkspace('developers/sites'),
   revokeKey: (workspaceId: string, id: string) =>
     inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
   newConnection: (workspaceId: string, provider: string) =>

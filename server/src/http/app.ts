@@ -1,6 +1,5 @@
 /** Builds the HTTP interface as a Fastify instance. */
 import type { ActionProfile } from '@claimcheck/core'
-import cors from '@fastify/cors'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ClaimService } from '../claims/claims.ts'
@@ -14,9 +13,11 @@ import type { KeyExchange } from '../oauth/key-exchange.ts'
 import type { Metrics } from '../upkeep/metrics.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
+import type { SiteService } from '../workspaces/sites.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
+import { allowOtherSites, answerOwnSitesOnly } from './cors.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import {
   cachePublicly,
@@ -52,6 +53,8 @@ export interface AppOptions {
     readonly log: LogService
     readonly connections: Pick<ConnectionService, 'list'>
     readonly keys: Pick<KeyService, 'authenticate'>
+    /** Without them scripts of no other site submit claims. */
+    readonly sites?: Pick<SiteService, 'isListed' | 'isListedBy'>
   }
   /** The OAuth flow for applications. whoami accepts its tokens besides keys. */
   readonly oauth?: {
@@ -97,19 +100,11 @@ export interface AppOptions {
 
 /** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
-const EXPOSED_HEADERS = [
-  // Clients in browsers find the way to a token by it.
-  'www-authenticate',
-  'retry-after',
-  'ratelimit',
-  'ratelimit-policy',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-]
+const NO_SITES = { isListed: async () => false, isListedBy: async () => false }
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { services, oauth } = options
+  const { sites = NO_SITES } = services
   const times = options.arrivalTimes ?? ARRIVAL_TIMES
   const headers = headersOfAll(options.publicUrl)
   const isProxy = proxiesIn(options.trustProxy)
@@ -145,10 +140,11 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const addMethodRefusals = refuseOtherMethods(app)
 
   await app.register(async (api: App) => {
-    // Scripts of any site may read the API, but not the console.
-    await api.register(cors, { methods: ['GET', 'HEAD'], exposedHeaders: EXPOSED_HEADERS, strictPreflight: false })
+    // But not the console.
+    await allowOtherSites(api, sites)
     await api.register(async (keyed: App) => {
       requireKey(keyed, services.keys, limiters)
+      answerOwnSitesOnly(keyed, sites)
       claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
     })

@@ -19,6 +19,7 @@ import * as mails from './migrations/013-mails.ts'
 import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import * as tallies from './migrations/016-tallies.ts'
+import * as sites from './migrations/020-sites.ts'
 import { StorageError } from './storage.ts'
 import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
 
@@ -45,6 +46,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '014-erasures': erasures,
   '015-source-keys': sourceKeys,
   '016-tallies': tallies,
+  '020-sites': sites,
 }
 
 const TABLE = 'migrations'

@@ -28,6 +28,7 @@ import {
   sessionReads,
   sessionWrites,
 } from './sign-in.ts'
+import { siteReads, siteWrites } from './sites.ts'
 import { tallyWrites } from './tallies.ts'
 import {
   connectionReads,
@@ -102,6 +103,7 @@ export function reads(db: Db) {
     log: logReads(db),
     erasures: erasureReads(db),
     retentions: retentionReads(db),
+    sites: siteReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
@@ -128,6 +130,7 @@ export function writes(tx: Db) {
     log: logWrites(tx),
     erasures: erasureWrites(tx),
     retentions: retentionWrites(tx),
+    sites: siteWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),

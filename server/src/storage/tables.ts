@@ -15,6 +15,7 @@ import { records } from './records.ts'
 import { retentions } from './retentions.ts'
 import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
+import { workspaceSites } from './sites.ts'
 import type { Table } from './table.ts'
 import { tallies } from './tallies.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
@@ -38,6 +39,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   seenBrowsers,
   connections,
   retentions,
+  workspaceSites,
   claims,
   checks,
   signingKeys,

@@ -80,6 +80,7 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   await tx.keys.revokeAll(id, at)
   await tx.machines.revokeAll(id, at)
   await tx.connections.disconnectAll(id, at)
+  await tx.sites.set(id, [], at)
   await tx.members.removeAll(id)
   await tx.workspaces.delete(id, at)
   tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })

@@ -39,6 +39,7 @@ const MIGRATIONS = [
   '014-erasures',
   '015-source-keys',
   '016-tallies',
+  '020-sites',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)

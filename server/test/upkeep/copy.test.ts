@@ -94,6 +94,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.anchors.replace(planned, { ...planned, state: 'final', signed: [signed], sentAt: NOON, landing })
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
     await tx.retentions.set({ workspaceId: 'ws_1', days: 90, changedAt: NOON, erasedBefore: 0 })
+    await tx.sites.set('ws_1', ['https://app.example'], NOON)
     const erased = { receiptId: `rcpt_${CLAIMS - 7}`, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
     await tx.erasures.erase([{ ...erased, reference: text }], [contentLeft(claim(7))])
     tx.audit.record({ event: 'receipt.erased', at: NOON, by: BY_SERVICE, subject: text, details: { text } })

@@ -60,6 +60,29 @@ export function addWorkspaceCommands(program: Command): void {
       ])
     })
 
+  subcommand(
+    workspace,
+    'sites',
+    'say from which sites scripts in browsers may submit claims with the keys of a workspace',
+  )
+    .argument('<workspace>', 'id or name')
+    .argument(
+      '[sites...]',
+      'such as https://app.example.com, in place of those before; or off; leave them out to read what is set',
+    )
+    .action(async (idOrName: string, given: readonly string[], options: OutputOptions) => {
+      const { name, id, sites } = await withClaimcheck(async ({ workspaces, sites }) => {
+        const found = await workspaces.find(idOrName)
+        if (given.length > 0) await sites.set(found.id, given.join() === 'off' ? [] : given, byCommand())
+        return { ...found, sites: await sites.list(found.id) }
+      })
+      print(options, { id, name, sites }, [
+        sites.length === 0
+          ? `Scripts of no other site may submit claims with keys of the workspace ${name}.`
+          : `Scripts of these sites may submit claims with keys of the workspace ${name}: ${sites.join(', ')}`,
+      ])
+    })
+
   subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
     .argument('<workspace>', 'id or name')
     .option('--yes', 'do not ask for confirmation')

@@ -19,26 +19,51 @@ import { type Fields, formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import { BoundAgents, ReleaseAgent } from './developers/bound-agents.tsx'
-import { fieldsOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
+import { fieldsOf, linesOf, NewKeyFields, readKeyFields } from './developers/key-fields.tsx'
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
+import { Sites } from './developers/sites.tsx'
 
 type DeveloperServices = Pick<
   ConsoleDependencies,
-  'keys' | 'quotas' | 'members' | 'connections' | 'registry' | 'oidcSignIn' | 'outbox' | 'now' | 'config' | 'ownAddress'
+  | 'keys'
+  | 'sites'
+  | 'quotas'
+  | 'members'
+  | 'connections'
+  | 'registry'
+  | 'oidcSignIn'
+  | 'outbox'
+  | 'now'
+  | 'config'
+  | 'ownAddress'
 >
 
 type KeyPath = { Params: { key: string } }
 
 export function developerRoutes(app: App, services: DeveloperServices): void {
-  const { keys, quotas, members, connections, registry, now, ownAddress } = services
+  const { keys, sites, quotas, members, connections, registry, now, ownAddress } = services
   const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   async function shown(request: FastifyRequest): Promise<DevelopersProps> {
     const { id } = workspaceOf(request)
-    const [listed, agents, quota] = await Promise.all([keys.list(id), keys.boundAgents(id), quotas.state(id)])
+    const [listed, agents, quota, listedSites] = await Promise.all([
+      keys.list(id),
+      keys.boundAgents(id),
+      quotas.state(id),
+      sites.list(id),
+    ])
     const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-    return { viewer: viewerOf(request), isOwner: isOwner(request), keys: listed, agents, names, quota, now: now() }
+    return {
+      viewer: viewerOf(request),
+      isOwner: isOwner(request),
+      keys: listed,
+      agents,
+      names,
+      quota,
+      sites: listedSites,
+      now: now(),
+    }
   }
 
   async function requireKey(request: FastifyRequest, id: string): Promise<ApiKey> {
@@ -128,6 +153,22 @@ export function developerRoutes(app: App, services: DeveloperServices): void {
     return reply.redirect(`${paths.developers(workspaceId)}?done=key-revoked`, 303)
   })
 
+  app.post('/developers/sites', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
+    const workspaceId = workspaceOf(request).id
+    const { sites: typed = '' } = formOf(request)
+    try {
+      await sites.set(workspaceId, linesOf(typed), by(request))
+      return reply.redirect(`${paths.developers(workspaceId)}?done=sites-changed`, 303)
+    } catch (error) {
+      const sitesProblem = `the sites are as before: ${refusalOf(error)}`
+      return sendPage(
+        reply,
+        <Developers {...(await shown(request))} typedSites={typed} sitesProblem={sitesProblem} />,
+        422,
+      )
+    }
+  })
+
   app.get('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
     const { agent = '' } = queryOf(request)
     const bound = (await keys.boundAgents(workspaceOf(request).id)).some(({ agentId }) => agentId === agent)
@@ -156,6 +197,9 @@ interface DevelopersProps {
   /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
   readonly quota: QuotaState
+  readonly sites: readonly string[]
+  readonly typedSites?: string
+  readonly sitesProblem?: string
   readonly now: Instant
   /** Of the form for a new key. */
   readonly values?: Fields
@@ -191,6 +235,13 @@ function Developers(props: DevelopersProps) {
         </>
       ) : null}
       <BoundAgents viewer={viewer} isOwner={isOwner} agents={agents} now={now} />
+      <Sites
+        viewer={viewer}
+        isOwner={isOwner}
+        sites={props.sites}
+        typed={props.typedSites}
+        problem={props.sitesProblem}
+      />
       <h2>Limits</h2>
       <Quota {...quota} />
     </ConsolePage>

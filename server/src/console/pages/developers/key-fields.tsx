@@ -117,7 +117,7 @@ function endOf(day: string): Instant | null {
   return start + DAY_MS
 }
 
-function linesOf(text: string): string[] {
+export function linesOf(text: string): string[] {
   return text
     .split(/\r?\n/)
     .map((line) => line.trim())

@@ -1,0 +1,57 @@
+/**
+ * What scripts of other sites may do with the API. Any site may read: no answer depends on a cookie, and who has a key can ask without a
+ * browser. To submit claims, the workspace of the key has to list the site.
+ */
+import cors, { type FastifyCorsOptions } from '@fastify/cors'
+import type { FastifyRequest } from 'fastify'
+import type { SiteService } from '../workspaces/sites.ts'
+import { credentialOf } from './credential.ts'
+import type { App } from './instance.ts'
+
+type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
+
+const EXPOSED_HEADERS = [
+  // Clients in browsers find the way to a token by it.
+  'www-authenticate',
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+]
+const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
+const OF_READS: FastifyCorsOptions = {
+  methods: ['GET', 'HEAD'],
+  exposedHeaders: EXPOSED_HEADERS,
+  strictPreflight: false,
+}
+const REFUSED: FastifyCorsOptions = { origin: false, strictPreflight: false }
+
+/** A preflight carries no key: it passes for what any workspace lists. Browsers may keep its answer for seconds. */
+export async function allowOtherSites(api: App, sites: Sites): Promise<void> {
+  await api.register(cors, {
+    delegator: async (request: FastifyRequest) => {
+      const { origin } = request.headers
+      if (origin === undefined || !isSubmission(request)) return OF_READS
+      if (!(await sites.isListed(origin))) return REFUSED
+      return { ...OF_READS, origin: [origin], methods: ['GET', 'HEAD', 'POST'], maxAge: 5 }
+    },
+  })
+}
+
+/** Call it after the credential is required. A script cannot read the answer where the workspace of its key does not list the site. */
+export function answerOwnSitesOnly(keyed: App, sites: Sites): void {
+  keyed.addHook('onRequest', async (request, reply) => {
+    const { origin } = request.headers
+    if (origin === undefined || READS.has(request.method)) return
+    if (await sites.isListedBy(credentialOf(request).workspaceId, origin)) return
+    reply.removeHeader('access-control-allow-origin')
+  })
+}
+
+/** The rooms of other protocols (`/mcp`) look at the origin themselves. */
+function isSubmission({ method, headers, url }: FastifyRequest): boolean {
+  const asked = method === 'OPTIONS' ? (headers['access-control-request-method'] ?? method) : method
+  return url.startsWith('/v1/') && !READS.has(asked)
+}
