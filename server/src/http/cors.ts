@@ -30,23 +30,28 @@ const REFUSED: FastifyCorsOptions = { origin: false, strictPreflight: false }
 
 /** A preflight carries no key: it passes for what any workspace lists. Browsers may keep its answer for seconds. */
 export async function allowOtherSites(api: App, sites: Sites): Promise<void> {
-  await api.register(cors, {
-    delegator: async (request: FastifyRequest) => {
-      const { origin } = request.headers
-      if (origin === undefined || !isSubmission(request)) return OF_READS
-      if (!(await sites.isListed(origin))) return REFUSED
-      return { ...OF_READS, origin: [origin], methods: ['GET', 'HEAD', 'POST'], maxAge: 5 }
-    },
-  })
+  // With callbacks: most requests carry no origin, and a promise would cost each of them more than this does.
+  const delegator = (request: FastifyRequest, answer: (error: Error | null, options?: FastifyCorsOptions) => void) => {
+    const { origin } = request.headers
+    if (origin === undefined || !isSubmission(request)) return answer(null, OF_READS)
+    sites.isListed(origin).then((isListed) => answer(null, isListed ? listed(origin) : REFUSED), answer)
+  }
+  await api.register(cors, { delegator })
+}
+
+function listed(origin: string): FastifyCorsOptions {
+  return { ...OF_READS, origin: [origin], methods: ['GET', 'HEAD', 'POST'], maxAge: 5 }
 }
 
 /** Call it after the credential is required. A script cannot read the answer where the workspace of its key does not list the site. */
 export function answerOwnSitesOnly(keyed: App, sites: Sites): void {
-  keyed.addHook('onRequest', async (request, reply) => {
+  keyed.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers
-    if (origin === undefined || READS.has(request.method)) return
-    if (await sites.isListedBy(credentialOf(request).workspaceId, origin)) return
-    reply.removeHeader('access-control-allow-origin')
+    if (origin === undefined || READS.has(request.method)) return done()
+    sites.isListedBy(credentialOf(request).workspaceId, origin).then((isOwn) => {
+      if (!isOwn) reply.removeHeader('access-control-allow-origin')
+      done()
+    }, done)
   })
 }
 
