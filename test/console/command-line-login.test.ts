@@ -87,7 +87,10 @@ t.test('who allows it gets a key of their own, which the audit trail says they m
   })
   t.equal(gone.status, 204)
   t.equal((await whoami(host, made.key)).status, 401)
-  t.match(JSON.stringify(await host.claimcheck.auditTrail.list({ scope: { workspaceId } }, { limit: 20 })), /key\.revoked/)
+  t.match(
+    JSON.stringify(await host.claimcheck.auditTrail.list({ scope: { workspaceId } }, { limit: 20 })),
+    /key\.revoked/,
+  )
 })
 
 t.test('a token gives one key, and is worth nothing afterwards', async (t) => {
