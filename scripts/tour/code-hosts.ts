@@ -13,7 +13,7 @@ export async function codeHostStops(): Promise<Stop[]> {
   return stops
 }
 
-async function stopAt(kind: HostKind): Promise<Stop> {
+export async function stopAt(kind: HostKind): Promise<Stop> {
   const { checkName = 'build' } = kind
   const standIn = await kind.start({})
   standIn.addToken({ token: TOKEN })
@@ -55,6 +55,7 @@ async function stopAt(kind: HostKind): Promise<Stop> {
         .filter((action) => action !== 'checks.pass' || kind.runsChecks)
         .map((action) => claim(action, params[action])),
     ],
+    requests: standIn.requests,
     close: () => standIn.close(),
   }
 }

@@ -11,6 +11,8 @@ export interface Stop {
   /** What follows `connection add`; undefined where no connection is needed. */
   readonly connect: readonly string[] | undefined
   readonly claims: readonly TourClaim[]
+  /** What it was asked so far, where it counts. */
+  readonly requests?: readonly string[]
   close(): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import { runFlood } from '../../../test/hosts/flood.ts'
 import type { Figure } from '../figure.ts'
 import { median } from '../statistics.ts'
 
-const ROUNDS = 3
+const ROUNDS = 1
 const FLOOD = { dialect: 'sqlite', hosts: 1, claims: 2000, honestClaims: 400, deadlineMs: 15_000 } as const
 
 export async function measureFlood(): Promise<Figure[]> {

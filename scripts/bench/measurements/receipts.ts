@@ -1,4 +1,4 @@
-/** A log of a million receipts: fetching any of them with its proof, and deriving all of them again. */
+/** A log of a million receipts: fetching any of them with its proof, deriving all of them again, and looking at their workspace. */
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import type { Figure } from '../figure.ts'
@@ -8,6 +8,7 @@ import { type Served, withProcess } from '../process.ts'
 import { seedReceipts } from '../seed/receipts.ts'
 import { median, quantile, timed } from '../statistics.ts'
 import { bareFigures, inTurn } from '../turns.ts'
+import { measureWorkspace } from './workspace.ts'
 
 const RECEIPTS = 1_000_000
 const CONNECTIONS = 32
@@ -18,11 +19,15 @@ const IN_WORDS = 'at 1,000,000 leaves'
 
 export async function measureReceipts(): Promise<Figure[]> {
   return withPlace({}, async (place) => {
-    const receiptIds = await withOpened(place, async (claimcheck) => {
+    const { workspaceId, receiptIds } = await withOpened(place, async (claimcheck) => {
       const { workspaceId } = await createWorkspace(claimcheck)
-      return seedReceipts(claimcheck, workspaceId, RECEIPTS)
+      return { workspaceId, receiptIds: await seedReceipts(claimcheck, workspaceId, RECEIPTS) }
     })
-    return [...(await measureFetching(place, receiptIds)), await measureDoctor(place)]
+    return [
+      ...(await measureFetching(place, receiptIds)),
+      await measureDoctor(place),
+      ...(await measureWorkspace(place, workspaceId)),
+    ]
   })
 }
 

@@ -1,11 +1,15 @@
-/** How often a code host is asked, counted there. */
+/** How often destinations are asked, counted there. */
 import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
+import { PypiStandIn } from '../../../test/destinations/pypi.ts'
 import { connect } from '../../../test/support/connect.ts'
+import { github as githubKind } from '../../../test/traps-forges/github.ts'
+import { stopAt } from '../../tour/code-hosts.ts'
+import type { Stop, TourClaim } from '../../tour/stop.ts'
 import type { Figure } from '../figure.ts'
-import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
 
 const CLAIMS = 1_000
@@ -14,6 +18,7 @@ const CONNECTIONS = 64
 const PATIENCE_MS = 300_000
 const CODEHOST = { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }
 const SLUG = 'acme/app'
+const MOST_A_CLAIM = { atMost: 1.1 }
 
 interface CodeHost {
   readonly url: string
@@ -25,10 +30,57 @@ interface CodeHost {
   close(): Promise<void>
 }
 
+/** All at once: how often a destination is asked is not to depend on how busy the machine is. */
 export async function measureRequests(): Promise<Figure[]> {
-  const github = await countAt('GitHub', 'github', await startGitHub(), 3)
-  const git = await countAt('a git server', 'git', await GitServer.start(), 4)
-  return [...github, ...git]
+  const atGitHub = [...githubKind.actions].map((action) => countShared(() => stopAt(githubKind), `codehost.${action}`))
+  const figures = await Promise.all([
+    startGitHub().then((host) => countAt('GitHub', 'github', host, 3)),
+    GitServer.start().then((host) => countAt('a git server', 'git', host, 4)),
+    ...atGitHub,
+    countShared(pypiStop, 'registry.package.publish'),
+  ])
+  return figures.flat()
+}
+
+/** Many claims about one and the same thing. */
+async function countShared(start: () => Promise<Stop>, action: string): Promise<Figure[]> {
+  const { claims, requests = [], plugin = CODEHOST, allowPrivate, connect: how, close } = await start()
+  const claim = claims.find((one) => one.action === action)!
+  const [provider, , ...options] = how!
+  const settings = Object.fromEntries(options.map((option) => option.split(/=(.*)/s, 2)))
+  await withPlace({ plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }, (place) =>
+    withHost(place, provider!, settings, (client) => client.claimAll(Array.from({ length: CLAIMS }, () => claim))),
+  )
+  await close()
+  const value = requests.length / CLAIMS
+  return [{ name: `requests a claim, for 1,000 of one ${action}`, value, unit: '', bar: MOST_A_CLAIM }]
+}
+
+async function pypiStop(): Promise<Stop> {
+  const pypi = await PypiStandIn.start()
+  pypi.upload('tour', '1.0.0')
+  return {
+    place: 'PyPI, by a stand-in',
+    plugin: { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-registry') },
+    allowPrivate: new URL(pypi.url).host,
+    connect: ['pypi', '--set', `base_url=${pypi.url}`],
+    claims: [{ action: 'registry.package.publish', target: 'pypi:tour', params: { version: '1.0.0' } }],
+    requests: pypi.requests,
+    close: () => pypi.close(),
+  }
+}
+
+function withHost<T>(
+  place: Place,
+  provider: string,
+  options: Readonly<Record<string, string>>,
+  work: (client: ReturnType<typeof createClient>) => Promise<T>,
+): Promise<T> {
+  return withOpened(place, async (claimcheck) => {
+    const { workspaceId, key } = await createWorkspace(claimcheck)
+    await connect(claimcheck, workspaceId, provider, options)
+    return key
+  }).then((key) => withProcess('host', place, ({ url }) => work(createClient(url, key))))
 }
 
 async function countAt(name: string, provider: string, host: CodeHost, mostForTip: number): Promise<Figure[]> {
@@ -38,28 +90,19 @@ async function countAt(name: string, provider: string, host: CodeHost, mostForTi
     commits.push(await repository.commit({ parents: commits.slice(-1) }))
   }
   await repository.push('main', commits.at(-1)!)
-  const counted = await withPlace(
-    { plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } },
-    async (place) => {
-      const key = await withOpened(place, async (claimcheck) => {
-        const workspace = await createWorkspace(claimcheck)
-        await connect(claimcheck, workspace.workspaceId, provider, { base_url: host.url })
-        return workspace.key
-      })
-      return withProcess('host', place, async ({ url }) => {
-        const client = createClient(url, key)
-        const count = async (shas: readonly string[]) => {
-          const before = host.requests.length
-          await client.claimAll(shas)
-          return host.requests.length - before
-        }
-        return {
-          tip: await count(commits.slice(-1)),
-          ancestor: await count(commits.slice(-2, -1)),
-          all: await count(commits),
-        }
-      })
-    },
+  const counted = await withPlace({ plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } }, (place) =>
+    withHost(place, provider, { base_url: host.url }, async (client) => {
+      const count = async (shas: readonly string[]) => {
+        const before = host.requests.length
+        await client.claimAll(shas.map(pushOf))
+        return host.requests.length - before
+      }
+      return {
+        tip: await count(commits.slice(-1)),
+        ancestor: await count(commits.slice(-2, -1)),
+        all: await count(commits),
+      }
+    }),
   )
   await host.close()
   const { tip, ancestor, all } = counted
@@ -75,24 +118,23 @@ async function countAt(name: string, provider: string, host: CodeHost, mostForTi
       name: `requests to ${name} a claim, for 1,000 on one branch`,
       value: all / CLAIMS,
       unit: '',
-      bar: { atMost: 1.1 },
+      bar: MOST_A_CLAIM,
     },
   ]
+}
+
+function pushOf(sha: string): TourClaim {
+  return { action: 'codehost.commit.push', target: SLUG, params: { sha, branch: 'main' } }
 }
 
 function createClient(url: string, key: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   let claims = 0
 
-  async function submit(sha: string): Promise<void> {
-    const body = JSON.stringify({
-      client_claim_id: `claim-${++claims}`,
-      agent_id: 'bench',
-      action: 'codehost.commit.push',
-      target: SLUG,
-      params: { sha, branch: 'main' },
-      claimed_at: new Date().toISOString(),
-    })
+  async function submit(claim: TourClaim): Promise<void> {
+    const client_claim_id = `claim-${++claims}`
+    const claimed_at = new Date().toISOString()
+    const body = JSON.stringify({ client_claim_id, agent_id: 'bench', ...claim, claimed_at })
     const { status } = await fetch(`${url}/v1/claims`, { method: 'POST', headers, body })
     if (status !== 202) throw new Error(`a claim was answered with ${status}`)
   }
@@ -104,10 +146,10 @@ function createClient(url: string, key: string) {
 
   return {
     /** Resolves when all of them are decided. */
-    async claimAll(shas: readonly string[]): Promise<void> {
-      const left = [...shas]
+    async claimAll(all: readonly TourClaim[]): Promise<void> {
+      const left = [...all]
       const submitter = async () => {
-        for (let sha = left.pop(); sha !== undefined; sha = left.pop()) await submit(sha)
+        for (let claim = left.pop(); claim !== undefined; claim = left.pop()) await submit(claim)
       }
       await Promise.all(Array.from({ length: CONNECTIONS }, submitter))
       const end = Date.now() + PATIENCE_MS
@@ -116,7 +158,7 @@ function createClient(url: string, key: string) {
         await setTimeout(200)
       }
       for (const verdict of ['failed', 'mismatch', 'late', 'unverifiable']) {
-        if ((await count(`verdict=${verdict}`)) > 0) throw new Error(`a commit that is there is ${verdict}`)
+        if ((await count(`verdict=${verdict}`)) > 0) throw new Error(`what is there is ${verdict}`)
       }
     },
   }

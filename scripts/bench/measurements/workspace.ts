@@ -1,0 +1,64 @@
+/** What people look at in a workspace: how much longer it takes with a million claims than with ten thousand. */
+import { createClaimCounts } from '@claimcheck/server/claims/claim-counts'
+import type { Claimcheck } from '@claimcheck/server/container'
+import type { Figure } from '../figure.ts'
+import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
+import { seedReceipts } from '../seed/receipts.ts'
+import { median, timed } from '../statistics.ts'
+
+const SMALL = 10_000
+const ROUNDS = 8
+const MOST = { atMost: 1.3 }
+const PAGE = { limit: 50 }
+/** As the console asks. */
+const MOST_EXAMINED = 10_000
+
+type Look = (claimcheck: Claimcheck, workspaceId: string) => Promise<unknown>
+
+const LOOKS: Readonly<Record<string, Look>> = {
+  'the table of claims': ({ claims }, id) => claims.list(id, PAGE),
+  'the table of claims with one verdict': ({ claims }, id) =>
+    claims.list(id, { ...PAGE, verdict: 'failed', mostExamined: MOST_EXAMINED }),
+  'a search': ({ claims }, id) => claims.list(id, { ...PAGE, search: 'decided-00000', mostExamined: MOST_EXAMINED }),
+  // Made anew, because it remembers what it counted.
+  'the counts of a month': ({ storage, now }, id) => createClaimCounts({ storage, now }).count(id, 'month'),
+  'the actions of an agent': ({ storage, now }, id) => createClaimCounts({ storage, now }).countActions(id, 'bench'),
+}
+
+/** @param large of a place whose claims are all of one workspace */
+export async function measureWorkspace(large: Place, workspaceId: string): Promise<Figure[]> {
+  return withPlace({}, async (place) => {
+    const small = await withOpened(place, async (claimcheck) => {
+      const created = await createWorkspace(claimcheck)
+      await seedReceipts(claimcheck, created.workspaceId, SMALL)
+      return created.workspaceId
+    })
+    return withOpened(place, (atSmall) =>
+      withOpened(large, async (atLarge) => {
+        const figures: Figure[] = []
+        for (const [name, look] of Object.entries(LOOKS)) {
+          const ratio = await compare(
+            () => look(atLarge, workspaceId),
+            () => look(atSmall, small),
+          )
+          const title = `${name} in a workspace of 1,000,000 claims, ratio to 10,000`
+          figures.push({ name: title, value: ratio, unit: '', bar: MOST })
+        }
+        return figures
+      }),
+    )
+  })
+}
+
+async function compare(large: () => Promise<unknown>, small: () => Promise<unknown>): Promise<number> {
+  const taken: Record<'large' | 'small', number[]> = { large: [], small: [] }
+  for (let round = 0; round <= ROUNDS; round++) {
+    const smallMs = await timed(small)
+    const largeMs = await timed(large)
+    // The first ones read from the disk.
+    if (round === 0) continue
+    taken.small.push(smallMs)
+    taken.large.push(largeMs)
+  }
+  return median(taken.large) / median(taken.small)
+}
