@@ -40,7 +40,8 @@ async function waited(
   return last
 
   function late(error: unknown): ClaimStatus {
-    if (error instanceof TimeoutError && error.claim) return error.claim
+    // It is submitted, and as it was when it was last seen.
+    if (error instanceof TimeoutError) return error.claim ?? submitted
     throw error
   }
 }

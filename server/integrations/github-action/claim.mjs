@@ -1,0 +1,87 @@
+/** The step of the GitHub Action: claims, writes the outputs and the summary, and fails by verdict. It needs Node alone. */
+import { spawnSync } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+
+const { env } = process
+const PUSH = 'codehost.commit.push'
+const OUTCOMES = ['verified', 'late', 'mismatch', 'failed', 'unverifiable', 'queued']
+
+const failOn = (env.INPUT_FAIL_ON ?? '').split(/\s+/).filter(Boolean)
+const unknown = failOn.find((one) => !OUTCOMES.includes(one))
+if (unknown !== undefined) stop(`fail-on: ${unknown} is none of ${OUTCOMES.join(', ')}`)
+if (!/^\d{1,5}$/.test(env.INPUT_WAIT ?? '')) stop('wait: write a number of seconds')
+
+const action = env.INPUT_ACTION || PUSH
+const [program, ...before] = (env.INPUT_COMMAND ?? '').split(/\s+/).filter(Boolean)
+const params = action === PUSH ? pushed() : []
+const given = (env.INPUT_PARAMS ?? '').split('\n').filter((line) => line.trim() !== '')
+const args = [
+  ...before,
+  'claim',
+  ...['--action', action, '--target', env.INPUT_TARGET || env.GITHUB_REPOSITORY],
+  ...[...params, ...given].flatMap((param) => ['--param', param]),
+  ...['--agent', env.INPUT_AGENT || `github-actions/${env.GITHUB_REPOSITORY}`],
+  // The same step of the same run again is the same claim.
+  ...['--id', `${env.GITHUB_RUN_ID}-${env.GITHUB_RUN_ATTEMPT}-${env.GITHUB_JOB}-${env.GITHUB_ACTION}`.slice(0, 256)],
+  `--wait=${env.INPUT_WAIT}`,
+  '--json',
+]
+const { stdout, error } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+if (error) stop(`${program} could not be run: ${error.message}`)
+const claim = parsed(stdout)
+if (!claim?.claim_id) stop(`the claim was not made: ${claim?.error?.message ?? 'the command printed no claim'}`)
+
+const verdict = OUTCOMES.includes(claim.verdict) ? claim.verdict : 'queued'
+const receiptId = /^rcpt_[0-9A-Za-z]+$/.test(claim.receipt_id ?? '') ? claim.receipt_id : ''
+const receiptUrl = receiptId && `${env.CLAIMCHECK_URL.replace(/\/+$/, '')}/r/${receiptId}`
+const outputs = { verdict, receipt_id: receiptId, receipt_url: receiptUrl, claim_id: plain(claim.claim_id) }
+append(
+  'GITHUB_OUTPUT',
+  Object.entries(outputs).map(([name, value]) => `${name}=${value}`),
+)
+append('GITHUB_STEP_SUMMARY', [
+  `### Claimcheck: ${verdict}`,
+  '',
+  `${code(action)} at ${code(claim.target)}${receiptUrl && `: [the receipt](${receiptUrl})`}`,
+  '',
+])
+console.log(`${verdict} ${receiptUrl}`.trim())
+if (failOn.includes(verdict)) {
+  console.log(`::error title=Claimcheck::The claim is ${verdict}.`)
+  process.exitCode = 1
+}
+
+/** What the workflow was started for, unless the inputs say otherwise. */
+function pushed() {
+  const branch = env.INPUT_BRANCH || (env.GITHUB_REF_TYPE === 'branch' ? env.GITHUB_REF_NAME : '')
+  if (!branch) stop('branch: name the branch that was pushed to; this workflow was not started for one')
+  const host = env.GITHUB_SERVER_URL ? [`host=${new URL(env.GITHUB_SERVER_URL).host}`] : []
+  // `:=` takes the text as it is, also one that begins with `@`.
+  return [`sha=${env.INPUT_SHA || env.GITHUB_SHA}`, `branch:=${JSON.stringify(branch)}`, ...host]
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function append(name, lines) {
+  if (env[name]) appendFileSync(env[name], `${lines.join('\n')}\n`)
+}
+
+function plain(text) {
+  return String(text).replace(/[^\w-]/g, '')
+}
+
+/** Texts of others in Markdown: without what would end the span or the line. */
+function code(text) {
+  return `\`${String(text).replace(/[`\p{C}]/gu, '?')}\``
+}
+
+function stop(problem) {
+  console.log(`::error title=Claimcheck::${problem.replace(/%/g, '%25').replace(/\r/g, '%0D').replace(/\n/g, '%0A')}`)
+  process.exit(1)
+}

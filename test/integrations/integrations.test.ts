@@ -1,0 +1,262 @@
+/** What calls `claimcheck claim`: the GitHub Action's step, `git push-claimed`, and the hook of coding agents, with real bash, git and claims. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import t, { type Test } from 'tap'
+import { GitServer } from '../destinations/git-server.ts'
+import { afterFile } from '../support/after-file.ts'
+import { connect } from '../support/connect.ts'
+import { sharedInstallation } from '../support/installation.ts'
+
+const CODEHOST = { use: resolve('plugins/codehost'), trusted: true }
+const COMMAND = `${process.execPath} ${resolve('server/bin/claimcheck.js')}`
+const FOLDER = resolve('server/integrations')
+const run = promisify(execFile)
+
+let server: Promise<GitServer> | undefined
+function gitServer(): Promise<GitServer> {
+  server ??= GitServer.start().then((started) => {
+    afterFile(() => started.close())
+    return started
+  })
+  return server
+}
+
+// The address of the git server is private, and chosen when it starts.
+let shared: ReturnType<typeof sharedInstallation> | undefined
+let count = 0
+
+/** A workspace that reads a git server, a repository there, and a checkout of it with a commit that is not pushed yet. */
+async function world(t: Test) {
+  const git = await gitServer()
+  shared ??= sharedInstallation({ plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(git.url).host } })
+  const installation = await shared()
+  const slug = `acme/api-${++count}`
+  await git.createRepository(slug)
+  const client = await installation.client(`acme-${count}`)
+  await connect(installation.claimcheck, client.workspaceId, 'git', { base_url: git.url })
+
+  const folder = t.testdir()
+  // Never in this process's way: the git server runs in it.
+  const inFolder = async (...args: string[]) => {
+    const { stdout } = await run('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], {
+      cwd: folder,
+    })
+    return stdout.trim()
+  }
+  await inFolder('init', '-q', '-b', 'main')
+  await inFolder('remote', 'add', 'origin', `${git.url}/${slug}.git`)
+  await inFolder('commit', '-q', '--allow-empty', '-m', 'x')
+  const env = {
+    PATH: process.env.PATH!,
+    HOME: folder,
+    CLAIMCHECK_URL: installation.url,
+    CLAIMCHECK_API_KEY: client.key,
+    CLAIMCHECK_COMMAND: COMMAND,
+  }
+  const claims = async () => (await client.get('/v1/claims')).body.claims
+  return {
+    folder,
+    env,
+    slug,
+    git: inFolder,
+    sha: await inFolder('rev-parse', 'HEAD'),
+    claims,
+    host: new URL(git.url).host,
+    url: git.url,
+  }
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+async function ended(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; env: object; input?: string },
+): Promise<Ended> {
+  const { cwd, env, input = '' } = options
+  const child = spawn(program, args, { cwd, env: env as NodeJS.ProcessEnv, stdio: 'pipe' })
+  let [stdout, stderr] = ['', '']
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk
+  })
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const [code] = await once(child, 'close')
+  return { code, stdout, stderr }
+}
+
+/** The script of the action's one step, and the names of its inputs, as GitHub would read them. */
+function actionStep() {
+  const text = readFileSync(join(FOLDER, 'github-action/action.yml'), 'utf8')
+  const script = /\n {6}run: (.*)\n?$/.exec(text)![1]!
+  const inputs = Object.fromEntries(
+    [...text.matchAll(/^ {8}(\w+): \$\{\{ inputs\.([\w-]+) \}\}$/gm)].map(([, variable, input]) => [variable!, input!]),
+  )
+  const defaults = Object.fromEntries(
+    [...text.matchAll(/^ {2}([\w-]+):\n {4}description: .*\n {4}default: (.*)$/gm)].map(([, name, value]) => [
+      name!,
+      value!.replace(/^'(.*)'$/, '$1'),
+    ]),
+  )
+  return { script, inputs, defaults }
+}
+
+/** As the runner runs it: bash, the environment of a push, and its files. */
+async function step(w: Awaited<ReturnType<typeof world>>, given: Readonly<Record<string, string>>, over = {}) {
+  const { script, inputs, defaults } = actionStep()
+  const values: Readonly<Record<string, string>> = {
+    ...defaults,
+    url: w.env.CLAIMCHECK_URL,
+    'api-key': w.env.CLAIMCHECK_API_KEY,
+    command: COMMAND,
+    wait: '10',
+    ...given,
+  }
+  const files = { GITHUB_OUTPUT: join(w.folder, 'output'), GITHUB_STEP_SUMMARY: join(w.folder, 'summary') }
+  for (const file of Object.values(files)) writeFileSync(file, '')
+  const env = {
+    PATH: w.env.PATH,
+    HOME: w.folder,
+    ...Object.fromEntries(Object.entries(inputs).map(([variable, input]) => [variable, values[input] ?? ''])),
+    ...files,
+    GITHUB_ACTION_PATH: join(FOLDER, 'github-action'),
+    GITHUB_REPOSITORY: w.slug,
+    GITHUB_SERVER_URL: w.url,
+    GITHUB_SHA: w.sha,
+    GITHUB_REF_TYPE: 'branch',
+    GITHUB_REF_NAME: 'main',
+    GITHUB_RUN_ID: '1',
+    GITHUB_RUN_ATTEMPT: String(count),
+    GITHUB_JOB: 'release',
+    GITHUB_ACTION: 'claim',
+    ...over,
+  }
+  const done = await ended('bash', ['--noprofile', '--norc', '-eo', 'pipefail', '-c', script], { cwd: w.folder, env })
+  return {
+    ...done,
+    output: readFileSync(files.GITHUB_OUTPUT, 'utf8'),
+    summary: readFileSync(files.GITHUB_STEP_SUMMARY, 'utf8'),
+  }
+}
+
+t.test('the GitHub Action claims the push of its workflow, and sets outputs and summary', async (t) => {
+  const w = await world(t)
+  await w.git('push', '-q', 'origin', 'main')
+  const done = await step(w, {})
+  t.match(done, { code: 0 }, done.stdout + done.stderr)
+  t.match(done.output, /^verdict=verified\nreceipt_id=rcpt_\w+\nreceipt_url=http:.*\/r\/rcpt_\w+\nclaim_id=clm_\w+\n$/)
+  t.match(
+    done.summary,
+    /^### Claimcheck: verified\n\n`codehost\.commit\.push` at `acme\/api-\d+`: \[the receipt\]\(http/,
+  )
+  t.match(await w.claims(), [{ target: w.slug, agent_id: `github-actions/${w.slug}`, verdict: 'verified' }])
+  await step(w, {})
+  t.equal((await w.claims()).length, 1, 'the same step again is the same claim')
+})
+
+t.test('the GitHub Action fails by verdict, and where it cannot claim', async (t) => {
+  const w = await world(t)
+  t.match(await step(w, { wait: '0', 'fail-on': 'queued' }), {
+    code: 1,
+    stdout: /::error title=Claimcheck::The claim is queued/,
+  })
+  t.match(await step(w, { wait: '0' }), { code: 0, output: /^verdict=queued\nreceipt_id=\nreceipt_url=\n/ })
+  t.match(await step(w, { 'fail-on': 'never' }), { code: 1, stdout: /fail-on: never is none of/ })
+  t.match(await step(w, { wait: 'x' }), { code: 1, stdout: /wait: write a number/ })
+  t.match(await step(w, { 'api-key': 'svc_sk_wrong' }), { code: 1, stdout: /::error.*invalid or missing API key/ })
+  t.match(await step(w, { command: '/nothing/here' }), { code: 1, stdout: /could not be run/ })
+  t.match(await step(w, {}, { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v1' }), {
+    code: 1,
+    stdout: /branch: name the branch/,
+  })
+  const evil = '$(touch sprung)`touch sprung`;touch sprung'
+  t.match(await step(w, { branch: evil, wait: '0' }), { stdout: /./ })
+  t.throws(() => readFileSync(join(w.folder, 'sprung')), { code: 'ENOENT' }, 'a branch is no command')
+})
+
+t.test('git push-claimed claims what was pushed, and nothing where the push failed', async (t) => {
+  const w = await world(t)
+  const path = `${join(FOLDER, 'git-hook')}:${w.env.PATH}`
+  const push = (args: string[], more = {}) =>
+    ended('git', ['push-claimed', ...args], { cwd: w.folder, env: { ...w.env, PATH: path, ...more } })
+  const failed = await push(['-q', 'origin', 'nothing'])
+  t.not(failed.code, 0)
+  t.equal((await w.claims()).length, 0)
+  const pushed = await push(['-q', '-u', 'origin', 'main'])
+  t.match(pushed, { code: 0, stdout: /^verified: / }, pushed.stderr)
+  t.match(await w.claims(), [{ target: w.slug, verdict: 'verified' }])
+  const away = { CLAIMCHECK_API_KEY: 'svc_sk_wrong' }
+  t.match(await push(['-q', 'origin', 'main'], away), { code: 0, stderr: /invalid or missing/ }, 'the push is done')
+  t.match(await push(['-q', 'origin', 'main'], { ...away, CLAIMCHECK_STRICT: '1' }), { code: 1 })
+})
+
+t.test('the hook of coding agents claims a push in the background, and never stands in the way', async (t) => {
+  const w = await world(t)
+  await w.git('push', '-q', '-u', 'origin', 'main')
+  const hook = (event: unknown, more = {}) =>
+    ended(process.execPath, [join(FOLDER, 'coding-agents/claim-push.mjs')], {
+      cwd: '/',
+      env: { ...w.env, ...more },
+      input: typeof event === 'string' ? event : JSON.stringify(event),
+    })
+  const event = (command: string, over = {}) => ({
+    session_id: 's',
+    transcript_path: '/t.jsonl',
+    cwd: w.folder,
+    hook_event_name: 'PostToolUse',
+    tool_name: 'Bash',
+    tool_input: { command, description: 'd' },
+    tool_response: { stdout: '', stderr: '', interrupted: false, isImage: false },
+    ...over,
+  })
+  const quiet = { code: 0, stdout: '', stderr: '' }
+  for (const [what, given] of Object.entries({
+    'no JSON': 'nonsense',
+    nothing: '',
+    null: 'null',
+    'another tool': event('git push', { tool_name: 'Write' }),
+    'another event': event('git push', { hook_event_name: 'PreToolUse' }),
+    'another command': event('echo git push'),
+    'a dry run': event('git push --dry-run'),
+    'tags alone': event('git push --tags'),
+    'an interrupted one': event('git push', { tool_response: { interrupted: true } }),
+    'a folder that a shell works out': event('cd "$ELSEWHERE" && git push'),
+    'a broken command': event(7 as never),
+  })) {
+    t.same(await hook(given, { CLAIMCHECK_HOOK: 'wait' }), quiet, what)
+  }
+  t.equal((await w.claims()).length, 0)
+
+  t.same(await hook(event('git push'), { CLAIMCHECK_COMMAND: '/nothing/here' }), quiet, 'no command')
+  t.same(await hook(event('git add -A && git commit -m x && git push origin main')), quiet)
+  for (let tries = 0; (await w.claims()).length === 0 && tries < 200; tries++) await setTimeout(100)
+  t.match(await w.claims(), [{ target: w.slug, agent_id: 'coding-agent' }])
+
+  const wait = { CLAIMCHECK_HOOK: 'wait' }
+  const elsewhere = event(`cd ${w.folder} && git push`, { cwd: '/' })
+  t.same(await hook(elsewhere, wait), quiet, 'verified: nothing to say')
+  t.equal((await w.claims()).length, 2)
+  await w.git('commit', '-q', '--allow-empty', '-m', 'y')
+  t.match(
+    await hook(event(`git -C ${w.folder} push`, { cwd: '/' }), wait),
+    { code: 2, stderr: /not on origin\/main/ },
+    'told where asked for',
+  )
+})
+
+t.test('the scripts are in the package, and the hook may be run', async (t) => {
+  const { files } = JSON.parse(readFileSync('server/package.json', 'utf8'))
+  t.ok(files.includes('integrations'))
+  await run('sh', ['-n', join(FOLDER, 'git-hook/git-push-claimed')])
+})
