@@ -52,13 +52,14 @@ t.before(async () => {
 })
 afterFile(() => world.close())
 
-async function runBlock(t: Test, { text, note }: Block): Promise<void> {
-  const [, reason] = NOT_RUN.exec(note) ?? []
-  if (reason !== undefined) {
-    t.comment(`not run: ${reason}: ${commandsIn(text).join('; ')}`)
-    for (const command of commandsIn(text)) t.equal(await problemOf(command), undefined, command)
-    return
-  }
+/** Of a block that is not run, the shell's commands are held against what the programs offer. */
+async function skipBlock(t: Test, { language, text }: Block, reason: string): Promise<void> {
+  const commands = language === 'sh' ? commandsIn(text) : []
+  t.comment(`not run: ${reason}: ${commands.join('; ')}`)
+  for (const command of commands) t.equal(await problemOf(command), undefined, command)
+}
+
+async function runBlock(t: Test, { text }: Block): Promise<void> {
   const printed = await world.run(text)
   t.pass(`runs: ${commandsIn(text)[0]}`)
   for (const [words, expected] of PRINTS.filter(([words]) => text.includes(words))) t.match(printed, expected, words)
@@ -80,9 +81,7 @@ async function runProgram(t: Test, { text }: Block): Promise<void> {
   for (const [words, expected] of PRINTS.filter(([words]) => text.includes(words))) t.match(printed, expected, words)
 }
 
-async function runPython(t: Test, { text, note }: Block): Promise<void> {
-  const [, reason] = NOT_RUN.exec(note) ?? []
-  if (reason !== undefined) return t.comment(`not run: ${reason}`)
+async function runPython(t: Test, { text }: Block): Promise<void> {
   const printed = await world.runPython(text)
   for (const [words, expected] of PRINTS.filter(([words]) => text.includes(words))) t.match(printed, expected, words)
 }
@@ -98,6 +97,11 @@ for (const file of PAGES) {
   t.test(`${file}: its commands run, and its configuration is accepted`, async (t) => {
     await world.newPage()
     for (const block of readPage(readFileSync(file, 'utf8')).blocks) {
+      const [, reason] = NOT_RUN.exec(block.note) ?? []
+      if (reason !== undefined) {
+        await skipBlock(t, block, reason)
+        continue
+      }
       const run = RUN[block.language]
       if (!run)
         throw new Error(

@@ -31,6 +31,7 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/w/:workspace/developers/keys/:key', { name: 'wider' }],
   ['POST /console/w/:workspace/developers/keys/:key/rotate', {}],
   ['POST /console/w/:workspace/developers/agents/release', { agent: 'bot' }],
+  ['POST /console/w/:workspace/developers/sites', { sites: 'https://planted.example' }],
   ['POST /console/account/machines', { name: 'planted' }],
   ['POST /console/w/:workspace/members/invitations', { role: 'owner' }],
   ['POST /console/w/:workspace/members/:member/role', { role: 'owner' }],
@@ -64,12 +65,13 @@ function hiddenFields({ html }: Page, action: string): Record<string, string> {
 }
 
 async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
-  const { keys, members, accounts, workspaces } = host.claimcheck
+  const { keys, members, accounts, sites, workspaces } = host.claimcheck
   return {
     keys: await keys.list(workspace),
     members: await members.list(workspace),
     invitations: await members.invitations(workspace),
     workspace: await workspaces.find(workspace),
+    sites: await sites.list(workspace),
     users: await accounts.list(),
   }
 }

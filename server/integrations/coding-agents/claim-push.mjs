@@ -31,7 +31,7 @@ function claim(cwd) {
   // 0: verified. 7: not decided yet, which is nothing to act on.
   if (status === 0 || status === 7) return
   process.stderr.write(
-    `Claimcheck looked for the push, and did not find it as claimed:\n${stdout ?? ''}${stderr ?? ''}`,
+    `Claimcheck did not verify the push:\n${stdout ?? ''}${stderr ?? ''}`,
   )
   process.exitCode = 2
 }
