@@ -30,9 +30,7 @@ function claim(cwd) {
   const { status, stdout, stderr } = spawnSync(program, [...args, `--wait=${LONGEST_WAIT_SECONDS}`], options)
   // 0: verified. 7: not decided yet, which is nothing to act on.
   if (status === 0 || status === 7) return
-  process.stderr.write(
-    `Claimcheck did not verify the push:\n${stdout ?? ''}${stderr ?? ''}`,
-  )
+  process.stderr.write(`Claimcheck did not verify the push:\n${stdout ?? ''}${stderr ?? ''}`)
   process.exitCode = 2
 }
 
