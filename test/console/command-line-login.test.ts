@@ -1,4 +1,4 @@
-/** `claimcheck login` in the browser: from the consent page to a key, and everything that must not lead to one. */
+/** `claimcheck login` in the browser: from the consent page to a key, and everything that must not lead to one. Threat K10 of `security.md`. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,8 @@ import { signIn } from '@claimcheck/server/cli/service/oauth-login'
 import t, { type Test } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { type Host, sharedInstallation } from '../support/installation.ts'
-import { Visitor } from '../support/visitor.ts'
+import { signedInBefore } from '../support/time-passes.ts'
+import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
 const CLIENT = { client_id: 'claimcheck-cli', redirect_uris: ['http://127.0.0.1/callback'] }
@@ -143,6 +144,31 @@ t.test('no other application may ask for the scope, and the command line for no 
     host.claimcheck.machines.create(workspaceId, 'm', ['keys:create']),
     /choose one or more of the scopes/,
   )
+})
+
+t.test('a browser that was left open gives no key: it asks who it is first, and then goes on', async (t) => {
+  const installation = await shared()
+  const { host } = installation
+  const owner = await Visitor.owner(host)
+  const workspaceId = await owner.workspaceId()
+  const made = await login(owner, async (address, visitor) => {
+    const asked = await visitor.once(address.pathname + address.search)
+    const path = asked.headers.get('location')!
+    await visitor.get(path)
+    await signedInBefore(installation, owner, 11 * 60_000)
+    const page = await visitor.get(path)
+    t.match(textOf(page.html), /Confirm that it is you/)
+    const body = new URLSearchParams({ _csrf: visitor.csrf!, decision: 'allow', workspace: workspaceId })
+    const answer = await visitor.once(path, { method: 'POST', body, headers: { origin: host.url } })
+    t.match(answer.headers.get('location'), /^\/console\/confirm\?next=/, 'also where the page was shown before')
+    t.strictSame(await host.claimcheck.keys.list(workspaceId), [])
+
+    const next = /name="next" value="([^"]*)"/.exec(page.html)?.[1] ?? ''
+    const again = await visitor.post('/console/sign-in', { password: PASSWORD, email: owner.email, next })
+    t.match(textOf(again.html), /Make one API key for this machine/)
+    await allow(address, visitor)
+  })
+  t.match(made, { workspaceId, key: /^svc_sk_/ })
 })
 
 t.test('a member may not allow it', async (t) => {

@@ -1,5 +1,6 @@
 /** The consent page: which application may do what for a person, and in which workspace. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { KEY_SCOPE } from '../../base/command-line-client.ts'
 import { formActionSource, redirectPlace } from '../../config/redirect-uris.ts'
 import type { App } from '../../http/instance.ts'
 import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
@@ -9,9 +10,10 @@ import type { WorkspaceOfMember } from '../../people/members.ts'
 import { sendPage } from '../../web/document.tsx'
 import { pageHeaders } from '../../web/headers.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { isFresh } from '../fresh-sign-in.ts'
 import { PlainPage, type Viewer } from '../page.tsx'
 import { PostForm, Select } from '../parts/form.tsx'
-import { paths } from '../paths.ts'
+import { confirmPath, paths } from '../paths.ts'
 import { formOf } from '../request-fields.ts'
 import { sessionOf, viewerOf } from '../session.ts'
 import { RULE_WORDS } from '../weak-sign-in.tsx'
@@ -20,8 +22,16 @@ import { ROLE_WORDS } from '../words.ts'
 type Uid = { Params: { uid: string } }
 
 /** In a scope whose pages need a session. */
-export function consentRoutes(app: App, services: Pick<ConsoleDependencies, 'oauth' | 'sessions' | 'members'>): void {
-  const { oauth, sessions, members } = services
+export function consentRoutes(
+  app: App,
+  services: Pick<ConsoleDependencies, 'oauth' | 'sessions' | 'members' | 'now'>,
+): void {
+  const { oauth, sessions, members, now } = services
+
+  /** What gives a key away needs a fresh sign-in, as making one in the console does. */
+  function needsSignIn(request: FastifyRequest, { scopes }: ConsentRequest): boolean {
+    return scopes.includes(KEY_SCOPE) && !isFresh(request, now)
+  }
 
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
@@ -31,7 +41,8 @@ export function consentRoutes(app: App, services: Pick<ConsoleDependencies, 'oau
   }
 
   app.get<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
-    return show(request, reply, await oauth.consentRequest(request.params.uid, exchangeOf(request, reply)))
+    const asked = await oauth.consentRequest(request.params.uid, exchangeOf(request, reply))
+    return needsSignIn(request, asked) ? reply.redirect(confirmPath(request.url), 303) : show(request, reply, asked)
   })
 
   app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
@@ -42,6 +53,7 @@ export function consentRoutes(app: App, services: Pick<ConsoleDependencies, 'oau
     const { decision, workspace: id } = formOf(request)
     if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
+    if (needsSignIn(request, asked)) return reply.redirect(confirmPath(request.url), 303)
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     if (!workspace.isOpen) {
