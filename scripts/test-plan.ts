@@ -43,7 +43,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/try.test', endToEnd: true },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/security/', processes: 1 },
-  { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
+  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/site/', processes: 1 },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
   // Their tests run side by side.

@@ -143,6 +143,8 @@ export class Verdaccio {
       method: 'PUT',
       headers: {
         'content-type': 'application/json',
+        // It may close a connection in the moment in which the next message is sent on it.
+        connection: 'close',
         ...(at === undefined ? {} : { [NOW_HEADER]: String(at) }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       },

@@ -33,8 +33,10 @@ export function limitSize(metadata: ClientMetadata, isNew: boolean, errors: Libr
 
 /** Removes all other members from the metadata, in place. @throws InvalidClientMetadata */
 export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
-  for (const name of Object.keys(metadata)) {
+  for (const [name, value] of Object.entries(metadata)) {
     if (!ACCEPTED.has(name)) delete metadata[name]
+    // The library writes values into its messages: lists within a thousand lists would exhaust the stack, and be a fault of the service.
+    else if (!isFlat(value)) throw new errors.InvalidClientMetadata(`${name} must be a text, or a list of texts`)
   }
   Object.assign(metadata, FIXED)
   // No client gives itself the grant of machines.
@@ -60,6 +62,10 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
+}
+
+function isFlat(value: unknown): boolean {
+  return (Array.isArray(value) ? value : [value]).every((one) => typeof one !== 'object' || one === null)
 }
 
 /** The methods of client authentication. */
