@@ -24,6 +24,8 @@ const ajv = new Ajv2020({
   strictRequired: false,
   // To optimize what it compiles takes longer than the service ever gains by it.
   code: { regExp: patternEngine, optimize: false },
+  // The service's own schemas are in order. Those of others are `schemaProblem`'s, and only they wait for the schema of schemas.
+  validateSchema: false,
 })
 addFormats.default(ajv)
 // Times in the params of actions take the forms that the times of claims take.
@@ -39,7 +41,7 @@ ajv.addKeyword({
 
 const compiled = new WeakMap<TSchema, Validator>()
 
-/** Compiles each schema once. @throws Error when it is not a JSON schema */
+/** Compiles each schema once. @param schema the service's own, or one that has no `schemaProblem` */
 export function validator(schema: TSchema): Validator {
   const known = compiled.get(schema)
   if (known) return known
@@ -52,6 +54,17 @@ export function validator(schema: TSchema): Validator {
   }
   compiled.set(schema, validate)
   return validate
+}
+
+/** Why a schema is none, or does not compile; undefined when it is in order. */
+export function schemaProblem(schema: TSchema): string | undefined {
+  try {
+    ajv.validateSchema(schema, true)
+    validator(schema)
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
 }
 
 function toIssue(error: ErrorObject, value: unknown, loc: Loc): Issue {

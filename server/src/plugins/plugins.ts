@@ -9,7 +9,7 @@ import { loadIsolated } from './isolation/load-isolated.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
 import { PluginError, refuse } from './plugin-error.ts'
 import { createPluginLogger } from './plugin-logger.ts'
-import { definitionProblems, partsProblems } from './problems.ts'
+import { definitionProblems, optionsProblems, partsProblems } from './problems.ts'
 import { reachOf } from './reach.ts'
 import {
   conflicts,
@@ -86,7 +86,8 @@ async function loadPlugin(
   { logger, now }: LoadOptions,
 ): Promise<LoadedPlugin> {
   const { trusted: isListed, isolation = 'full', memoryMib, with: given } = entry
-  if (isListed || (await isShipped(located))) return loadTrusted(given, located, types, { logger, now })
+  const comesWithServer = await isShipped(located)
+  if (isListed || comesWithServer) return loadTrusted(given, located, types, { logger, now, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
   const { name, parts } = await loadIsolated(located, { given, isolation, memoryMib, logger: named, now, types })
   return {
@@ -99,20 +100,26 @@ async function loadPlugin(
   }
 }
 
+interface TrustedOptions extends LoadOptions {
+  /** The project's tests examined what it is: that would take longer than all else that it does at a start. */
+  readonly comesWithServer: boolean
+}
+
 /** @throws PluginError, and the plugin's own errors */
 async function loadTrusted(
   given: PluginEntry['with'],
   located: PluginPackage,
   types: Types,
-  { logger, now }: LoadOptions,
+  { logger, now, comesWithServer }: TrustedOptions,
 ): Promise<LoadedPlugin> {
   const { default: plugin } = (await import(pathToFileURL(located.entry).href)) as { default?: unknown }
   if (!isPlugin(plugin)) throw new Error('its default export is not the result of definePlugin')
-  refuse(definitionProblems(plugin, given))
+  if (!comesWithServer) refuse(definitionProblems(plugin))
+  refuse(optionsProblems(plugin, given))
   const { name, manifest } = plugin
   const named = createPluginLogger({ logger: logger.child({ plugin: name }), now })
   const made = await plugin.setup({ logger: named, now }, given as never)
-  refuse(partsProblems(made))
+  if (!comesWithServer) refuse(partsProblems(made))
   return {
     name,
     identity: identityOf(name, located),

@@ -10,7 +10,7 @@ import {
   profileProblems,
 } from '@claimcheck/core'
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
-import { validator } from '../base/validation.ts'
+import { schemaProblem, validator } from '../base/validation.ts'
 import { PATTERN_HELP } from '../base/validation-wording.ts'
 import { queryProblem } from './graphql-query.ts'
 
@@ -99,17 +99,10 @@ const Definition = Type.Object({
   ),
 })
 
-/** What is wrong with what a plugin says of itself, or with its options. @param given what the operator configured */
-export function definitionProblems(plugin: object, given: Readonly<Record<string, unknown>>): string[] {
+/** What is wrong with what a plugin says of itself. */
+export function definitionProblems(plugin: object): string[] {
   const { api } = plugin as { readonly api?: unknown }
   if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
-  const problems = pluginProblems(plugin)
-  if (problems.length > 0) return problems
-  const { options } = plugin as { readonly options: TSchema }
-  return validator(options)(given, ['with']).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
-}
-
-function pluginProblems(plugin: object): string[] {
   const wrong = dataProblems(Definition, plugin, 'the plugin')
   const problem = wrong.length > 0 ? undefined : schemaProblem((plugin as { options: TSchema }).options)
   return [
@@ -130,6 +123,14 @@ function manifestProblems({ hosts, methods }: Manifest): string[] {
       return problem === undefined ? [] : [`the plugin.manifest.methods.graphql.${index}: ${problem}`]
     }),
   ]
+}
+
+/** What is wrong with the options of a plugin whose definition is in order. @param given what the operator configured */
+export function optionsProblems(
+  { options }: { readonly options: TSchema },
+  given: Readonly<Record<string, unknown>>,
+): string[] {
+  return validator(options)(given, ['with']).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`)
 }
 
 /** Returns one line for each problem, which starts with the position of the mistake. */
@@ -246,14 +247,4 @@ function problemsOfProfile(profile: unknown): string[] {
     if (problem !== undefined) problems.push(`has a ${name} schema that does not compile: ${problem}`)
   }
   return problems
-}
-
-/** The reason why a schema does not compile; undefined when it does. */
-export function schemaProblem(schema: TSchema): string | undefined {
-  try {
-    validator(schema)
-    return undefined
-  } catch (error) {
-    return (error as Error).message
-  }
 }

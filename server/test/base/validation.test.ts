@@ -1,6 +1,6 @@
 import { secret } from '@claimcheck/core'
 import { type TSchema, Type } from '@claimcheck/core/plugin'
-import { validator } from '@claimcheck/server/base/validation'
+import { schemaProblem, validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
 
 interface Row {
@@ -125,4 +125,10 @@ t.test('a value that may be a credential is never repeated', async (t) => {
   const check = validator(Type.Object({ token: secret({ description: 'A token.' }) }, { additionalProperties: false }))
   t.notMatch(JSON.stringify(check({ token: 4711_4711 }, ['options'])), /47114711/, 'of the wrong type')
   t.notMatch(JSON.stringify(check({ tokn: 'hunter2hunter2' }, ['options'])), /hunter2/, 'under a misspelt name')
+})
+
+t.test('a schema that compiles has no problem', async (t) => {
+  t.equal(schemaProblem(Type.Object({ a: Type.String({ pattern: '^[a-z]+$' }) })), undefined)
+  t.type(schemaProblem({ type: 'strng' } as never), 'string')
+  t.match(schemaProblem({ type: 'object', minProperties: -1 } as never), /schema is invalid/)
 })

@@ -1,6 +1,8 @@
 /** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
+
+import type { Plugin } from '@claimcheck/core'
 import { Type } from '@claimcheck/core/plugin'
-import { definitionProblems, partsProblems, schemaProblem } from '@claimcheck/server/plugins/problems'
+import { definitionProblems, optionsProblems, partsProblems } from '@claimcheck/server/plugins/problems'
 import t from 'tap'
 import { profile, words } from '../support/profile.ts'
 
@@ -38,7 +40,7 @@ t.test('a plugin in order has no problem', async (t) => {
     sockets: [{ port: 993, tls: true }],
     programs: ['git'],
   }
-  for (const over of [{}, { manifest: full }]) t.strictSame(definitionProblems({ ...plugin, ...over }, {}), [])
+  for (const over of [{}, { manifest: full }]) t.strictSame(definitionProblems({ ...plugin, ...over }), [])
 })
 
 const definitions: [what: string, over: object, problem: RegExp][] = [
@@ -103,7 +105,7 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
 ]
 for (const [what, over, problem] of definitions) {
   t.test(`a plugin ${what} is refused`, async (t) => {
-    const problems = definitionProblems({ ...plugin, ...over }, {})
+    const problems = definitionProblems({ ...plugin, ...over })
     t.equal(problems.length, 1, problems.join('\n'))
     t.match(problems[0], problem)
   })
@@ -111,7 +113,7 @@ for (const [what, over, problem] of definitions) {
 
 t.test('what the operator configured is held against the options, and is in no message', async (t) => {
   const options = Type.Object({ token: Type.String({ maxLength: 2 }) }, { additionalProperties: false })
-  const problems = (given: Readonly<Record<string, unknown>>) => definitionProblems({ ...plugin, options }, given)
+  const problems = (given: Readonly<Record<string, unknown>>) => optionsProblems({ options }, given)
   t.strictSame(problems({ token: 'ab' }), [])
   t.match(problems({}), [/^with\.token: /])
   t.match(problems({ token: 's3cret', other: 's3cret' }), [/^with\.other: /, /^with\.token: /])
@@ -297,7 +299,16 @@ t.test('all problems of all parts are told at once, each with its place', async 
   t.equal(problems.length, 6)
 })
 
-t.test('a schema that compiles has no problem', async (t) => {
-  t.equal(schemaProblem(Type.Object({ a: Type.String({ pattern: '^[a-z]+$' }) })), undefined)
-  t.type(schemaProblem({ type: 'strng' } as never), 'string')
+/** No start examines them. */
+t.test('the plugins that come with the server have no problem', async (t) => {
+  process.env.ANCHOR_KEY = '1'.repeat(64)
+  const anchored = { rpc_url: 'https://rpc.example.com', chain: 'sepolia', key_env: 'ANCHOR_KEY' }
+  for (const [name, given] of Object.entries({ codehost: {}, http: {}, registry: {}, 'anchor-eas': anchored })) {
+    const { default: shipped }: { default: Plugin } = await import(`@claimcheck/plugin-${name}`)
+    t.strictSame(definitionProblems(shipped), [], name)
+    t.strictSame(optionsProblems(shipped, given), [], name)
+    const parts = await shipped.setup({ logger: { debug() {}, info() {}, warn() {} }, now: () => 0 }, given)
+    t.strictSame(partsProblems(parts), [], name)
+    await parts.close?.()
+  }
 })

@@ -17,7 +17,7 @@ import { dependenciesOf } from '../package-dependencies.ts'
 import { codeHashOf, codeHashOfFile } from '../package-files.ts'
 import { refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
-import { definitionProblems, partsProblems } from '../problems.ts'
+import { definitionProblems, optionsProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
 import type { ReadableSet } from './command.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
@@ -83,7 +83,8 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
 // Once: what a process offers that is started again has to be the same, and compiling its schemas holds up the service.
 function refuseDefinition(definition: Definition, given: IsolatedOptions['given']): void {
   refuse(linearProblems('options', definition.options))
-  refuse(definitionProblems(definition, given))
+  refuse(definitionProblems(definition))
+  refuse(optionsProblems(definition, given))
   refuse(isolationLimits(definition.manifest))
 }
 
