@@ -46,11 +46,34 @@ t.test(
     for (const path of ['/v1/claims', '/v1/connections', '/v1/whoami', '/v1/log/head'])
       t.match(await preflight('https://any.example', 'GET', path), { origin: '*', methods: 'GET, HEAD' }, path)
 
-    const claimed = async (client: typeof acme, origin: string) =>
-      (await client.post('{}', { origin })).headers.get('access-control-allow-origin')
-    t.equal(await claimed(acme, APP), APP, 'also of a refusal')
-    t.equal(await claimed(other, APP), null, 'the workspace of this key lists nothing')
-    t.equal(await claimed(acme, 'https://any.example'), null)
+    const claimed = async (client: typeof acme, origin: string, path = '/v1/claims') => {
+      const claim = {
+        client_claim_id: `from ${origin} at ${path}`,
+        agent_id: 'agent-1',
+        action: 'test.outcome.reach',
+        target: 'somewhere',
+        params: { see: 'present' },
+        claimed_at: new Date(installation.claimcheck.now()).toISOString(),
+      }
+      const { status, headers } = await client.request(path, {
+        method: 'POST',
+        body: JSON.stringify(claim),
+        headers: { 'content-type': 'application/json', origin },
+      })
+      return [status, headers.get('access-control-allow-origin')]
+    }
+    t.strictSame(await claimed(acme, APP), [202, APP])
+    t.match(
+      (await acme.post('{}', { origin: APP })).headers.get('access-control-allow-origin'),
+      APP,
+      'also of a refusal',
+    )
+    t.strictSame(await claimed(other, APP), [403, null], 'the workspace of this key lists nothing')
+    t.strictSame(await claimed(acme, 'https://any.example'), [403, null])
+    t.strictSame(await claimed(acme, 'null'), [403, null], 'a frame without an origin')
+    t.strictSame(await claimed(acme, 'https://any.example', '/%761/claims'), [403, null], 'however the path is written')
+    t.equal((await other.get('/v1/claims')).body.claims.length, 0, 'nothing of it is stored')
+    t.strictSame((await claimed(acme, 'chrome-extension://abcdefgh'))[0], 202, 'which is no site')
     const unknown = await installation.request('/v1/claims', { method: 'POST', headers: { origin: APP } })
     t.equal(unknown.status, 401)
     t.equal(unknown.headers.get('access-control-allow-origin'), APP, 'a script learns that its key is wrong')
@@ -59,7 +82,7 @@ t.test(
       code: 0,
       stdout: /no other site/,
     })
-    t.equal(await claimed(acme, APP), null, 'at once')
+    t.strictSame(await claimed(acme, APP), [403, null], 'at once')
     const wrong = await runClaimcheck(
       installation.folder,
       ['workspace', 'sites', 'acme', 'http://a.example'],

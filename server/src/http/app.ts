@@ -17,7 +17,7 @@ import type { SiteService } from '../workspaces/sites.ts'
 import { type Authenticate, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
-import { allowOtherSites, answerOwnSitesOnly } from './cors.ts'
+import { allowOtherSites, refuseOtherSites } from './cors.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import {
   cachePublicly,
@@ -144,7 +144,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     await allowOtherSites(api, sites)
     await api.register(async (keyed: App) => {
       requireKey(keyed, services.keys, limiters)
-      answerOwnSitesOnly(keyed, sites)
+      refuseOtherSites(keyed, sites)
       claimRoutes(keyed, { claims: services.claims, profiles: options.profiles })
       connectionRoutes(keyed, { connections: services.connections, publicActions: options.publicActions })
     })

@@ -6,6 +6,7 @@ import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyRequest } from 'fastify'
 import type { SiteService } from '../workspaces/sites.ts'
 import { credentialOf } from './credential.ts'
+import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
 type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
@@ -43,16 +44,25 @@ function listed(origin: string): FastifyCorsOptions {
   return { ...OF_READS, origin: [origin], methods: ['GET', 'HEAD', 'POST'], maxAge: 5 }
 }
 
-/** Call it after the credential is required. A script cannot read the answer where the workspace of its key does not list the site. */
-export function answerOwnSitesOnly(keyed: App, sites: Sites): void {
+/**
+ * Call it after the credential is required. It does not rely on preflights: they pass for what other workspaces list, and browsers send a
+ * POST after the preflight of a GET.
+ */
+export function refuseOtherSites(keyed: App, sites: Sites): void {
   keyed.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers
-    if (origin === undefined || READS.has(request.method)) return done()
+    if (origin === undefined || READS.has(request.method) || !isOfAnotherSite(request)) return done()
     sites.isListedBy(credentialOf(request).workspaceId, origin).then((isOwn) => {
-      if (!isOwn) reply.removeHeader('access-control-allow-origin')
-      done()
+      if (isOwn) return done()
+      reply.removeHeader('access-control-allow-origin')
+      done(new HttpError(403, 'the workspace of this key does not list the site: an owner does that under Developers'))
     }, done)
   })
+}
+
+/** Of a page, which cannot choose these headers. Extensions name origins of their own, and need no leave of ours. */
+function isOfAnotherSite({ headers: { origin = '', 'sec-fetch-site': from } }: FastifyRequest): boolean {
+  return /^(https?:|null$)/.test(origin) && from !== 'same-origin'
 }
 
 /** The rooms of other protocols (`/mcp`) look at the origin themselves. */
