@@ -79,6 +79,8 @@ export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): 
     for (const _ of more) await limiters.key.count(request, reply)
     const { handler } = await load()
     const secret = bearerIn(request)
+    // It went while its messages were counted, and tells that once: what is opened for it would never end.
+    if (reply.raw.destroyed) return reply.hijack()
     const exchange = exchanges.open(spenderOf(credential), async () => {
       const found = await authenticate(secret, request.ip)
       return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
