@@ -29,9 +29,16 @@ const TIMEOUT_MS = 20_000
 const SAFELY = [
   '--no-pager',
   '--no-optional-locks',
-  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null', '-c', 'protocol.allow=never'],
+  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'],
 ]
-const ENV = { GIT_TERMINAL_PROMPT: '0', GIT_NO_LAZY_FETCH: '1', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' }
+const ENV = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  // Wins over the checkout's `protocol.ext.allow`, which would have a git that does not know the line above run a command to fetch.
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_OPTIONAL_LOCKS: '0',
+  LC_ALL: 'C',
+}
 
 /** @throws CommandError `no_push`, which says what to do */
 export async function lastPush(folder: string, options: PushOptions): Promise<Push> {
