@@ -203,6 +203,8 @@ t.test('the loopback takes the one answer that belongs to it', async (t) => {
     const forged = new URL(back)
     forged.searchParams.set('state', 'x'.repeat(43))
     t.equal((await fetch(forged)).status, 400, 'another state, as of another site')
+    forged.searchParams.set('state', '\u00e9'.repeat(43))
+    t.equal((await fetch(forged)).status, 400, 'as many characters, and more bytes')
     forged.searchParams.delete('state')
     t.equal((await fetch(forged)).status, 400)
     t.equal((await fetch(back, { method: 'POST' })).status, 404)
@@ -263,6 +265,22 @@ t.test('a service that leads elsewhere is not followed', async (t) => {
       what,
     )
   }
+})
+
+t.test('what a service writes in its metadata reaches no terminal as it is', async (t) => {
+  const url = await standIn(t, (own) => ({
+    issuer: own,
+    authorization_endpoint: `${own}/a\u001b]0;title\u0007`,
+    token_endpoint: `${own}/t`,
+    revocation_endpoint: `${own}/r`,
+  }))
+  let shown = ''
+  const show = async (address: string) => {
+    shown = address
+  }
+  const { signal } = new AbortController()
+  await t.rejects(signIn({ url, name: 'desk', signal, show, timeoutMs: 50 }), refusal(/Nobody answered/))
+  t.match(shown, /\/a%1B\]0;title\?/)
 })
 
 async function standIn(t: Test, answer: (own: string) => object): Promise<string> {

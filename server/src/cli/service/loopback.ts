@@ -2,7 +2,7 @@
  * Waits for the browser to come back from the service with a code (RFC 8252 7.3): on 127.0.0.1 alone, at a port that the system chooses, and
  * for one answer. Whoever does not know the state is sent away, and the waiting goes on: another site or user cannot end it.
  */
-import { timingSafeEqual } from 'node:crypto'
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -60,8 +60,13 @@ function paramsOf({ method, url, headers }: IncomingMessage, host: string): URLS
   return new URL(url, `http://${host}`).searchParams
 }
 
+/** By their hashes: anybody may send a text of any length in bytes, and `timingSafeEqual` throws where the lengths differ. */
 function isSame(one: string, other: string): boolean {
-  return one.length === other.length && timingSafeEqual(Buffer.from(one.padEnd(64)), Buffer.from(other.padEnd(64)))
+  return timingSafeEqual(sha256(one), sha256(other))
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
 
 function end(response: ServerResponse, status: number, text: string): void {

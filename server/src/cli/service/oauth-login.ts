@@ -74,20 +74,25 @@ async function endpointsOf(url: string): Promise<Endpoints> {
   const { origin } = new URL(url)
   const { status, body } = await ask(`${origin}/.well-known/oauth-authorization-server`, {})
   if (status !== 200) throw noSignIn(`${url} answered ${status}: it has no sign-in for the command line. Use --key.`)
-  const { issuer, authorization_endpoint: authorize, token_endpoint: token, revocation_endpoint: revoke } = body
+  const { issuer } = body
   if (typeof issuer === 'string' && issuer !== origin) {
     throw noSignIn(
       `The service at ${origin} calls itself ${visible(issuer)}: log in with that address, if it is the one you mean.`,
     )
   }
-  if (!isAt(origin, authorize) || !isAt(origin, token) || !isAt(origin, revoke)) {
+  const authorize = addressAt(origin, body.authorization_endpoint)
+  const token = addressAt(origin, body.token_endpoint)
+  const revoke = addressAt(origin, body.revocation_endpoint)
+  if (authorize === undefined || token === undefined || revoke === undefined) {
     throw noSignIn(`${url} does not say as a Claimcheck service does where to sign in. Use --key.`)
   }
   return { issuer: origin, authorize, token, revoke }
 }
 
-function isAt(origin: string, address: unknown): address is string {
-  return typeof address === 'string' && URL.canParse(address) && new URL(address).origin === origin
+/** As the parser writes it: the text of the service may hold what a terminal obeys. */
+function addressAt(origin: string, address: unknown): string | undefined {
+  const url = typeof address === 'string' && URL.canParse(address) ? new URL(address) : undefined
+  return url?.origin === origin ? url.href : undefined
 }
 
 async function waited(
