@@ -112,6 +112,8 @@ t.test('a key is kept in a profile that only its owner reads', async (t) => {
   const { url } = installation
   t.match(await bare(['login', url, '--key', client.key]), { code: 2, stderr: /Do not write the key itself/ })
   t.match(await bare(['login', '--key', '@key.txt']), { code: 2, stderr: /Name the service/ })
+  const listenedTo = { code: 2, stderr: /must be https: others on the way/ }
+  t.match(await bare(['login', 'http://192.0.2.1']), listenedTo, 'nothing is asked there, and no key made')
   writeFileSync(join(folder, 'bad.txt'), 'svc_sk_bad')
   t.match(await bare(['login', url, '--key', '@bad.txt']), { code: 1, stderr: /invalid or missing API key/ })
   t.throws(() => statSync(file), { code: 'ENOENT' }, 'what is not valid is not kept')

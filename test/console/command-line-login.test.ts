@@ -1,10 +1,14 @@
 /** `claimcheck login` in the browser: from the consent page to a key, and everything that must not lead to one. Threat K10 of `security.md`. */
 import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { signIn } from '@claimcheck/server/cli/service/oauth-login'
 import t, { type Test } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
+import { runClaimcheck } from '../support/command.ts'
 import { type Host, sharedInstallation } from '../support/installation.ts'
 import { signedInBefore } from '../support/time-passes.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
@@ -239,6 +243,46 @@ t.test('what does not end well keeps nothing, and says why', async (t) => {
   await t.rejects(login(owner, nothing, { url: numeric }), refusal(/calls itself http:\/\/localhost/))
   await t.rejects(login(owner, nothing, { url: 'http://127.0.0.1:1' }), { code: 'unreachable' })
   t.equal((await host.claimcheck.keys.list(await owner.workspaceId())).length, 0)
+})
+
+t.test('the command keeps a key that logout revokes, and revokes at once what it cannot keep', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const workspaceId = await owner.workspaceId()
+  const folder = t.testdir({ bin: {} })
+  const opened = join(folder, 'opened')
+  // The browser of this machine writes down what it is asked to open.
+  writeFileSync(
+    join(folder, 'bin/xdg-open'),
+    `#!/bin/sh\nprintf %s "$1" > ${opened}.new\nmv ${opened}.new ${opened}\n`,
+    {
+      mode: 0o755,
+    },
+  )
+  const env = { XDG_CONFIG_HOME: folder, DISPLAY: ':0', PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+  const run = (...args: string[]) => runClaimcheck(folder, args, env)
+  const file = join(folder, 'claimcheck/profiles.json')
+  const keys = async () => (await host.claimcheck.keys.list(workspaceId)).map(({ revokedAt }) => revokedAt !== null)
+
+  async function logsIn(meanwhile = () => {}) {
+    const ending = run('login', host.url)
+    while (!existsSync(opened)) await setTimeout(10)
+    const address = new URL(readFileSync(opened, 'utf8'))
+    rmSync(opened)
+    meanwhile()
+    await allow(address, owner)
+    return ending
+  }
+
+  t.match(await logsIn(), { code: 0, stdout: workspaceId })
+  t.match(JSON.parse(readFileSync(file, 'utf8')), { current: host.url.slice('http://'.length) })
+  t.strictSame(await keys(), [false])
+  t.match(await run('logout'), { code: 0, stdout: /Its key is revoked/ })
+  t.strictSame(await keys(), [true])
+
+  const failed = await logsIn(() => writeFileSync(file, 'broken', { mode: 0o600 }))
+  t.match(failed, { code: 1, stderr: /not readable as profiles/ })
+  t.strictSame(await keys(), [true, true])
 })
 
 t.test('a service that leads elsewhere is not followed', async (t) => {

@@ -45,12 +45,12 @@ export function addLoginCommands(program: Command): void {
     .action(async (address: string | undefined, options: LoginOptions) => {
       const profiles = readProfiles(process.env)
       const { name, url } = placeOf(address, options.profile, profiles)
+      // Before anything is sent: it refuses an address that others on the way could listen to.
+      clientOf({ url, key: undefined })
       const { profile, until } =
         options.key === undefined ? await signedIn(url, options.browser) : await keyed(url, options.key)
-      const { workspace_id } = await asking(clientOf({ url, key: profile.key }).whoami())
-      const before = readProfiles(process.env)
-      writeProfiles(process.env, withProfile(before, name, profile))
-      await revokeReplaced(before.profiles[name], profile)
+      const { workspace_id, replaced } = await kept(name, profile)
+      await revokeReplaced(replaced, profile)
       print(options, { profile: name, url, workspace_id, expires_at: until ?? null }, [
         `Logged in at ${url}, to the workspace ${visible(workspace_id)}. Commands use the profile ${name} from now on.`,
         ...(until === undefined ? [] : [`The key of this machine expires at ${visible(until)}: log in again by then.`]),
@@ -123,11 +123,28 @@ async function show(address: string, opens: boolean): Promise<void> {
   process.stderr.write(`${what} this address:\n\n  ${address}\n\n`)
 }
 
+/** Where the key is good. One that login had made and that cannot be kept is revoked: nobody would have it, or think of it. */
+async function kept(name: string, profile: Profile) {
+  try {
+    const { workspace_id } = await asking(clientOf(profile).whoami())
+    const before = readProfiles(process.env)
+    writeProfiles(process.env, withProfile(before, name, profile))
+    return { workspace_id, replaced: before.profiles[name] }
+  } catch (error) {
+    await revokeMade(profile)
+    throw error
+  }
+}
+
 /** The key that an earlier login had made. */
 async function revokeReplaced(before: Profile | undefined, now: Profile): Promise<void> {
-  if (before?.keyId === undefined || before.key === now.key) return
-  if (await revokeKey(before.url, before.key)) return
-  process.stderr.write(`The key before, ${visible(before.keyId)}, could not be revoked: do that in the console.\n`)
+  if (before !== undefined && before.key !== now.key) await revokeMade(before)
+}
+
+/** Leaves a key alone that login did not have made. */
+async function revokeMade({ url, key, keyId }: Profile): Promise<void> {
+  if (keyId === undefined || (await revokeKey(url, key))) return
+  process.stderr.write(`The key ${visible(keyId)} is not used, and could not be revoked: do that in the console.\n`)
 }
 
 /** @throws CommandError where a profile of this name is of another service */
