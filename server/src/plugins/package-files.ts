@@ -1,8 +1,9 @@
 /** Walks the files of a package: what its digest is made of, and which links lead out of it. */
 import { createHash } from 'node:crypto'
-import type { Dirent } from 'node:fs'
+import { type Dirent, lstatSync, readFileSync } from 'node:fs'
 import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { isWithin } from './isolation/command.ts'
 import { PackageError } from './package-error.ts'
 
@@ -10,7 +11,10 @@ export const MOST_FILES = 20_000
 export const MOST_BYTES = 64 * 1024 * 1024
 /** Of a package with all that is installed in it. */
 const MOST_ENTRIES = 500_000
+/** So many that nothing waits for them for long. */
 const AT_ONCE = 64
+/** To hand a smaller file to another thread takes longer than to read it. */
+const SMALL_BYTES = 64 * 1024
 
 export interface FoundEntry {
   /** Relative to the folder, with slashes. */
@@ -36,11 +40,12 @@ export async function codeHashOf(root: string): Promise<string> {
   let bytes = 0
   for (let start = 0; start < entries.length; start += AT_ONCE) {
     const some = entries.slice(start, start + AT_ONCE)
-    const sizes = await Promise.all(some.map(async ({ path }) => (await lstat(join(root, path))).size))
+    const sizes = some.map(({ path }) => lstatSync(join(root, path)).size)
     bytes = sizes.reduce((sum, size) => sum + size, bytes)
     // Before they are read.
     if (bytes > MOST_BYTES) throw tooManyBytes()
-    lines.push(...(await Promise.all(some.map((entry) => lineOf(root, entry)))))
+    lines.push(...(await Promise.all(some.map((entry, index) => lineOf(root, entry, sizes[index]!)))))
+    await setImmediate()
   }
   return `sha256:${sha256(lines.join(''))}`
 }
@@ -61,9 +66,10 @@ async function ownEntries(root: string): Promise<readonly FoundEntry[]> {
   return entries.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
 }
 
-async function lineOf(root: string, { path, kind }: FoundEntry): Promise<string> {
-  if (kind === 'link') return `${sha256(await readlink(join(root, path), 'buffer'))} @${path}\n`
-  return `${sha256(await readFile(join(root, path)))}  ${path}\n`
+async function lineOf(root: string, { path, kind }: FoundEntry, size: number): Promise<string> {
+  const file = join(root, path)
+  if (kind === 'link') return `${sha256(await readlink(file, 'buffer'))} @${path}\n`
+  return `${sha256(size <= SMALL_BYTES ? readFileSync(file) : await readFile(file))}  ${path}\n`
 }
 
 function tooManyBytes(): PackageError {

@@ -47,10 +47,14 @@ export async function loadPlugins(
   // Of all plugins: one may read through the connections of another.
   const types: Types = (provider) =>
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
-  for (const entry of entries) {
+  // Side by side, because each goes through many files; then one after the other, as they are listed.
+  const locating = entries.map(({ use }) => locatePlugin(use, pluginDir, [dataDir]))
+  // A failure is told when it is its turn.
+  for (const located of locating) located.catch(() => {})
+  for (const [index, entry] of entries.entries()) {
     try {
       const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
-      const located = await locatePlugin(entry.use, pluginDir, [dataDir])
+      const located = await locating[index]!
       const loading = loadPlugin(entry, located, types, options)
       try {
         plugins.push(await withinTime(loading, limitMs, expire))
