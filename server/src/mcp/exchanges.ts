@@ -7,13 +7,19 @@ export interface Exchange {
   readonly end: () => void
 }
 
+export interface Owner {
+  /** A key or a grant. */
+  readonly spender: string
+  readonly workspaceId: string
+}
+
 export interface Exchanges {
   /**
-   * @param spender whose it is
+   * @param owner whose it is
    * @param isGood asked again and again, while it is open
    * @throws HttpError 429 when too many are open
    */
-  open(spender: string, isGood: () => Promise<boolean>): Exchange
+  open(owner: Owner, isGood: () => Promise<boolean>): Exchange
   endAll(): void
   readonly size: number
 }
@@ -22,27 +28,33 @@ export const REFUSED = 'refused'
 
 interface Limits {
   readonly mostOfOne: number
+  /** Owners make as many keys as they like: one workspace must not take all of a host. */
+  readonly mostOfWorkspace: number
   readonly mostInAll: number
   readonly askEveryMs: number
 }
 
-export const LIMITS: Limits = { mostOfOne: 32, mostInAll: 512, askEveryMs: 1000 }
+export const LIMITS: Limits = { mostOfOne: 32, mostOfWorkspace: 128, mostInAll: 512, askEveryMs: 1000 }
 
-export function createExchanges({ mostOfOne, mostInAll, askEveryMs }: Limits = LIMITS): Exchanges {
-  const open = new Map<() => void, string>()
+export function createExchanges(limits: Limits = LIMITS): Exchanges {
+  const { mostOfOne, mostOfWorkspace, mostInAll, askEveryMs } = limits
+  const open = new Map<() => void, Owner>()
 
-  function countOf(spender: string): number {
+  function countOf(member: keyof Owner, owner: Owner): number {
     let count = 0
-    for (const one of open.values()) if (one === spender) count += 1
+    for (const one of open.values()) if (one[member] === owner[member]) count += 1
     return count
   }
 
   return {
-    open(spender, isGood) {
+    open(owner, isGood) {
       if (open.size >= mostInAll)
         throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
-      if (countOf(spender) >= mostOfOne) {
+      if (countOf('spender', owner) >= mostOfOne) {
         throw new HttpError(429, `too many MCP requests are open: at most ${mostOfOne} of one key or grant`)
+      }
+      if (countOf('workspaceId', owner) >= mostOfWorkspace) {
+        throw new HttpError(429, `too many MCP requests are open: at most ${mostOfWorkspace} of one workspace`)
       }
       const controller = new AbortController()
       let isAsking = false
@@ -61,7 +73,7 @@ export function createExchanges({ mostOfOne, mostInAll, askEveryMs }: Limits = L
         controller.abort(reason)
       }
       const stop = () => end()
-      open.set(stop, spender)
+      open.set(stop, owner)
       return { signal: controller.signal, end: stop }
     },
     endAll() {

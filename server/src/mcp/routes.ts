@@ -81,10 +81,13 @@ export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): 
     const secret = bearerIn(request)
     // It went while its messages were counted, and tells that once: what is opened for it would never end.
     if (reply.raw.destroyed) return reply.hijack()
-    const exchange = exchanges.open(spenderOf(credential), async () => {
-      const found = await authenticate(secret, request.ip)
-      return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
-    })
+    const exchange = exchanges.open(
+      { spender: spenderOf(credential), workspaceId: credential.workspaceId },
+      async () => {
+        const found = await authenticate(secret, request.ip)
+        return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
+      },
+    )
     reply.raw.on('close', exchange.end)
     const { signal } = exchange
     const session: Session = { desk: deskOf(credential), signal }

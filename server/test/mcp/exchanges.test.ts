@@ -2,20 +2,24 @@
 import { chunksUntil, createExchanges, REFUSED } from '@claimcheck/server/mcp/exchanges'
 import t from 'tap'
 
-const LIMITS = { mostOfOne: 2, mostInAll: 3, askEveryMs: 1 }
+const LIMITS = { mostOfOne: 2, mostOfWorkspace: 3, mostInAll: 4, askEveryMs: 1 }
+/** Of a workspace of its own, where none is named. */
+const of = (spender: string, workspaceId = spender) => ({ spender, workspaceId })
 const good = async () => true
 
-t.test('one credential has so many open at once, and a host so many in all', async (t) => {
+t.test('one credential has so many open at once, and a workspace and a host so many in all', async (t) => {
   const exchanges = createExchanges(LIMITS)
-  const first = exchanges.open('one', good)
-  exchanges.open('one', good)
-  t.throws(() => exchanges.open('one', good), /at most 2 of one key/)
-  exchanges.open('other', good)
-  t.throws(() => exchanges.open('third', good), /on this host/)
+  const first = exchanges.open(of('one'), good)
+  exchanges.open(of('one'), good)
+  t.throws(() => exchanges.open(of('one'), good), /at most 2 of one key/)
+  exchanges.open(of('second key', 'one'), good)
+  t.throws(() => exchanges.open(of('third key', 'one'), good), /at most 3 of one workspace/)
+  exchanges.open(of('other'), good)
+  t.throws(() => exchanges.open(of('third'), good), /on this host/)
   first.end()
   first.end()
-  exchanges.open('third', good)
-  t.equal(exchanges.size, 3)
+  exchanges.open(of('third'), good)
+  t.equal(exchanges.size, 4)
   exchanges.endAll()
   t.equal(exchanges.size, 0)
 })
@@ -27,7 +31,7 @@ t.test('what is not good any more ends, and what cannot be asked ends as well', 
   t.teardown(() => clearInterval(alive))
   const answers: readonly (() => Promise<boolean>)[] = [async () => false, () => Promise.reject(new Error('away'))]
   for (const isGood of answers) {
-    const { signal } = exchanges.open('one', isGood)
+    const { signal } = exchanges.open(of('one'), isGood)
     await new Promise((done) => signal.addEventListener('abort', done))
     t.equal(signal.reason, REFUSED)
   }
