@@ -11,6 +11,7 @@ import {
   partialTiles,
   proveConsistency,
   proveInclusion,
+  proveInRange,
   restoreRange,
   rootAt,
   TILE_WIDTH,
@@ -151,7 +152,12 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
         return writePath(leafIndex, read.slice(start, end))
       })
     },
-    proveInclusion: (leafIndex, size) => proveInclusion(leafIndex, size, readTiles, SHA256_TREE),
+    async proveInclusion(leafIndex, size) {
+      if (size !== treeSize) return proveInclusion(leafIndex, size, readTiles, SHA256_TREE)
+      // Of the view's own size the range has every node that is in no full tile: nothing is hashed, however large the tree is.
+      const full = await cache.read(fullTilesAbove(leafIndex, treeSize))
+      return proveInRange(leafIndex, range, full)
+    },
     proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
   }
 }
