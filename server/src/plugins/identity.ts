@@ -4,12 +4,20 @@ import type { PluginIdentity } from './hosted.ts'
 
 const HEX_DIGEST = /^sha256:([0-9a-f]{64})$/
 
+/** Each check names its plugin, whose identity does not change. */
+const names = new WeakMap<PluginIdentity, PluginName>()
+
 /** The receipt format writes digests in base64url. */
-export function nameInReceipts({ package: name, version, codeHash }: PluginIdentity): PluginName {
+export function nameInReceipts(identity: PluginIdentity): PluginName {
+  const known = names.get(identity)
+  if (known) return known
+  const { package: name, version, codeHash } = identity
   const [, digest] = HEX_DIGEST.exec(codeHash) ?? []
-  return {
+  const written: PluginName = {
     package: name,
     ...(version === undefined ? {} : { version }),
     ...(digest === undefined ? {} : { codeHash: `sha256:${toBase64url(Buffer.from(digest, 'hex'))}` }),
   }
+  names.set(identity, written)
+  return written
 }

@@ -40,3 +40,13 @@ t.test('one base address has one form', async (t) => {
   t.equal(normalAddress('TLS://Mail.example.com:993/'), 'tls://mail.example.com:993')
   t.throws(() => normalAddress('nonsense'), TypeError)
 })
+
+t.test('an origin is the same when it is asked for again', async (t) => {
+  for (const text of ['HTTPS://Example.COM:443/a', 'tls://Mail.Example.com:993', 'no address', 'data:text/plain,a']) {
+    t.equal(originOf(text), originOf(text), text)
+  }
+  t.equal(originOf('HTTPS://Example.COM:443/a'), 'https://example.com')
+  for (const _ of [1, 2]) t.throws(() => requireOrigin('no address'), TypeError)
+  const long = `https://example.com/${'a'.repeat(5000)}`
+  t.equal(originOf(long), 'https://example.com', 'an address that is too long to be remembered')
+})
