@@ -4,21 +4,37 @@ import { LRUCache } from 'lru-cache'
 
 export { isLiteral, normalAddress, type SocketAddress, socketAddress, unbracketed } from '@claimcheck/core'
 
-/** A claim asks for the origin of one address several times, and most claims name an address that others named before. */
-const origins = new LRUCache<string, { readonly origin: string | undefined }>({ max: 1000 })
+interface Parts {
+  readonly origin: string
+  /** An IPv6 address in brackets. */
+  readonly hostname: string
+}
+
+/** A claim asks for the parts of one address several times, and most claims name an address that others named before. */
+const addresses = new LRUCache<string, { readonly parts: Parts | undefined }>({ max: 1000 })
 /** Longer addresses are read each time, so that the cache stays small whatever a plugin or a client sends. */
 const MOST_CACHED = 200
 
 /** As core's: the scheme, host and port of a base address, in one form; undefined for what is none. */
 export function originOf(text: string): string | undefined {
-  const known = origins.get(text)
-  if (known) return known.origin
-  const origin = core.originOf(text)
-  if (text.length <= MOST_CACHED) origins.set(text, { origin })
-  return origin
+  return partsOf(text)?.origin
 }
 
 /** As core's. @throws TypeError for what is no base address. Its text does not repeat what was given */
 export function requireOrigin(text: string): string {
   return originOf(text) ?? core.requireOrigin(text)
+}
+
+/** The host of a base address, as a URL has it. @throws TypeError as `requireOrigin` */
+export function requireHostname(text: string): string {
+  return partsOf(text)?.hostname ?? core.requireOrigin(text)
+}
+
+function partsOf(text: string): Parts | undefined {
+  const known = addresses.get(text)
+  if (known) return known.parts
+  const origin = core.originOf(text)
+  const parts = origin === undefined ? undefined : { origin, hostname: new URL(origin).hostname }
+  if (text.length <= MOST_CACHED) addresses.set(text, { parts })
+  return parts
 }

@@ -3,7 +3,7 @@ import type { CheckRecord } from '@claimcheck/core'
 import type { Config } from '../config/config.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Destinations } from '../outbound/destinations.ts'
-import { type DueClaim, type DueKind, namesOfLane, partsOfLane } from '../storage/claims.ts'
+import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../storage/claims.ts'
 import { createHangs } from './hangs.ts'
 import { type Asker, createSlots, type Share } from './slots.ts'
 
@@ -52,8 +52,7 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
 
-  function askerOf(lane: string): Asker {
-    const { workspaceId, submittedBy, origin } = partsOfLane(lane)
+  function askerOf({ workspaceId, submittedBy, origin }: Lane): Asker {
     return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
   }
 
@@ -61,8 +60,8 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
    * A check that only looks waits for its destination and its allowance. One that decides never waits for them: its receipt has to say
    * that the destination hung, or that the allowance was used up.
    */
-  function mayRead(due: DueClaim, kind: DueKind): boolean {
-    return isDeciding(kind) || (allowances.mayBegin(partsOfLane(due.lane)) && !hangs.mustWait(due))
+  function mayRead(due: DueClaim, lane: Lane, kind: DueKind): boolean {
+    return isDeciding(kind) || (allowances.mayBegin(lane) && !hangs.mustWait(due))
   }
 
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
@@ -85,16 +84,17 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
 
   return {
     enter(due, kind) {
-      if (!mayRead(due, kind)) return refuse(due, kind, 'lane')
+      const lane = partsOfLane(due.lane)
+      if (!mayRead(due, lane, kind)) return refuse(due, kind, 'lane')
       const mayShare = isDeciding(kind) && sharing < MAX_SHARING
       const first = mayShare ? hangs.toShare(due) : undefined
       if (first) return share(first, kind)
-      const release = slots.take(askerOf(due.lane), isDeciding(kind))
+      const release = slots.take(askerOf(lane), isDeciding(kind))
       if (typeof release === 'string') {
         const outcome = mayShare ? hangs.toShare(due, true) : undefined
         return outcome ? share(outcome, kind) : refuse(due, kind, release)
       }
-      const endReading = allowances.begin(partsOfLane(due.lane), isDeciding(kind))
+      const endReading = allowances.begin(lane, isDeciding(kind))
       const endTry = hangs.begin(due)
       return {
         kind,
@@ -108,7 +108,8 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
     },
     busy(kind) {
       for (const [name, due] of busy[kind]) {
-        if (mayRead(due, kind) && !slots.usedUp(askerOf(due.lane), isDeciding(kind))) busy[kind].delete(name)
+        const lane = partsOfLane(due.lane)
+        if (mayRead(due, lane, kind) && !slots.usedUp(askerOf(lane), isDeciding(kind))) busy[kind].delete(name)
       }
       return [...busy[kind].keys()]
     },

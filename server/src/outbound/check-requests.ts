@@ -19,7 +19,7 @@ import {
   requestHeaders,
   type SecretValues,
 } from '@claimcheck/core'
-import { requireOrigin, socketAddress, unbracketed } from '../base/base-address.ts'
+import { requireHostname, requireOrigin, socketAddress, unbracketed } from '../base/base-address.ts'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'
 import type { Spending } from './allowances.ts'
@@ -86,7 +86,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
   const { timer, now, secrets, limits = {}, reach, spending } = guard
   const { requests: mostRequests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = limits
   const origin = requireOrigin(guard.origin)
-  const { hostname } = socketAddress(origin) ?? new URL(origin)
+  const hostname = requireHostname(origin)
   let requests = 0
   let sockets = 0
   let resolved = 0

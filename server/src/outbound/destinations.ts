@@ -2,6 +2,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { Instant } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
+import { requireHostname, unbracketed } from '../base/base-address.ts'
 import type { Outbound } from './outbound.ts'
 
 export interface Destinations {
@@ -45,7 +46,7 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
 
   return {
     of(origin) {
-      const name = new URL(origin).hostname.replace(/^\[|\]$/g, '')
+      const name = unbracketed(requireHostname(origin))
       if (isIP(name) !== 0) return [networkOf(name)]
       const found = known.get(name)
       if (!found || now() - found.at > KEPT_MS) lookUp(origin, name)

@@ -1,4 +1,10 @@
-import { normalAddress, originOf, requireOrigin, socketAddress } from '@claimcheck/server/base/base-address'
+import {
+  normalAddress,
+  originOf,
+  requireHostname,
+  requireOrigin,
+  socketAddress,
+} from '@claimcheck/server/base/base-address'
 import t from 'tap'
 
 const origins: [text: string, origin: string | undefined][] = [
@@ -49,4 +55,10 @@ t.test('an origin is the same when it is asked for again', async (t) => {
   for (const _ of [1, 2]) t.throws(() => requireOrigin('no address'), TypeError)
   const long = `https://example.com/${'a'.repeat(5000)}`
   t.equal(originOf(long), 'https://example.com', 'an address that is too long to be remembered')
+})
+
+t.test('the host of a base address is as a URL has it', async (t) => {
+  t.equal(requireHostname('https://API.example.com:8443/v3'), 'api.example.com')
+  t.equal(requireHostname('tls://[0:0::1]:993'), '[::1]')
+  t.throws(() => requireHostname('no address'), TypeError)
 })
