@@ -56,6 +56,8 @@ interface ClaimCountsOptions {
 // An open page asks every few seconds, and many people may open the same page: they share one query.
 const CACHED_MS = { day: 10_000, month: 60_000, actions: 10_000 } as const
 const MAX_CACHED = 1000
+/** A claim is stored some seconds after it was submitted. So long after its end a stretch gets no further claims. */
+const COMPLETE_AFTER_MS = 60 * 60_000
 
 interface Cached {
   readonly at: Instant
@@ -65,6 +67,11 @@ interface Cached {
 export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCounts {
   const { claims } = storage.read
   const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
+  /**
+   * By workspace and span, the stretches that cannot change any more: they are complete, and all of their claims are decided. So a workspace
+   * with millions of claims is counted once.
+   */
+  const settled = new LRUCache<string, ReadonlyMap<number, Counts>>({ max: MAX_CACHED })
 
   /** The claims of a choice that are looked at. */
   async function bounded(workspaceId: string, choice: ClaimChoice, most: number) {
@@ -72,6 +79,28 @@ export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCo
     const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
     const end = isNarrowed ? await claims.position(scopeOf(workspaceId, choice), most) : undefined
     return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
+  }
+
+  /** Everything in a workspace, in the stretches from `first` on. */
+  async function readAll(workspaceId: string, span: Span, first: number, at: Instant): Promise<Stretch[]> {
+    const { stretchMs, stretches } = SPANS[span]
+    const name = `${span} ${workspaceId}`
+    const known = settled.get(name) ?? new Map<number, Counts>()
+    const buckets = Array.from({ length: stretches }, (_, index) => first + index)
+    const gaps = gapsOf(buckets, (bucket) => known.has(bucket))
+    const found = await Promise.all(
+      gaps.map(([start, end]) =>
+        claims.counts({ workspaceId, since: start * stretchMs, until: end * stretchMs }, stretchMs),
+      ),
+    )
+    const all = buckets.map((bucket) => ({
+      bucket,
+      counts: known.get(bucket) ?? countsOf(found.flat().filter((one) => one.bucket === bucket)),
+    }))
+    const isSettled = ({ bucket, counts }: (typeof all)[number]) =>
+      (bucket + 1) * stretchMs + COMPLETE_AFTER_MS <= at && !counts.queued
+    settled.set(name, new Map(all.filter(isSettled).map(({ bucket, counts }) => [bucket, counts])))
+    return all.map(({ bucket, counts }) => ({ start: bucket * stretchMs, counts }))
   }
 
   async function read(
@@ -83,6 +112,8 @@ export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCo
   ): Promise<Counted> {
     const { stretchMs, stretches } = SPANS[span]
     const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
+    if (Object.keys(choice).length === 0)
+      return { stretches: await readAll(workspaceId, span, first, at), cutShort: false }
     const since = Math.max(first * stretchMs, choice.since ?? 0)
     const { query, cutShort } = await bounded(workspaceId, { ...choice, since }, most)
     const found = await claims.counts(query, stretchMs)
@@ -152,6 +183,18 @@ export function createClaimCounts({ storage, now }: ClaimCountsOptions): ClaimCo
 function firstStretch(span: Span, last: Instant): number {
   const { stretchMs, stretches } = SPANS[span]
   return Math.floor(last / stretchMs) - stretches + 1
+}
+
+/** The runs of buckets that are not known, each from its first to before its end. */
+function gapsOf(buckets: readonly number[], isKnown: (bucket: number) => boolean): (readonly [number, number])[] {
+  const gaps: [number, number][] = []
+  for (const bucket of buckets) {
+    const last = gaps.at(-1)
+    if (isKnown(bucket)) continue
+    if (last?.[1] === bucket) last[1]++
+    else gaps.push([bucket, bucket + 1])
+  }
+  return gaps
 }
 
 function countsOf(found: readonly { readonly verdict: VerdictValue | null; readonly count: number }[]): Counts {

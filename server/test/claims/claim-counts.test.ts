@@ -141,3 +141,74 @@ t.test('what an agent claimed is counted by action, the most claimed first', asy
     cutShort: false,
   })
 })
+
+t.test('a day is counted once when it is over and all of its claims are decided', async (t) => {
+  const { storage, add, clock } = await opened(t)
+  const asked: (readonly [since: number, until: number])[] = []
+  const claims = {
+    ...storage.read.claims,
+    counts: (...given: Parameters<typeof storage.read.claims.counts>) => {
+      asked.push([given[0].since!, given[0].until!])
+      return storage.read.claims.counts(...given)
+    },
+  }
+  const counts = createClaimCounts({ storage: { read: { claims } }, now: () => clock.now })
+  const midnight = NOON - 12 * HOUR_MS
+  const verified = { state: 'decided', verdict: 'verified' } as const
+  await add(NOON - 20 * DAY_MS)
+  await add(NOON - 2 * DAY_MS, verified)
+  await add(NOON, verified)
+  const days = async () => {
+    asked.length = 0
+    return (await counts.count('ws_1', 'month')).stretches
+  }
+  const cold = await days()
+  t.strictSame(asked, [[midnight - 29 * DAY_MS, midnight + DAY_MS]])
+  clock.now += 60_000
+  t.strictSame(await days(), cold)
+  const waiting = midnight - 20 * DAY_MS
+  t.strictSame(asked, [
+    [waiting, waiting + DAY_MS],
+    [midnight, midnight + DAY_MS],
+  ])
+
+  clock.now = midnight + DAY_MS + 59 * 60_000
+  await days()
+  t.strictSame(
+    asked.at(-1),
+    [midnight, midnight + 2 * DAY_MS],
+    'a claim that was submitted before midnight may still be stored',
+  )
+  clock.now += 60_000
+  await days()
+  await add(NOON, verified)
+  clock.now += 60_000
+  t.strictSame(
+    (await days()).at(-2),
+    { start: midnight, counts: { verified: 1 } },
+    'what comes later than that is not seen',
+  )
+  t.strictSame(asked.at(-1), [midnight + DAY_MS, midnight + 2 * DAY_MS])
+})
+
+t.test('what is remembered of a workspace is what counting it anew finds', async (t) => {
+  const { storage, add, clock, counts } = await opened(t)
+  let random = 7
+  const next = (below: number) => {
+    random = (random * 48_271) % 2_147_483_647
+    return random % below
+  }
+  const verdicts = ['verified', 'late', 'failed'] as const
+  for (let round = 0; round < 60; round++) {
+    clock.now += next(5 * HOUR_MS)
+    const workspaceId = next(4) === 0 ? 'ws_2' : 'ws_1'
+    const submittedAt = clock.now - next(60_000)
+    if (next(3) === 0) await add(submittedAt, { workspaceId })
+    else await add(submittedAt, { workspaceId, state: 'decided', verdict: verdicts[next(3)]! })
+    const anew = createClaimCounts({ storage, now: () => clock.now })
+    for (const span of ['day', 'month'] as const) {
+      clock.now += 60_000
+      t.strictSame(await counts.count('ws_1', span), await anew.count('ws_1', span), `${span}, round ${round}`)
+    }
+  }
+})
