@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<string, (claimcheck: Claimcheck, workspaceId: strin
   'a search':
     ({ claims }, id) =>
     () =>
-      claims.list(id, { ...PAGE, search: 'decided-00000', mostExamined: MOST_EXAMINED }),
+      claims.list(id, { ...PAGE, search: 'no such claim', mostExamined: MOST_EXAMINED }),
   'the counts of a month, of which a page was seen before': ({ storage, now }, id) => {
     // Some days later: the claims were submitted on one day, which is over. Each look comes when what the last one found is forgotten.
     let at = now() + 2 * DAY_MS
