@@ -33,8 +33,8 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/traps-http/' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/' },
-  { at: 'server/', processes: 2 },
-  { at: 'test/browser/', processes: 1, endToEnd: true },
+  { at: 'server/', processes: 4 },
+  { at: 'test/browser/', processes: 2, endToEnd: true },
   { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
   { at: 'test/docs.test', endToEnd: true },

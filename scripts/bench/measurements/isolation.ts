@@ -12,7 +12,7 @@ import { inTurn } from '../turns.ts'
 
 const CONNECTIONS = 64
 const LOAD = { connections: CONNECTIONS, roundMs: 4_000 }
-const ROUNDS = 4
+const ROUNDS = 3
 const WARM_UP_MS = 2_000
 const SCRIPTED_FILE = 'build/test/plugins/scripted.js'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'

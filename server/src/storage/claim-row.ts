@@ -107,14 +107,17 @@ export type ClaimProgress = RowOf<typeof progress>
 export const UNDECIDED = `state <> 'decided'`
 
 /**
- * Whether a new claim may be stored. None is stored with its client_claim_id, nor with what erasure leaves of that; the statement sees every
- * claim that could be erased by now: one that was decided since it began has changed the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is
- * good. The key was looked up before the body arrived, and may have ended since.
+ * Whether a new claim may be stored, beside what the unique index refuses: a client_claim_id that a claim has already. None is stored either
+ * with what erasure left of that; the statement sees every claim that could be erased by now: one that was decided since it began has changed
+ * the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
+ * looked up before the body arrived, and may have ended since.
  * @param row the claim's name in the statement
  */
 export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
+  // Only erased claims are looked at (`isErased`): a plan that Postgres made while the table was empty may look at all that this names of a
+  // workspace, and stays until its statistics are made.
   return `NOT EXISTS (SELECT 1 FROM claims AS known WHERE known.workspace_id = ${row}.workspace_id
-      AND known.client_claim_id IN (${row}.client_claim_id, ${row}.client_id_left))
+      AND known.client_claim_id = ${row}.client_id_left AND known.agent_id = '')
     AND CASE WHEN ${row}.agent_bound = 1
     THEN EXISTS (SELECT 1 FROM api_keys AS speaker
       WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id AND speaker.revoked_at IS NULL

@@ -325,7 +325,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
 
   t.test('a claim whose content was erased is known by its client_claim_id, and not stored again', async (t) => {
     const identity = { workspaceId: 'ws_1', clientClaimId: 'client-1' }
-    const erased = claimNumber(1, { clientClaimId: clientIdLeft(identity) })
+    const erased = claimNumber(1, { clientClaimId: clientIdLeft(identity), agentId: '' })
     const storage = await begin(t, await fresh(t), [erased])
     t.same(await storage.read.claims.byClientIds([identity]), [erased])
     const again = claimNumber(2, identity)
