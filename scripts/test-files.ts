@@ -1,10 +1,11 @@
 /**
- * Runs processes of test files, some at a time, and prints what they say as one TAP stream, with the slowest files at the end.
+ * Runs processes of test files, some at a time, and prints what they say as one TAP stream, with the slowest files and what failed at the end.
  * Not with tap's own runner: that watches each process, and each that those start, for coverage, which takes as long as the tests.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileTime, fileTimes } from './file-time.ts'
+import { failuresOf } from './test-failures.ts'
 
 export interface Counts {
   readonly total: number
@@ -52,6 +53,7 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
   let done = 0
   let counts = NOTHING
   const times: (FileTime & { readonly database: string })[] = []
+  const failures: string[] = []
   const interrupt = () => {
     isInterrupted = true
     waiting.length = 0
@@ -73,7 +75,9 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
       console.log(output.trimEnd().replace(/^/gm, '    '))
       done += 1
       console.log(`${isGood ? 'ok' : 'not ok'} ${done} - ${file.name} # time=${ms}ms`)
-      if (!isGood) console.log(`  ---\n  problem: ${problem}\n  ...`)
+      if (isGood) continue
+      console.log(`  ---\n  problem: ${problem}\n  ...`)
+      failures.push(`${file.name}: ${problem}`, ...failuresOf(output))
     }
   }
 
@@ -83,6 +87,8 @@ export async function runFiles(files: readonly TestProcess[], options: Options):
   for (const { path, database, ms, processorMs } of times.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
     console.log(`#   ${seconds(ms)} s, processor ${seconds(processorMs)} s  ${path} on ${database}`)
   }
+  if (failures.length > 0) console.log('# failed:')
+  for (const line of failures) console.log(`#   ${line}`)
   const { total, pass, fail, skip } = counts
   console.log(`# { total: ${total}, pass: ${pass}, fail: ${fail}, skip: ${skip} }`)
   const processorMs = times.reduce((sum, time) => sum + time.processorMs, 0)

@@ -58,6 +58,33 @@ for (const [what, [code, problem]] of Object.entries(BROKEN)) {
   })
 }
 
+t.test('what failed is told once more at the end, each with what it says', async (t) => {
+  const tap = [
+    '# Subtest: outer',
+    '    ok 1 - fine',
+    '    not ok 2 - inner',
+    '      ---',
+    '      found: 3',
+    '      ...',
+    '    1..2',
+    'not ok 1 - outer',
+    'ok 2 - later',
+    '1..2',
+    '# { total: 2, pass: 1, fail: 1 }',
+  ]
+  const code = `console.log(${JSON.stringify(tap.join('\n'))}); process.exitCode = 1`
+  const text = await (await run(t, { 'bad.mjs': code, 'good.mjs': PASSING })).ended
+  const end = [
+    'failed:',
+    '  bad.mjs: it ended with 1',
+    '      not ok 2 - inner',
+    '        found: 3',
+    '  not ok 1 - outer',
+    '{ total: 3, pass: 2, fail: 1, skip: 0 }',
+  ]
+  t.match(text, end.map((line) => `# ${line}\n`).join(''))
+})
+
 t.test('an interruption ends the files, too', async (t) => {
   const begun = join(t.testdir(), 'begun')
   const code = `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(begun)}, ''); setInterval(() => {}, 500)`
