@@ -11,8 +11,10 @@
  * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end, with their
  * processor time.
  */
-import { availableParallelism } from 'node:os'
-import { createTemplate } from '../test/support/database.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createTemplates } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
@@ -31,9 +33,10 @@ if (tests.length === 0) {
 
 // No test takes the machine's power away.
 const postgres = await startPostgres({ fsync: false })
+const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
 try {
-  const template = await createTemplate(postgres.url)
-  const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_POSTGRES_TEMPLATE: template }
+  const templates = await createTemplates(postgres.url, folder)
+  const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, ...templates }
   const processes = planProcesses(tests).map(
     ({ name, database, paths }, index): TestProcess => ({
       name: `${name} on ${database}`,
@@ -47,6 +50,7 @@ try {
   if (!(await runFiles(processes, { jobs: JOBS, timeoutMs: LONGEST_MS }))) process.exitCode = 1
 } finally {
   await postgres.remove()
+  rmSync(folder, { recursive: true })
 }
 
 function chooseTests(): readonly string[] {

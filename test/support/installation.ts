@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '@claimcheck/server/config/config'
 import type { Claimcheck } from '@claimcheck/server/container'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
-import { createDatabase, type Database } from './database.ts'
+import { copyTemplate, createDatabase, type Database } from './database.ts'
 import { type Answer, Host } from './host.ts'
 
 export type { Answer, Client, Host }
@@ -53,6 +53,7 @@ export class Installation {
   async addHost(env: Readonly<Record<string, string>> = { DATA_DIR: `data-${this.#hosts.length + 1}` }): Promise<Host> {
     const { env: common, now } = this.#options
     const config = loadConfig({ PORT: '0', LOG_LEVEL: 'silent', ...this.database.env, ...common, ...env }, this.folder)
+    if (this.#hosts.length === 0) copyTemplate(config.databaseUrl)
     const host = new Host(config, now)
     await host.start()
     this.#hosts.push(host)

@@ -6,14 +6,31 @@ import type { Issue, Loc } from '../base/errors.ts'
  * a member; and numbers that are not safe integers.
  */
 export function contentIssues(value: unknown, loc: Loc): Issue[] {
+  // A body may have thousands of members: only where something is wrong is it said where.
+  return isClean(value) ? [] : issuesIn(value, loc)
+}
+
+function isClean(value: unknown): boolean {
+  if (typeof value === 'string') return isCleanText(value)
+  if (typeof value === 'number') return Number.isSafeInteger(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isClean)
+  for (const name of Object.keys(value)) {
+    if (!isCleanText(name) || name === '__proto__') return false
+    if (!isClean((value as Readonly<Record<string, unknown>>)[name])) return false
+  }
+  return true
+}
+
+function issuesIn(value: unknown, loc: Loc): Issue[] {
   if (typeof value === 'string') return isCleanText(value) ? [] : [notUnicode(loc)]
   if (typeof value === 'number') return Number.isSafeInteger(value) ? [] : [notAnInteger(loc)]
   if (typeof value !== 'object' || value === null) return []
-  if (Array.isArray(value)) return value.flatMap((item, index) => contentIssues(item, [...loc, index]))
+  if (Array.isArray(value)) return value.flatMap((item, index) => issuesIn(item, [...loc, index]))
   return Object.entries(value).flatMap(([name, member]) => {
     if (!isCleanText(name)) return [notUnicode(loc)]
     if (name === '__proto__') return [forbidden([...loc, name])]
-    return contentIssues(member, [...loc, name])
+    return issuesIn(member, [...loc, name])
   })
 }
 

@@ -3,20 +3,24 @@ import { join } from 'node:path'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'
-import { createDatabase, type Dialect } from '../../../test/support/database.ts'
+import { copyTemplate, createDatabase, type Dialect } from '../../../test/support/database.ts'
 
 export const DIALECTS = ['sqlite', 'postgres'] as const
 
 let databases = 0
 
 interface NewDatabase {
-  /** Without tables. A SQLite file is made when it is opened. */
+  /** Without tables. */
   readonly isEmpty?: boolean
 }
 
 /** The URL of a database of the test's own. */
 export async function newDatabase(t: Test, dialect: Dialect, options: NewDatabase = {}): Promise<string> {
-  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+  if (dialect === 'sqlite') {
+    const url = `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+    if (!options.isEmpty) copyTemplate(url)
+    return url
+  }
   const database = await createDatabase(dialect, options)
   t.teardown(() => database.remove())
   return database.env.DATABASE_URL!
