@@ -60,7 +60,7 @@ t.test('what the service refuses, and what was not understood', async (t) => {
   const wrong = { CLAIMCHECK_URL: installation.url, CLAIMCHECK_API_KEY: 'svc_sk_wrong' }
   t.match(await bare(CLAIM, wrong), { code: 1, stderr: /invalid or missing API key.*Log in again/ })
   const plain = { CLAIMCHECK_URL: 'http://claimcheck.example.com', CLAIMCHECK_API_KEY: client.key }
-  t.match(await bare(CLAIM, plain), { code: 2, stderr: /must be https/ })
+  t.match(await bare(CLAIM, plain), { code: 2, stderr: /must begin with https: others on the way.*this machine\.\n$/ })
   const json = await bare([...CLAIM, '--json'], wrong)
   t.match(JSON.parse(json.stdout), { error: { code: 'unauthorized' } })
   t.match(await run('claim', 'push'), { code: 1, stderr: /no git checkout|not on|leads to no|no commit|remote/ })
@@ -112,7 +112,7 @@ t.test('a key is kept in a profile that only its owner reads', async (t) => {
   const { url } = installation
   t.match(await bare(['login', url, '--key', client.key]), { code: 2, stderr: /Do not write the key itself/ })
   t.match(await bare(['login', '--key', '@key.txt']), { code: 2, stderr: /Name the service/ })
-  const listenedTo = { code: 2, stderr: /must be https: others on the way/ }
+  const listenedTo = { code: 2, stderr: /must begin with https: others on the way/ }
   t.match(await bare(['login', 'http://192.0.2.1']), listenedTo, 'nothing is asked there, and no key made')
   writeFileSync(join(folder, 'bad.txt'), 'svc_sk_bad')
   t.match(await bare(['login', url, '--key', '@bad.txt']), { code: 1, stderr: /invalid or missing API key/ })

@@ -62,7 +62,7 @@ t.test('with --json, a command that fails prints one JSON value, and ends as wit
     [['nonsense'], 2, 'usage', /nonsense/],
     [['verify', 'missing.json', '--keys', 'keys.json'], 2, 'could_not_check', /missing\.json/],
     [['connection', 'add', 'git', '--workspace', 'w', '--set', 'token=@missing'], 1, 'not_found', /w/],
-    [['anchor', 'now', '--timeout', 'soon'], 1, 'usage', /soon/],
+    [['anchor', 'now', '--timeout', 'soon'], 2, 'usage', /soon/],
     [['log', 'new'], 1, 'not_confirmed', /--yes/],
   ]
   for (const [args, exitCode, code, message] of rows) {

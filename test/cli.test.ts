@@ -118,11 +118,11 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
 
   t.match(await cli.run([...add, 'nonsense=1']), { code: 1, stderr: /nonsense/ })
   const nameless = await cli.run([...add, 'secret-token-alone'])
-  t.match(nameless, { code: 1, stderr: /name=value/ })
+  t.match(nameless, { code: 2, stderr: /name=value/ })
   t.notMatch(nameless.stderr, 'secret-token-alone')
   for (const file of ['missing.txt', '.']) {
     const unread = await cli.run([...add, `token=@${file}`])
-    t.match(unread, { code: 1, stdout: '', stderr: /^--set token=@.*\n$/ })
+    t.match(unread, { code: 2, stdout: '', stderr: /^--set token=@.*\n$/ })
     t.equal(unread.stderr.split('\n').length, 2, 'one line')
   }
   t.match(await cli.run(['connection', 'add', 'nowhere', '--workspace', 'acme']), { code: 1, stderr: /nowhere/ })

@@ -205,7 +205,7 @@ for (const [what, args, said] of refused) {
     t.notMatch(output, /at .*\.js/)
     t.strictSame(await readdir(folder), before)
     const [name, action, ...options] = args as [string, string]
-    t.match(await runClaimcheck(folder, ['plugin', 'new', action, name, ...options]), { code: 1, stderr: said })
+    t.match(await runClaimcheck(folder, ['plugin', 'new', action, name, ...options]), { code: 2, stderr: said })
   })
 }
 

@@ -106,26 +106,33 @@ for (const [what, { claim, connection }, env, said] of unread) {
   })
 }
 
-const refused: [what: string, claim: object | string, args: readonly string[], said: readonly RegExp[]][] = [
+const refused: [
+  what: string,
+  claim: object | string,
+  args: readonly string[],
+  exitCode: number,
+  said: readonly RegExp[],
+][] = [
   [
     'a claim that does not match, field by field,',
     { ...CLAIM, target: '?', params: { resolutoin: 'done' }, by: 'me' },
     [],
+    1,
     [/target/, /params\.resolution: /, /params\.resolutoin: /, /by: /],
   ],
-  ['an action that it does not verify', { ...CLAIM, action: 'a.b.c' }, [], [/a\.b\.c/, /acme\.ticket\.close/]],
-  ['a claim without a connection', CLAIM, ['--claim', 'claim.json'], [/--connection/, /base_url, token \(secret\)/]],
-  ['a provider that the action is not read through', CLAIM, [...WITH, '--provider', 'x'], [/acme/, /--provider/]],
-  ['a claim that is not JSON', '{', [], [/claim\.json: it is not JSON/]],
-  ['a claim that is no object', '[]', [], [/not a JSON object/]],
-  ['a claim that is not there', CLAIM, ['--claim', 'none.json'], [/none\.json: there is no such file/]],
+  ['an action that it does not verify', { ...CLAIM, action: 'a.b.c' }, [], 2, [/a\.b\.c/, /acme\.ticket\.close/]],
+  ['a claim without a connection', CLAIM, ['--claim', 'claim.json'], 1, [/--connection/, /base_url, token \(secret\)/]],
+  ['a provider that the action is not read through', CLAIM, [...WITH, '--provider', 'x'], 2, [/acme/, /--provider/]],
+  ['a claim that is not JSON', '{', [], 2, [/claim\.json: it is not JSON/]],
+  ['a claim that is no object', '[]', [], 2, [/not a JSON object/]],
+  ['a claim that is not there', CLAIM, ['--claim', 'none.json'], 2, [/none\.json: there is no such file/]],
 ]
 
-for (const [what, claim, args, said] of refused) {
+for (const [what, claim, args, exitCode, said] of refused) {
   t.test(`${what} is refused before any request`, async (t) => {
     const folder = files(t, { claim })
     const { code, stdout, stderr } = await runClaimcheck(folder, ['try', PLUGIN, ...(args.length > 0 ? args : WITH)])
-    t.equal(code, 1)
+    t.equal(code, exitCode)
     t.equal(stdout, '')
     for (const pattern of said) t.match(stderr, pattern)
     t.notMatch(stderr, /at .*\.js/)
@@ -246,7 +253,7 @@ t.test('a recording of real answers is replayed to the kit, and holds no credent
   const again = await runClaimcheck(folder, ['try', PLUGIN, ...WITH], { ALLOW_PRIVATE: new URL(replay.url).host })
   t.match(again, { code: 0, stdout: /^verified: Ticket SHOP-1/ })
 
-  t.match(await runClaimcheck(folder, args, allow()), { code: 1, stderr: /closed\.json is there: add --append/ })
+  t.match(await runClaimcheck(folder, args, allow()), { code: 2, stderr: /closed\.json is there: add --append/ })
   writeFileSync(join(folder, 'connection.json'), JSON.stringify({ base_url: url, token: TOKEN }))
   t.match(await runClaimcheck(folder, [...args, '--append'], allow()), { code: 0, stdout: /^Recorded: 4 answers/ })
 })

@@ -327,6 +327,23 @@ t.test('what a service writes in its metadata reaches no terminal as it is', asy
   t.match(shown, /\/a%1B\]0;title\?/)
 })
 
+t.test('of an answer that never ends only the beginning is read', async (t) => {
+  let sent = 0
+  const server = createServer(async (_request, response) => {
+    response.on('error', () => {})
+    const part = Buffer.alloc(16 * 1024, ' ')
+    for (; !response.destroyed; sent += part.length) {
+      if (!response.write(part)) await Promise.race([once(response, 'drain'), once(response, 'close')])
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { signal } = new AbortController()
+  await t.rejects(signIn({ url, name: 'desk', signal, show: async () => {} }), { name: 'CommandError' })
+  t.ok(sent < 32 * 1024 * 1024, `${sent} bytes, of which most wait in buffers`)
+})
+
 async function standIn(t: Test, answer: (own: string) => object): Promise<string> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(answer(own)))

@@ -44,7 +44,7 @@ export interface Failure {
 const EXIT_FAILED = 1
 /** The arguments are not those of a command, or `verify` could not check. */
 const EXIT_NOT_RUN = 2
-const NOT_RUN: ReadonlySet<CommandErrorCode> = new Set(['bad_arguments', 'could_not_check'])
+const NOT_RUN: ReadonlySet<CommandErrorCode> = new Set(['usage', 'bad_arguments', 'could_not_check'])
 
 /** The classes whose messages are written for people. Each error of them has a code. */
 const FOR_PEOPLE: ReadonlySet<string> = new Set([

@@ -84,9 +84,10 @@ function readSite(text: string): string {
   const url = text.length <= MOST_LENGTH ? parseUrl(text.trim()) : undefined
   const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
   const isBare = url && url.username + url.password + url.search + url.hash === '' && url.pathname === '/'
-  if (isSecure && isBare && isOrigin(url.origin)) return url.origin
+  // Browsers name one host: a pattern would be listed, and never fit.
+  if (isSecure && isBare && isOrigin(url.origin) && !url.hostname.includes('*')) return url.origin
   throw new ServiceError(
     'bad_request',
-    'a site is the beginning of an address, without a path: https://app.example.com. With http:// it can only be one of this machine, such as http://localhost:3000',
+    'a site is the beginning of an address, without a path or a *: https://app.example.com. With http:// it can only be one of this machine, such as http://localhost:3000',
   )
 }

@@ -54,6 +54,7 @@ t.test('what is no site is refused, and nothing changes', async (t) => {
       'ftp://a.example',
       'file:///x',
       `https://${'a'.repeat(300)}.example`,
+      'https://*.a.example',
     ],
   ]
   const before = await service.list('ws_a')

@@ -76,7 +76,8 @@ export function addPluginCommands(program: Command): void {
       const recorder = createRecorder(existsSync(out) ? await readRecording(out) : undefined)
       const trial = await makeTrial({ ...trialInput(path, options), wrap: recorder.wrap })
       const recording = recorder.recording()
-      if (!recording) throw new CommandError('usage', 'The check got no answer, so that nothing was recorded.')
+      if (!recording)
+        throw new CommandError('could_not_check', 'The check got no answer, so that nothing was recorded.')
       await writeRecording(out, recording)
       const { origin, exchanges } = recording
       print(options, { out, origin, answers: exchanges.length, trial: trialJson(trial) }, [

@@ -44,12 +44,20 @@ const WAYS_ON: Readonly<Partial<Record<CommandErrorCode, string>>> = {
 
 export function asCommandError(error: unknown): unknown {
   // The client refuses an address, or a key, before it asks.
-  if (error instanceof TypeError) return new CommandError('bad_arguments', `${told(error.message)}.`)
+  if (error instanceof TypeError) return new CommandError('bad_arguments', refusalOf(error))
   if (!(error instanceof ClaimcheckError)) return error
   const code = codeOf(error)
   const wayOn = WAYS_ON[code]
   const words = `${capital(told(error.message)).replace(/\.$/, '')}.`
   return new CommandError(code, wayOn === undefined ? words : `${words} ${wayOn}`)
+}
+
+function refusalOf({ message }: TypeError): string {
+  // Commands have no leave to send a key where others can read it, as a program may have.
+  if (message.startsWith('baseUrl must be https')) {
+    return 'The address must begin with https: others on the way could read the key. With http it can only be one of this machine.'
+  }
+  return `${told(message)}.`
 }
 
 function codeOf(error: ClaimcheckError): CommandErrorCode {

@@ -172,13 +172,24 @@ async function ask(address: string, init: RequestInit): Promise<Answer> {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     const response = await fetch(address, { ...init, redirect: 'manual', signal })
-    const text = (await response.text()).slice(0, LONGEST_ANSWER)
-    return { status: response.status, body: objectOf(text) }
+    return { status: response.status, body: objectOf(await beginningOf(response)) }
   } catch (error) {
     const { message, cause } = error as Error
     const why = cause instanceof Error ? cause.message : message
     throw new CommandError('unreachable', `${new URL(address).origin} cannot be reached: ${why}.`)
   }
+}
+
+/** Of a longer answer the rest is not read. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of body ?? []) {
+    parts.push(part)
+    length += part.length
+    if (length >= LONGEST_ANSWER) break
+  }
+  return Buffer.concat(parts).toString('utf8', 0, LONGEST_ANSWER)
 }
 
 function objectOf(text: string): Readonly<Record<string, unknown>> {
