@@ -68,18 +68,18 @@ t.test('it is narrowed by workspace, account, event, time and text', async (t) =
   t.match((await trail('--limit', '1')).stdout, /There are older ones: add --limit, or --until \d{4}-/)
   t.match((await trail('--until', '2020-01-01T00:00:00Z')).stdout, /^No entries\./)
 
-  const refusals: [string[], RegExp][] = [
-    [['--limit', '0'], /--limit takes a number from 1 to 10000, not 0/],
-    [['--event', 'nothing'], /There is no event or group nothing\. The events: account\.c/],
-    [['--since', 'yesterday'], /--since takes a time such as/],
-    [['--workspace', 'acme', '--account', 'x'], /Use --workspace or --account, not both/],
-    [['--workspace', 'none'], /there is no workspace none/],
-    [['--account', 'none@example.com'], /there is no account with the address/],
-    [['--check', 'a', '--export', 'b'], /one of --export, --check and --compare/],
-    [['--check', 'missing.jsonl'], /missing\.jsonl: there is no such file/],
-    [['--export', join('missing', 'file')], /there is no such file or folder/],
+  const refusals: [args: string[], code: number, message: RegExp][] = [
+    [['--limit', '0'], 2, /--limit takes a number from 1 to 10000, not 0/],
+    [['--event', 'nothing'], 2, /There is no event or group nothing\. The events: account\.c/],
+    [['--since', 'yesterday'], 2, /--since takes a time such as/],
+    [['--workspace', 'acme', '--account', 'x'], 2, /Use --workspace or --account, not both/],
+    [['--workspace', 'none'], 1, /there is no workspace none/],
+    [['--account', 'none@example.com'], 1, /there is no account with the address/],
+    [['--check', 'a', '--export', 'b'], 2, /one of --export, --check and --compare/],
+    [['--check', 'missing.jsonl'], 2, /missing\.jsonl: there is no such file/],
+    [['--export', join('missing', 'file')], 2, /there is no such file or folder/],
   ]
-  for (const [args, message] of refusals) t.match(await trail(...args), { code: 1, stderr: message }, args.join(' '))
+  for (const [args, code, message] of refusals) t.match(await trail(...args), { code, stderr: message }, args.join(' '))
 })
 
 t.test('an export is checked anywhere, and compared with the installation that it came from', async (t) => {
@@ -91,7 +91,7 @@ t.test('an export is checked anywhere, and compared with the installation that i
   t.equal(lines.length, entries)
   t.match(JSON.parse(lines.at(-1)!), { event: 'audit_trail.exported', actor: { kind: 'command' } })
   t.equal((await stat(file)).mode & 0o077, 0, 'for its owner alone')
-  t.match(await trail('--export', file), { code: 1, stderr: /there is a file of this name/ })
+  t.match(await trail('--export', file), { code: 2, stderr: /there is a file of this name/ })
   t.equal((await trail('--export', '-', '--event', 'key.revoked')).stdout.trim().split('\n').length, 1)
 
   // No installation at all.
