@@ -40,11 +40,6 @@ interface Outcome {
 
 const WITHOUT_DOMAINS = new URL('./without-domains.js', import.meta.url).href
 const TIME_PROCESS = new URL('./time-process.js', import.meta.url).href
-/**
- * The processes that run beside each other fill the machine: further threads that collect garbage gain no time. Without them two files took
- * some 4 % less processor time, by the means of 4 and 9 pairs of runs, which spread by 8 %; a host was held no longer.
- */
-const NODE_FLAGS = ['--enable-source-maps', '--single-threaded-gc']
 const NOTHING: Counts = { total: 0, pass: 0, fail: 0, skip: 0 }
 const STOPPING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
@@ -112,7 +107,7 @@ async function runFile(
 ): Promise<Outcome> {
   const startedAt = Date.now()
   const preloaded = [WITHOUT_DOMAINS, ...(paths.length === 1 ? [TIME_PROCESS] : [])].flatMap((url) => ['--import', url])
-  const child = spawn(process.execPath, [...NODE_FLAGS, ...preloaded, ...args], {
+  const child = spawn(process.execPath, ['--enable-source-maps', ...preloaded, ...args], {
     env: { ...env, TAP_TIMEOUT: String(timeoutMs / 1000), TEST_FILES: paths.join(' ') },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A process group with all that it starts, so that all of it can be ended at once.
