@@ -162,7 +162,7 @@ t.test('claimcheck anchor now says when nothing is new, and when it takes too lo
   const waiting = await claimcheck(installation, 'anchor', 'now', '--timeout', '4')
   t.equal(waiting.code, 2)
   t.match(waiting.stderr, /insufficient_balance/)
-  t.match(await claimcheck(installation, 'anchor', 'now', '--timeout', 'soon'), { code: 1 })
+  t.match(await claimcheck(installation, 'anchor', 'now', '--timeout', 'soon'), { code: 2 })
 })
 
 t.test(

@@ -126,7 +126,7 @@ t.test('where the operator keeps it to the command line, owners read what is set
   t.equal((await owner.post(path, { days: '90' })).status, 404)
   t.match((await run('acme')).stdout, 'keeps the content of its receipts for 7 days')
   t.match(await run('acme', '6d'), { code: 1, stderr: /from 7 to 36500/ })
-  t.match(await run('acme', 'soon'), { code: 1, stderr: /neither a number of days, such as 90d, nor off/ })
+  t.match(await run('acme', 'soon'), { code: 2, stderr: /neither a number of days, such as 90d, nor off/ })
   t.match((await run('acme', 'off')).stdout, 'for ever')
   t.match(await run('nobody', '90d'), { code: 1, stderr: /there is no workspace nobody/ })
 })

@@ -185,6 +185,17 @@ t.test('the GitHub Action fails by verdict, and where it cannot claim', async (t
   t.throws(() => readFileSync(join(w.folder, 'sprung')), { code: 'ENOENT' }, 'a branch is no command')
 })
 
+t.test('a text in a param of the GitHub Action is that text, and no file of the runner', async (t) => {
+  const w = await world(t)
+  writeFileSync(join(w.folder, 'secret.txt'), 'hush')
+  const params = 'title=@secret.txt\n\nreason=a=b\nlabels:=["x"]\n'
+  const done = await step(w, { action: 'acme.page.publish', target: 'front', params })
+  const [receipt] = /http\S+\/r\/rcpt_\w+/.exec(done.output) ?? []
+  t.ok(receipt, done.stdout + done.stderr)
+  const { body } = JSON.parse(await (await fetch(receipt!.replace('/r/', '/v1/receipts/'))).text())
+  t.strictSame(body.claim.params, { title: '@secret.txt', reason: 'a=b', labels: ['x'] })
+})
+
 t.test('git push-claimed claims what was pushed, and nothing where the push failed', async (t) => {
   const w = await world(t)
   const path = `${join(FOLDER, 'git-hook')}:${w.env.PATH}`

@@ -14,7 +14,10 @@ if (!/^\d{1,5}$/.test(env.INPUT_WAIT ?? '')) stop('wait: write a number of secon
 const action = env.INPUT_ACTION || PUSH
 const [program, ...before] = (env.INPUT_COMMAND ?? '').split(/\s+/).filter(Boolean)
 const params = action === PUSH ? pushed() : []
-const given = (env.INPUT_PARAMS ?? '').split('\n').filter((line) => line.trim() !== '')
+const given = (env.INPUT_PARAMS ?? '')
+  .split('\n')
+  .filter((line) => line.trim() !== '')
+  .map(literal)
 const args = [
   ...before,
   'claim',
@@ -58,6 +61,12 @@ function pushed() {
   const host = env.GITHUB_SERVER_URL ? [`host=${new URL(env.GITHUB_SERVER_URL).host}`] : []
   // `:=` takes the text as it is, also one that begins with `@`.
   return [`sha=${env.INPUT_SHA || env.GITHUB_SHA}`, `branch:=${JSON.stringify(branch)}`, ...host]
+}
+
+/** `name=text` is that text. The title of somebody's issue may begin with `@`, which to the command is the name of a file of this machine. */
+function literal(param) {
+  const [, name, text] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(param) ?? []
+  return name === undefined ? param : `${name}:=${JSON.stringify(text)}`
 }
 
 function parsed(text) {
