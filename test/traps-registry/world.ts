@@ -110,7 +110,8 @@ export class World {
       reader: await client('reader', 'npm', { base_url, token }),
       seesAll: await client('seesAll', 'npm', { base_url, token, sees_all_packages: true }),
       atProxying: await client('atProxying', 'npm', { base_url: proxying.url }),
-      atCrates: await client('atCrates', 'cargo', { base_url: otherName(crates?.url ?? npm.url) }),
+      // Without an index there is nothing that it could connect.
+      atCrates: await (crates ? client('atCrates', 'cargo', { base_url: otherName(crates.url) }) : client('atCrates')),
     }
     return new World({ clock, service, npm, pypi, verdaccio, proxying, crates, clients, token })
   }
