@@ -1,5 +1,6 @@
 /** When a request is sent again, and how long the client waits before that. */
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts'
+import { startTimer } from './timer.ts'
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 8000
@@ -40,10 +41,10 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    const timer = setTimeout(() => {
+    const timer = startTimer(ms, () => {
       signal?.removeEventListener('abort', stop)
       resolve()
-    }, ms)
+    })
     signal?.addEventListener('abort', stop, { once: true })
   })
 }

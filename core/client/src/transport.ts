@@ -2,6 +2,7 @@
 import { serviceAddress } from './address.ts'
 import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import { pause, pauseBefore } from './retry.ts'
+import { startTimer } from './timer.ts'
 
 export interface TransportOptions {
   /** `https://claimcheck.example.com` */
@@ -35,6 +36,7 @@ export interface Transport {
 const TIMEOUT_MS = 30_000
 const RETRY_FOR_MS = 60_000
 const ACCEPT = { accept: 'application/json' }
+const MOST_BYTES = 32 * 1024 * 1024
 
 export function createTransport(options: TransportOptions): Transport {
   const root = serviceAddress(options.baseUrl, options.allowHttp ?? false)
@@ -48,7 +50,7 @@ export function createTransport(options: TransportOptions): Transport {
     const controller = new AbortController()
     const abort = () => controller.abort(stop?.reason)
     const late = new TimeoutError(`no answer from ${root} within ${timeoutMs} ms`)
-    const timer = setTimeout(() => controller.abort(late), timeoutMs)
+    const timer = startTimer(timeoutMs, () => controller.abort(late))
     stop?.addEventListener('abort', abort, { once: true })
     try {
       // A redirect is not followed: the key is for this address alone.
@@ -56,7 +58,7 @@ export function createTransport(options: TransportOptions): Transport {
       if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
         throw new UnexpectedAnswerError(`${root} leads to another address: pass the one at which the service answers`)
       }
-      const text = await response.text()
+      const text = await textOf(response, root)
       if (!response.ok) throw errorOf(response.status, response.headers, text)
       return text
     } catch (error) {
@@ -109,6 +111,35 @@ export function createTransport(options: TransportOptions): Transport {
       }
       return parse(await request(path, make, options))
     },
+  }
+}
+
+/**
+ * The text as it was sent, for those who check its bytes.
+ * @throws UnexpectedAnswerError for more than a client should hold, and for what is no text
+ */
+async function textOf({ body, ok }: Response, root: string): Promise<string> {
+  // An error may come from a proxy, with a page in any encoding.
+  const decoder = new TextDecoder('utf-8', { fatal: ok, ignoreBOM: true })
+  const reader = body?.getReader()
+  let text = ''
+  let bytes = 0
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    bytes += part.value.byteLength
+    if (bytes > MOST_BYTES) {
+      await reader?.cancel()
+      throw new UnexpectedAnswerError(`${root} answered with more than ${MOST_BYTES} bytes`)
+    }
+    text += decoded(root, () => decoder.decode(part?.value, { stream: true }))
+  }
+  return text + decoded(root, () => decoder.decode())
+}
+
+function decoded(root: string, decode: () => string): string {
+  try {
+    return decode()
+  } catch {
+    throw new UnexpectedAnswerError(`${root} answered with no text: is this the address of the service?`)
   }
 }
 

@@ -1,6 +1,7 @@
 /** Follows claims until they are decided. */
 import { TimeoutError } from './errors.ts'
 import { pause } from './retry.ts'
+import { startTimer } from './timer.ts'
 import type { CallOptions } from './transport.ts'
 import type { ClaimStatus, DecidedClaim } from './wire.ts'
 
@@ -80,7 +81,7 @@ function stopAfter(timeoutMs: number | undefined, signal: AbortSignal | undefine
   const abort = () => controller.abort(signal?.reason)
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort, { once: true })
-  const timer = setTimeout(() => controller.abort(LATE), timeoutMs)
+  const timer = startTimer(timeoutMs, () => controller.abort(LATE))
   return {
     signal: controller.signal,
     end() {

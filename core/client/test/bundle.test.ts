@@ -33,15 +33,16 @@ t.test(
 
     const asked: string[] = []
     // A browser's fetch works only as one of the window, or by itself.
-    function fetch(this: unknown, url: string): Promise<object> {
+    function fetch(this: unknown, url: string): Promise<Response> {
       asked.push(url)
       if (this !== undefined && this !== context) throw new TypeError('Illegal invocation')
-      return Promise.resolve({ ok: true, status: 200, type: 'cors', text: async () => '{"kind":"key"}' })
+      return Promise.resolve(new Response('{"kind":"key"}'))
     }
-    const { AbortController, clearTimeout, crypto, performance, setTimeout, TextEncoder, URL, URLSearchParams } =
-      globalThis
+    const { AbortController, clearTimeout, crypto, performance, setTimeout } = globalThis
+    const { TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis
     const context = createContext({
-      ...{ AbortController, clearTimeout, crypto, fetch, performance, setTimeout, TextEncoder, URL, URLSearchParams },
+      ...{ AbortController, clearTimeout, crypto, fetch, performance, setTimeout },
+      ...{ TextDecoder, TextEncoder, URL, URLSearchParams },
     })
     runInContext(`${code}; globalThis.claimcheck = claimcheck`, context)
     const library = context.claimcheck as { createClient: typeof createClient }

@@ -6,7 +6,7 @@ import { afterFile } from '../../../test/support/after-file.ts'
 
 export type Fault =
   /** An answer of its own. */
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string | Uint8Array }
   /** The service gets the request, and its answer is lost. */
   | 'lose'
   /** The same, and half of the answer arrives. */

@@ -52,6 +52,7 @@ const recovered: [what: string, fault: Fault, options?: object][] = [
   ['its answer comes too late', 'late', { timeoutMs: 400 }],
   ['the connection breaks before it arrives', 'drop'],
   ['a proxy answers in its place', { status: 502, body: '<html>Bad gateway</html>' }],
+  ['a proxy answers in its place, in an encoding of its own', { status: 502, body: Buffer.from([0xe9, 0xff]) }],
   ['the service is away', AWAY],
   ['it took too long for a proxy', { status: 504 }],
   ['it took too long to arrive', { status: 408 }],
@@ -106,12 +107,38 @@ t.test('it does not wait longer than its limit, and throws what the service said
   t.equal(once.server.asked.length, 1)
 })
 
+t.test('who waits without an end waits, and not for no time at all', async (t) => {
+  const later = { status: 200, body: '{"claim_id":"clm_1","state":"queued"}' }
+  const done = { status: 200, body: '{"claim_id":"clm_1","state":"decided"}' }
+  const { server, client } = await alone([later, later, done], { timeoutMs: Number.POSITIVE_INFINITY })
+  t.match(await client.wait('clm_1', { timeoutMs: 2 ** 40 }), { state: 'decided' })
+  t.equal(server.asked.length, 3)
+
+  const patient = await alone([{ status: 429, headers: { 'retry-after': '99999999' } }], { retryForMs: 2 ** 50 })
+  const signal = AbortSignal.timeout(500)
+  await t.rejects(patient.client.whoami({ signal }), { name: 'TimeoutError' })
+  t.equal(patient.server.asked.length, 1)
+})
+
 t.test('an answer that is not of the service is told at once', async (t) => {
   const html = await alone([{ status: 200, body: '<html>Welcome to the hotel</html>' }])
   const error = await thrown(html.client.submit(CLAIM))
   t.ok(error instanceof UnexpectedAnswerError)
   t.match(error.message, 'is this the address of the service?')
   t.equal(html.server.asked.length, 1)
+  const answers: [body: Uint8Array, message: string][] = [
+    [Buffer.from([0x22, 0xff, 0x22]), 'answered with no text'],
+    // A checker needs the bytes as they are, and this is no JSON.
+    [Buffer.from('\ufeff{}'), 'answered with no JSON'],
+    [Buffer.alloc(33 * 1024 * 1024, ' '), 'answered with more than 33554432 bytes'],
+  ]
+  for (const [body, message] of answers) {
+    const { client, server } = await alone([{ status: 200, body }])
+    const error = await thrown(client.whoami())
+    t.ok(error instanceof UnexpectedAnswerError)
+    t.match(error.message, message)
+    t.equal(server.asked.length, 1)
+  }
   // An error that does not come from the service is told in its own words, cut to a line.
   const plain = await alone([{ status: 418, body: `I am a teapot${' '.repeat(5000)}` }])
   t.match(await thrown(plain.client.whoami()), {

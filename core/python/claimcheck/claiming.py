@@ -58,15 +58,20 @@ class claims:
 
     def __call__(self, work: Callable[..., Any]) -> Callable[..., Any]:
         client = self._client
+        if inspect.isgeneratorfunction(work) or inspect.isasyncgenfunction(work):
+            raise TypeError("a generator works after it was called: claim its work with a with block")
 
         @functools.wraps(work)
-        def work_and_claim(*args: Any, **kwargs: Any) -> Claimed:
+        def work_and_claim(*args: Any, **kwargs: Any) -> Any:
             result = work(*args, **kwargs)
-            return Claimed(result, self._claim(result))
+            # Work that is behind another decorator, or an object, does not say before that it is awaited.
+            return claim_when_done(result) if inspect.isawaitable(result) else Claimed(result, self._claim(result))
 
         @functools.wraps(work)
         async def work_and_claim_later(*args: Any, **kwargs: Any) -> Claimed:
-            result = work(*args, **kwargs)
+            return await claim_when_done(work(*args, **kwargs))
+
+        async def claim_when_done(result: Any) -> Claimed:
             if inspect.isawaitable(result):
                 result = await result
             return Claimed(result, await self._claim_later(result))

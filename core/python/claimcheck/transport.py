@@ -24,6 +24,8 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 _opener = urllib.request.build_opener(_NoRedirects)
+#: No proxy knows this machine as itself, and the key would travel there without encryption.
+_opener_on_this_machine = urllib.request.build_opener(_NoRedirects, urllib.request.ProxyHandler({}))
 
 
 def base_of(url: str, allow_http: bool) -> str:
@@ -31,12 +33,16 @@ def base_of(url: str, allow_http: bool) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query or parts.fragment:
         raise ValueError("base_url must be an https address without user, query or fragment")
-    if parts.scheme == "http" and not allow_http and _LOOPBACK.fullmatch(parts.hostname) is None:
+    if parts.scheme == "http" and not allow_http and not _is_loopback(parts.hostname):
         raise ValueError(
             f"base_url must be https: others on the way to {parts.hostname} could read the key. "
             "In a network that you trust, pass allow_http=True"
         )
     return url.rstrip("/")
+
+
+def _is_loopback(hostname: Optional[str]) -> bool:
+    return hostname is not None and _LOOPBACK.fullmatch(hostname) is not None
 
 
 def authorization(key: str) -> str:
@@ -55,9 +61,10 @@ def send(base: str, key: Optional[str], request: Request, timeout: float) -> Res
     if key is not None and request.needs_key:
         typed["authorization"] = authorization(key)
     asked = urllib.request.Request(base + request.path, data=body, headers=typed, method=request.method)
+    opener = _opener_on_this_machine if _is_loopback(urlsplit(base).hostname) else _opener
     try:
         try:
-            answer = _opener.open(asked, timeout=timeout)
+            answer = opener.open(asked, timeout=timeout)
         except urllib.error.HTTPError as error:
             answer = error
         with answer:
@@ -71,7 +78,9 @@ def send(base: str, key: Optional[str], request: Request, timeout: float) -> Res
             if promised.isdigit() and len(data) < int(promised):
                 raise ConnectionFailed(f"{request.method} {base}{request.path}: the answer broke off")
             named = {name.lower(): value for name, value in answer.headers.items()}
-            return Response(answer.status, named, data.decode("utf-8"))
+            # An error may come from a proxy, with a page in any encoding.
+            text = data.decode("utf-8", "replace" if answer.status >= 400 else "strict")
+            return Response(answer.status, named, text)
     except UnicodeDecodeError as error:
         raise UnexpectedAnswer(f"{request.method} {request.path}: the answer is not text") from error
     except (OSError, http.client.HTTPException) as error:

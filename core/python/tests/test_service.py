@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -134,6 +136,33 @@ class Service(unittest.TestCase):
             block.params = {"see": "present"}
         self.assertEqual((block.claim.agent_id, block.claim.verdict), ("blocks", "verified"))
 
+    def test_work_is_claimed_when_it_is_done(self):
+        done = []
+
+        async def work():
+            await asyncio.sleep(0.05)
+            done.append(datetime.now(timezone.utc))
+            return "done"
+
+        def decorated(*args):
+            return work(*args)
+
+        # Nothing tells before it is called that it is awaited.
+        later = claims(self.client, action=ACTION, target="later", params={"see": "present"})(decorated)
+        result, claim = asyncio.run(later())
+        self.assertEqual((result, claim.verdict), ("done", "verified"))
+        self.assertGreaterEqual(claim.claimed_at, done[0].strftime("%Y-%m-%dT%H:%M:%S"))
+
+        def yields():
+            yield 1
+
+        async def yields_later():
+            yield 1
+
+        for work in [yields, yields_later]:
+            with self.assertRaisesRegex(TypeError, "a generator works after it was called"):
+                claims(self.client, action=ACTION, target="never")(work)
+
     def test_work_that_raises_is_not_claimed(self):
         claimed = claims(self.client, action=ACTION, target="never", params={"see": "present"}, agent_id="breaker")
 
@@ -223,9 +252,9 @@ class Answers(BaseHTTPRequestHandler):
         for name, value in headers.items():
             self.send_header(name, value)
         if "content-length" not in headers:
-            self.send_header("content-length", str(len(text.encode())))
+            self.send_header("content-length", str(len(text if isinstance(text, bytes) else text.encode())))
         self.end_headers()
-        self.wfile.write(text.encode())
+        self.wfile.write(text if isinstance(text, bytes) else text.encode())
         self.close_connection = True
 
     def log_message(self, *_args):
@@ -249,9 +278,11 @@ class Failures(unittest.TestCase):
     def test_a_submission_is_tried_again_under_one_id(self):
         done = json.dumps({"claim_id": "clm_1", "state": "queued"})
         cut = (202, {"content-length": "500"}, done)
-        Answers.script = [(503, {}, "away"), (None, {}, ""), cut, (429, {"retry-after": "0"}, "{}"), (202, {}, done)]
+        # A proxy answers in an encoding of its own.
+        proxy = (502, {}, b"\xe9\xff")
+        Answers.script = [(503, {}, "away"), (None, {}, ""), cut, (429, {"retry-after": "0"}, "{}"), proxy, (202, {}, done)]
         self.assertEqual(self.client.submit("a.b.c", "t").claim_id, "clm_1")
-        self.assertEqual((len(Answers.asked), len({body for _, body, _ in Answers.asked})), (5, 1))
+        self.assertEqual((len(Answers.asked), len({body for _, body, _ in Answers.asked})), (6, 1))
 
     def test_it_waits_as_long_as_the_service_asks(self):
         until = {"date": "Tue, 01 Jan 2030 00:00:00 GMT", "retry-after": "Tue, 01 Jan 2030 00:00:01 GMT"}
@@ -321,12 +352,23 @@ class Failures(unittest.TestCase):
             Answers.script = script
             with self.assertRaisesRegex(UnexpectedAnswer, "is not JSON"):
                 self.client.whoami()
+        Answers.script = [(200, {}, b'"\xff"')]
+        with self.assertRaisesRegex(UnexpectedAnswer, "is not text"):
+            self.client.whoami()
         self.server.shutdown()
         self.server.server_close()
         with self.assertRaises(ConnectionFailed):
             Client(self.url, "k", retry_for=0).whoami()
         with self.assertRaises(ConnectionFailed):
             asyncio.run(AsyncClient(self.url, "k", retry_for=0).whoami())
+
+    def test_no_proxy_is_asked_for_this_machine(self):
+        Answers.script = [(200, {}, "{}")]
+        # The opener reads the environment when it is made.
+        code = "import sys; from claimcheck import Client; Client(sys.argv[1], 'svc_sk_x', retry_for=0).whoami()"
+        proxied = {**os.environ, "http_proxy": "http://127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""}
+        subprocess.run([sys.executable, "-c", code, self.url], env=proxied, check=True)
+        self.assertEqual([path for path, _, _ in Answers.asked], ["/v1/whoami"])
 
     def test_settings(self):
         for wrong in ["ftp://a", "localhost:8080", "http://u:p@a", "http://a/?q=1", "http://"]:
