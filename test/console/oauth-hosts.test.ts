@@ -175,6 +175,8 @@ t.test('what cannot be taken of an application is refused or left out', async (t
     { client_name: ' ' },
     { client_name: 'New\nbuttiH\u202e' },
     { client_name: '\u202eelgooG' },
+    // Half a character.
+    { client_name: '\ud800' },
     { grant_types: ['client_credentials'] },
     { token_endpoint_auth_method: 'private_key_jwt' },
     { token_endpoint_auth_method: JSON.parse('['.repeat(3000) + ']'.repeat(3000)) },

@@ -3,9 +3,12 @@ import { ServiceError } from './errors.ts'
 
 export const MAX_NAME_LENGTH = 100
 
-/** False for names with control characters, such as a line break, or with characters that reverse the direction of the text beside them. */
+/**
+ * False for names with control characters, such as a line break; with characters that reverse the direction of the text beside them; or
+ * with half a character, which nothing can store.
+ */
 export function isReadable(name: string): boolean {
-  return !/[\p{Cc}\p{Bidi_Control}]/u.test(name)
+  return !/[\p{Cc}\p{Cs}\p{Bidi_Control}]/u.test(name)
 }
 
 /** Trims the name. @throws ServiceError `bad_request` */
