@@ -48,7 +48,8 @@ for (let first = 0; first < ENDING.length; first += DEEDS_AT_A_PLUGIN) {
       const { restarts, lastEnd } = plugin.parts.state()
       t.match(lastEnd, reason, deed)
       // What one of them began and another one may have done, such as a timer, is made again alone, and ends the process twice.
-      t.ok([1, 2].includes(restarts - before), `${deed}: ${restarts - before} restarts`)
+      // On a busy machine the timer may go off only in the check that is made after that.
+      t.ok([1, 2, 3].includes(restarts - before), `${deed}: ${restarts - before} restarts`)
       t.strictSame(await look('page'), PAGE, 'and the process works again')
     }
   })
