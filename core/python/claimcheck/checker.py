@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Union
 
@@ -71,9 +72,9 @@ def parse_keys(text: str) -> Dict[str, PublishedKey]:
     entries = document.value.get("keys") if document and isinstance(document.value, dict) else None
     if not isinstance(entries, list):
         raise KeyDocumentError("the text is not a key document")
-    ids = [entry.get("key_id") if isinstance(entry, dict) else None for entry in entries]
+    ids = Counter(key_id for entry in entries if isinstance(key_id := _object(entry).get("key_id"), str))
     keys = [key for key in map(_to_key, entries) if key is not None]
-    return {key.key_id: key for key in keys if ids.count(key.key_id) == 1}
+    return {key.key_id: key for key in keys if ids[key.key_id] == 1}
 
 
 def check_receipt(text: str, keys: Mapping[str, PublishedKey], pipeline: Optional[str] = None) -> Report:
