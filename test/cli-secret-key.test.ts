@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from './support/command.ts'
@@ -44,7 +44,12 @@ t.test(
     t.equal(await verify(), 'verified', 'the server reads on')
     t.equal(statSync(path).mode & 0o777, 0o600)
 
-    t.strictSame(await json(['secret-key', 'forget']), { forgotten: [oldId] })
+    // Sooner, it waits for the rest of half a minute.
+    const changedAt = new Date(Date.now() - 29_000)
+    utimesSync(path, changedAt, changedAt)
+    const forgotten = await run(['secret-key', 'forget', '--json'])
+    t.match(forgotten.stderr, /^Waiting [12] s: a server may still store what it sealed before the rotation\.$/m)
+    t.strictSame(JSON.parse(forgotten.stdout), { forgotten: [oldId] })
     t.match((await run(['secret-key', 'forget'])).stdout, /^Nothing is removed/)
     t.equal(readFileSync(path, 'utf8').trim().split('\n').length, 1)
     t.match(await json(['doctor']), { ok: true })

@@ -160,7 +160,7 @@ t.test('claimcheck anchor now says when nothing is new, and when it takes too lo
   await receiptIds(client, 1)
   for (let failure = 0; failure < 20; failure++) chain.fail('prepare', 'insufficient_balance')
   const waiting = await claimcheck(installation, 'anchor', 'now', '--timeout', '4')
-  t.equal(waiting.code, 2)
+  t.equal(waiting.code, 7)
   t.match(waiting.stderr, /insufficient_balance/)
   t.match(await claimcheck(installation, 'anchor', 'now', '--timeout', 'soon'), { code: 2 })
 })

@@ -64,6 +64,11 @@ export function removeKeysFromFile(dataDir: string, ids: readonly string[]): voi
   writeKeys(path, kept)
 }
 
+/** How long the file is as it is, by the clock that dates files. */
+export function keyFileAgeMs(dataDir: string): number {
+  return Date.now() - statSync(secretKeyPath(dataDir)).mtimeMs
+}
+
 function toKey(bytes: Uint8Array): SecretKey {
   const expand = (purpose: string, length: number) =>
     Buffer.from(hkdfSync('sha256', bytes, '', `claimcheck ${purpose}`, length))

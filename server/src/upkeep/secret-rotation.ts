@@ -1,10 +1,11 @@
 /** Brings everything that is sealed under the current secret key, while hosts run, and counts what is sealed under which key. */
+import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { Acting } from '../base/actor.ts'
 import { ServiceError } from '../base/errors.ts'
 import { replaceFile } from '../base/files.ts'
 import { signingKeyContext } from '../base/sealed-contexts.ts'
-import { addKeyToFile, removeKeysFromFile } from '../base/secret-keys.ts'
+import { addKeyToFile, keyFileAgeMs, removeKeysFromFile } from '../base/secret-keys.ts'
 import type { Secrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { type SealedKeyFile, sealedKeyFiles } from '../log/signing/key-files.ts'
@@ -41,10 +42,11 @@ export interface SecretRotation {
    */
   rotate(by: Acting, onProgress?: (rows: number, all: number) => void): Promise<Rotation>
   /**
-   * Removes the keys from the key file under which nothing is sealed, and returns their ids.
+   * Removes the keys from the key file under which nothing is sealed, and returns their ids. Soon after a rotation it waits first.
+   * @param pause waits
    * @throws ServiceError `bad_request` where the keys come from the environment
    */
-  forget(by: Acting): Promise<readonly string[]>
+  forget(by: Acting, pause?: (ms: number) => Promise<unknown>): Promise<readonly string[]>
 }
 
 interface SecretRotationOptions {
@@ -57,6 +59,8 @@ interface SecretRotationOptions {
 
 /** Running hosts seal under their own current key meanwhile, so that a pass may find more. */
 const MAX_PASSES = 5
+/** What a host has sealed is stored by then, or never: it waits for a connection and for the lock, ten seconds for each. */
+const LONGEST_WRITE_MS = 30_000
 /** A transaction of so many rows keeps other writers waiting for some milliseconds. */
 const ROWS_PER_WRITE = 50
 
@@ -152,11 +156,15 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
       }
       return { keyId, isNew, resealed, use: await use() }
     },
-    async forget(by) {
+    async forget(by, pause = setTimeout) {
       if (!isFromFile) {
         const message = 'the keys come from the environment: remove them from SECRET_KEY_ALSO on every host'
         throw new ServiceError('bad_request', message)
       }
+      if (secrets.keyIds().length === 1) return []
+      // A host may be about to store what it sealed before the rotation. Without the key, nobody would ever open it.
+      const restMs = Math.min(LONGEST_WRITE_MS - keyFileAgeMs(config.dataDir), LONGEST_WRITE_MS)
+      if (restMs > 0) await pause(restMs)
       // The transaction keeps other commands from changing the file.
       return storage.write(async (tx) => {
         const unused = (await use()).flatMap(({ keyId, role, values }) =>

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { isSealed, openSecrets } from '@claimcheck/server/base/secrets'
@@ -20,6 +20,7 @@ import { sealV1 } from '../support/seal-v1.ts'
 const [OLD, NEXT, STRANGER] = ['a1', 'b2', 'c3'].map((byte) => byte.repeat(32)) as [string, string, string]
 const idOf = (key: string) => openSecrets({ secretKey: Buffer.from(key, 'hex'), dataDir: '' }).keyIds()[0]!
 const BY = byCommand()
+const atOnce = async () => {}
 
 interface Place {
   readonly folder: string
@@ -263,7 +264,7 @@ t.test(
     const later = await running.tickets.issue('passkey_challenge', { later: true })
     t.match(await command.use(), [{ keyId }, { values: 0 }], 'the server seals under the new key at once')
 
-    t.strictSame(await command.forget(BY), [idOf(oldKey)])
+    t.strictSame(await command.forget(BY, atOnce), [idOf(oldKey)])
     t.strictSame(await command.forget(BY), [])
     t.notMatch(readFileSync(join(there.folder, 'data/secret.key'), 'utf8'), oldKey)
     t.same(await running.tickets.take('passkey_challenge', later), { later: true })
@@ -292,11 +293,38 @@ t.test('a rotation of the key file that was cut off is ended before another key 
   )
   const [current, old] = await command.use()
   t.ok(current!.values > 0 && old!.values > 0)
-  t.strictSame(await command.forget(BY), [], 'what still seals something stays')
+  t.strictSame(await command.forget(BY, atOnce), [], 'what still seals something stays')
   t.match(await command.rotate(BY), { keyId: current!.keyId, isNew: false, resealed: old!.values })
   t.match(await command.rotate(BY), { isNew: true }, 'and the next one makes a key again')
   t.equal((await command.use()).length, 3)
-  t.equal((await command.forget(BY)).length, 2)
+  t.equal((await command.forget(BY, atOnce)).length, 2)
+})
+
+t.test('what a server sealed before a rotation and stores after it keeps its key', async (t) => {
+  const there = await place(t, 'sqlite')
+  const running = await host(t, there, {})
+  const sealedBefore = running.secrets.seal('kept', 'record:k:late')
+  const command = createSecretRotation(await host(t, there, {}))
+  await command.rotate(BY)
+  const pauses: number[] = []
+  const forgotten = await command.forget(BY, async (ms) => {
+    pauses.push(ms)
+    const record = { kind: 'k', idHash: 'late', grantId: null, uid: null, consumedAt: null, expiresAt: null }
+    await running.storage.write((tx) => tx.records.put({ ...record, payload: sealedBefore }))
+  })
+  t.strictSame(forgotten, [])
+  t.equal(pauses.length, 1)
+  t.ok(pauses[0]! > 0 && pauses[0]! <= 30_000)
+  t.equal(running.secrets.open(sealedBefore, 'record:k:late'), 'kept')
+
+  await command.rotate(BY)
+  const later = new Date(Date.now() - 31_000)
+  utimesSync(join(there.folder, 'data/secret.key'), later, later)
+  t.equal((await command.forget(BY, async () => t.fail('it waits for nothing'))).length, 1)
+  // A file that is dated in the future, by a clock that was wrong.
+  await command.rotate(BY)
+  utimesSync(join(there.folder, 'data/secret.key'), 2 ** 32, 2 ** 32)
+  t.equal((await command.forget(BY, async (ms) => t.equal(ms, 30_000))).length, 1)
 })
 
 t.test('only the files that are known to seal do, so that the table of sealed columns stays whole', async (t) => {

@@ -13,8 +13,8 @@ interface NowOptions extends OutputOptions {
   readonly timeout: string
 }
 
-/** Nothing is wrong: the anchor is not final yet. */
-const EXIT_UNFINISHED = 2
+/** Nothing is wrong: the anchor is not final yet. As `claim` ends while its claim is queued. */
+const EXIT_UNFINISHED = 7
 
 const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the configuration file'
 const LOOK_MS = 250
@@ -36,6 +36,10 @@ export function addAnchorCommands(program: Command): void {
       '--timeout <seconds>',
       'how long to wait; an anchor that is under way goes on afterwards',
       String(CHAIN_TAKES_S),
+    )
+    .addHelpText(
+      'after',
+      `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 it was not understood.`,
     )
     .action(async ({ timeout }: NowOptions, command: Command) => {
       // `anchor` declares --json, too, and commander gives the option to it.

@@ -1,4 +1,5 @@
 /** `claimcheck secret-key`: changes the key under which everything secret is stored, and tells what is stored under which key. */
+import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { secretKeyPath } from '../../base/secret-keys.ts'
@@ -43,7 +44,7 @@ export function addSecretKeyCommands(program: Command): void {
 
   subcommand(secretKey, 'forget', 'remove the keys from DATA_DIR under which nothing is sealed any more').action(
     async (options: OutputOptions) => {
-      const forgotten = await withRotation((rotation) => rotation.forget(byCommand()))
+      const forgotten = await withRotation((rotation) => rotation.forget(byCommand(), waitAloud))
       print(options, { forgotten }, [
         forgotten.length === 0
           ? 'Nothing is removed: the current key is the only one, or values are still sealed under the others.'
@@ -51,6 +52,12 @@ export function addSecretKeyCommands(program: Command): void {
       ])
     },
   )
+}
+
+function waitAloud(ms: number): Promise<void> {
+  const seconds = Math.ceil(ms / 1000)
+  process.stderr.write(`Waiting ${seconds} s: a server may still store what it sealed before the rotation.\n`)
+  return setTimeout(ms)
 }
 
 function withRotation<T>(work: (rotation: SecretRotation, claimcheck: Claimcheck) => Promise<T>): Promise<T> {
