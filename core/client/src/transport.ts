@@ -124,15 +124,19 @@ async function textOf({ body, ok }: Response, root: string): Promise<string> {
   const reader = body?.getReader()
   let text = ''
   let bytes = 0
-  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
-    bytes += part.value.byteLength
-    if (bytes > MOST_BYTES) {
-      await reader?.cancel()
-      throw new UnexpectedAnswerError(`${root} answered with more than ${MOST_BYTES} bytes`)
+  try {
+    for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+      bytes += part.value.byteLength
+      if (bytes > MOST_BYTES) {
+        throw new UnexpectedAnswerError(`${root} answered with more than ${MOST_BYTES} bytes`)
+      }
+      text += decoded(root, () => decoder.decode(part?.value, { stream: true }))
     }
-    text += decoded(root, () => decoder.decode(part?.value, { stream: true }))
+    return text + decoded(root, () => decoder.decode())
+  } finally {
+    // Ends the connection, where the rest is not read.
+    await reader?.cancel().catch(() => {})
   }
-  return text + decoded(root, () => decoder.decode())
 }
 
 function decoded(root: string, decode: () => string): string {
