@@ -10,7 +10,7 @@ t.test(
     t.comment(`${refusals} refusals, recovery within ${recoveryMs} ms, ${claims}`)
     t.strictSame(problems, [])
     t.ok(refusals > 10)
-    t.ok(recoveryMs < 10_000)
+    t.ok(recoveryMs < 30_000)
     t.ok(acknowledgedBefore > 10 && acknowledgedAfter > acknowledgedBefore + 10, 'claims were taken before and after')
   },
 )

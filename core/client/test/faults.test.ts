@@ -86,7 +86,7 @@ t.test(
     const startedAt = performance.now()
     await client.submit(CLAIM)
     const elapsedMs = performance.now() - startedAt
-    t.ok(elapsedMs >= 2000 && elapsedMs < 6000, `${elapsedMs} ms`)
+    t.ok(elapsedMs >= 2000 && elapsedMs < 30_000, `${elapsedMs} ms`)
     t.equal(server.asked.length, 3)
   },
 )

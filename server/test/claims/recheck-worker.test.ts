@@ -125,7 +125,7 @@ t.test('it looks at the queue at once when the clock was moved, whatever it does
   const startedAt = now()
   for (let round = 0; round < 50; round++) await lookAgain()
   const tookMs = now() - startedAt
-  t.ok(tookMs < 50 * 20, `${tookMs} ms for fifty looks, whose shortest pauses take a second`)
+  t.ok(tookMs < 50 * 500, `${tookMs} ms for fifty looks, whose shortest pauses take a second`)
   await worker.stop()
 })
 

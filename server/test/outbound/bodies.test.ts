@@ -65,7 +65,7 @@ t.test('a compression bomb is too large, soon, and costs little memory', async (
     const begun = performance.now()
     t.equal(await code((await ask(path)).arrayBuffer()), 'too_large')
     const tookMs = performance.now() - begun
-    t.ok(tookMs < 2000, `${path}: ${Math.round(tookMs)} ms`)
+    t.ok(tookMs < 10_000, `${path}: ${Math.round(tookMs)} ms`)
   }
   const grown = (most - before) / MIB
   t.ok(grown < 128, `${grown.toFixed(1)} MiB more memory than before`)

@@ -195,10 +195,9 @@ t.test(
     await setTimeout(100)
     timer.abort()
     t.equal(await connecting, 'timeout')
-    t.ok(Date.now() - begun < 1000)
+    t.ok(Date.now() - begun < 4000, 'before the time for a connection is over')
     const { check, url } = checkOf(t, { host })
     t.equal(await code(check.connect(url)), 'timeout')
-    t.ok(Date.now() - begun < 7000)
   },
 )
 
@@ -300,7 +299,5 @@ t.test('both ends may close: the readable ends, and close returns', async (t) =>
   const deaf = await serveSockets(t, (socket) => socket.pause())
   const other = checkOf(t, { host: deaf, tls: false })
   const open = await other.check.connect(other.url)
-  const begun = Date.now()
   await open.close()
-  t.ok(Date.now() - begun < 3000)
 })
