@@ -1,15 +1,16 @@
 /** Which processes the test files run in, and on which databases: one table, by folder. */
 import { readdirSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
+import { type Extent, extentOf } from '../test/support/extent.ts'
 
 interface Folder {
   /** The beginning of a path below `build/`. The first folder that fits a file counts. */
   readonly at: string
   /** How many processes its files share on each database. Without it each file has a process to itself. */
   readonly processes?: number
-  /** Its files that run on PostgreSQL as well as on SQLite. A file may choose its databases itself instead. */
-  readonly onBoth?: 'all' | readonly string[]
-  /** End to end: its tests drive browsers, package managers, or every command of the documentation. `npm run test:e2e` runs them. */
+  /** Its files that run on PostgreSQL as well as on SQLite, in a short run only if `always`. A file may choose its databases itself instead. */
+  readonly onBoth?: 'always' | 'all' | readonly string[]
+  /** End to end: its tests drive browsers, package managers, a chain, or every command of the documentation. `npm run test:e2e` runs them. */
   readonly endToEnd?: true
 }
 
@@ -24,26 +25,29 @@ const FOLDERS: readonly Folder[] = [
   // Traps wait most of the time: what computes runs beside them.
   { at: 'test/traps-forges/', processes: 3 },
   // It waits for the blocks of a chain.
-  { at: 'test/anchors/real-chain.test' },
+  { at: 'test/anchors/real-chain.test', endToEnd: true },
   { at: 'test/hosts/', processes: 2 },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   { at: 'test/traps-registry/' },
   { at: 'test/create-plugin.test', endToEnd: true },
+  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
+  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/traps-http/' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/' },
   { at: 'server/', processes: 4 },
   { at: 'test/browser/', processes: 2, endToEnd: true },
-  { at: 'test/crash/', onBoth: 'all' },
+  { at: 'test/crash/', onBoth: 'always' },
   // These two set up a world of their own.
   { at: 'test/docs.test', endToEnd: true },
   { at: 'test/packaging.test', endToEnd: true },
   { at: 'test/npx.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
-  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
+  { at: 'test/integrations/', endToEnd: true },
+  { at: 'test/python.test', endToEnd: true },
+  { at: 'test/token.test', endToEnd: true },
   { at: 'test/security/', processes: 1 },
-  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/site/', processes: 1 },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
   // Their tests run side by side.
@@ -51,7 +55,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/anchors/published.test', onBoth: 'all' },
   { at: 'test/anchors/', processes: 1 },
   { at: 'test/chain/' },
-  { at: 'test/', processes: 3, onBoth: ['cli'] },
+  { at: 'test/', processes: 4, onBoth: ['cli'] },
 ]
 
 export interface PlannedProcess {
@@ -79,6 +83,11 @@ function chosenTests(all: readonly string[], names: readonly string[]): string[]
   return [...chosen]
 }
 
+/** Without words a run is short, unless `TEST_EXTENT` says otherwise. */
+export function extentFor(words: readonly string[], given: string | undefined): Extent {
+  return extentOf(given ?? (words.length === 0 ? 'short' : 'usual'))
+}
+
 /** What the command's words choose: `--e2e`, `--all`, or files and folders of either kind. @throws Error for a name that no test file fits */
 export function testsFor(all: readonly string[], words: readonly string[]): string[] {
   const names = words.filter((word) => !word.startsWith('--'))
@@ -97,20 +106,22 @@ function folderOf(path: string): Folder {
   return folder
 }
 
-export function planProcesses(tests: readonly string[]): PlannedProcess[] {
+export function planProcesses(tests: readonly string[], extent: Extent): PlannedProcess[] {
   const byFolder = new Map(FOLDERS.map((folder) => [folder, [] as string[]]))
   for (const path of tests) byFolder.get(folderOf(path))!.push(path)
   return [...byFolder].flatMap(([folder, paths]) => [
     ...processesOf(
       folder,
-      paths.filter((path) => isOnBoth(folder, path)),
+      paths.filter((path) => isOnBoth(folder, path, extent)),
       'postgres',
     ),
     ...processesOf(folder, paths, 'sqlite'),
   ])
 }
 
-function isOnBoth({ at, onBoth = [] }: Folder, path: string): boolean {
+function isOnBoth({ at, onBoth = [] }: Folder, path: string, extent: Extent): boolean {
+  if (onBoth === 'always') return true
+  if (extent === 'short') return false
   return onBoth === 'all' || onBoth.some((name) => path === `build/${at}${name}.test.js`)
 }
 

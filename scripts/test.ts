@@ -1,12 +1,13 @@
 /**
  * `npm test`: the tests on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all of them.
  *
- *     npm test                                  everything but the next
- *     npm run test:e2e                          what drives browsers, package managers and the documentation's commands
+ *     npm test                                  everything but the next, and of what takes long a short part
+ *     npm run test:e2e                          what drives browsers, package managers, a chain and the documentation's commands
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
- *     npm run test:thorough                     with all that takes long: `test/support/thorough.ts`
+ *     npm test -- --all                         both kinds
+ *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
  * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end, with their
  * processor time.
@@ -18,13 +19,14 @@ import { createTemplates } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, planProcesses, testsFor } from './test-plan.ts'
+import { allTests, extentFor, planProcesses, testsFor } from './test-plan.ts'
 
 /** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
 const JOBS = availableParallelism() + 2
 const LONGEST_MS = 600_000
 
 const words = process.argv.slice(2)
+const extent = extentFor(words, process.env.TEST_EXTENT)
 const tests = chooseTests()
 if (tests.length === 0) {
   console.log('no test file is concerned')
@@ -36,8 +38,8 @@ const postgres = await startPostgres({ fsync: false })
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
 try {
   const templates = await createTemplates(postgres.url, folder)
-  const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, ...templates }
-  const processes = planProcesses(tests).map(
+  const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_EXTENT: extent, ...templates }
+  const processes = planProcesses(tests, extent).map(
     ({ name, database, paths }, index): TestProcess => ({
       name: `${name} on ${database}`,
       paths,

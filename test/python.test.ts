@@ -6,8 +6,8 @@ import { isDeepStrictEqual, promisify } from 'node:util'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { changedReceipts } from './support/changed-receipts.ts'
+import { tries } from './support/extent.ts'
 import { Installation } from './support/installation.ts'
-import { tries } from './support/thorough.ts'
 
 const execute = promisify(execFile)
 const FOLDER = 'core/python'

@@ -1,11 +1,12 @@
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import { allTests, extentFor, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
 
@@ -139,7 +140,7 @@ t.test('a file that shares a process and tests nothing is a failure', async (t) 
 
 t.test('every test file has a place in the table, and runs on SQLite at least once', async (t) => {
   const all = allTests()
-  const planned = planProcesses(all)
+  const planned = planProcesses(all, 'usual')
   const onSqlite = planned.filter(({ database }) => database === 'sqlite').flatMap(({ paths }) => paths)
   t.strictSame(onSqlite.toSorted(), all.toSorted())
 })
@@ -152,6 +153,42 @@ t.test('every file belongs to one of the two commands', async (t) => {
   t.strictSame(testsFor(all, ['--all']), all)
   t.strictSame(testsFor(all, ['test/docs.test.ts']), ['build/test/docs.test.js'])
 })
+
+t.test('a run without words is short, any other is not, and TEST_EXTENT has the last word', async (t) => {
+  t.equal(extentFor([], undefined), 'short')
+  for (const word of ['--all', '--e2e', '--changed', 'test/api']) t.equal(extentFor([word], undefined), 'usual', word)
+  t.equal(extentFor([], 'thorough'), 'thorough')
+  t.equal(extentFor(['--all'], 'short'), 'short')
+  t.throws(() => extentFor([], 'long'), { message: /TEST_EXTENT is long: set it to short, usual, thorough/ })
+})
+
+t.test('a short run repeats on PostgreSQL only what is always repeated there', async (t) => {
+  const all = allTests()
+  const onPostgres = (extent: Extent) =>
+    planProcesses(all, extent).flatMap(({ database, paths }) => (database === 'postgres' ? paths : []))
+  const [short, usual] = [onPostgres('short'), onPostgres('usual')]
+  t.ok(short.length > 0 && short.every((path) => path.startsWith('build/test/crash/')), short.join())
+  t.ok(usual.length > short.length && short.every((path) => usual.includes(path)))
+})
+
+const ROWS = Array.from({ length: 12 }, (_, index) => index)
+const EXTENTS: Readonly<Record<Extent, unknown>> = {
+  short: { tries: 10, shared: [1, 4, 7, 10], shortened: [0, 5, 10], count: 2, skips: true },
+  usual: { tries: 25, shared: [1, 4, 7, 10], shortened: ROWS, count: 12, skips: false },
+  thorough: { tries: 100, shared: ROWS, shortened: ROWS, count: 12, skips: false },
+}
+for (const [extent, expected] of Object.entries(EXTENTS)) {
+  t.test(`what takes long, in a run that is ${extent}`, async (t) => {
+    const code = `import { LONG, shareOf, shortened, shortenedCount, tries } from ${JSON.stringify(resolve('build/test/support/extent.js'))}
+      const rows = ${JSON.stringify(ROWS)}
+      console.log(JSON.stringify({ tries: tries(100), shared: shareOf(rows, 1, 3), shortened: shortened(rows), count: shortenedCount(12), skips: Boolean(LONG.skip) }))`
+    const env = { ...process.env, TEST_EXTENT: extent }
+    t.strictSame(
+      JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', code], { env }).toString()),
+      expected,
+    )
+  })
+}
 
 t.test('files are chosen by folder, by source and by what is built', async (t) => {
   const all = ['build/test/api/log.test.js', 'build/test/api/claims.test.js', 'build/test/cli.test.js']

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { IS_THOROUGH, tries } from '../../test/support/thorough.ts'
+import { IS_THOROUGH, tries } from '../../test/support/extent.ts'
 
 const read = (file: string) => readFileSync(`test/vectors/${file}`, 'utf8')
 const keys = parseKeySet(read('keys.json'))

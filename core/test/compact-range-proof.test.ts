@@ -15,7 +15,7 @@ import {
 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 import { hasher, leafOf, naiveTree } from './naive-tree.ts'
 
 const BOUNDARIES = [1, 2, 3, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_791, 65_792, 65_793, 131_072]

@@ -2,7 +2,7 @@
 import { fromBase64url, toBase64url, utf8 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 
 t.test('base64url follows RFC 4648, without padding', async (t) => {
   const rows = [

@@ -24,7 +24,7 @@ import {
 import { checkEvidence } from '@claimcheck/core/checker'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000

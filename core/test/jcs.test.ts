@@ -3,7 +3,7 @@ import { canonicalize, type JsonValue } from '@claimcheck/core'
 import byLibrary from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 
 t.test('another implementation makes the same canonical JSON', async (t) => {
   const value = fc.jsonValue({ stringUnit: 'binary', depthSize: 'medium' }) as fc.Arbitrary<JsonValue>

@@ -10,7 +10,7 @@ import {
 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 
 const RUNS = 3000
 

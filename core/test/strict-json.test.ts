@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { JsonError, parseStrictJson } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 
 function codeOf(text: string, options?: { maxDepth: number }): string {
   try {

@@ -2,7 +2,7 @@
 import type { Plugin } from '@claimcheck/core/plugin'
 import { CHECKS } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
-import { IS_THOROUGH } from '../../test/support/thorough.ts'
+import { IS_THOROUGH } from '../../test/support/extent.ts'
 import { ABSENCE } from './bad-plugins/absence.ts'
 import { CALLS, callPlugin } from './bad-plugins/calls.ts'
 import { examine } from './bad-plugins/cases.ts'

@@ -20,7 +20,7 @@ import {
 } from '@claimcheck/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../test/support/thorough.ts'
+import { tries } from '../../test/support/extent.ts'
 import { hasher, leafOf, naiveTree } from './naive-tree.ts'
 
 const MAX_SIZE = 600

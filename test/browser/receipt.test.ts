@@ -11,8 +11,8 @@ import { readBundle } from '@claimcheck/server/receipt/document'
 import t, { type Test as TapTest } from 'tap'
 import { readManifest } from '../../core/test/vector-suite.ts'
 import { runClaimcheck } from '../support/command.ts'
+import { IS_THOROUGH } from '../support/extent.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
-import { IS_THOROUGH } from '../support/thorough.ts'
 import { launchBrowser, openPage, type Page } from './browser.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

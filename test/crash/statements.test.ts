@@ -1,13 +1,18 @@
 import t, { type Test } from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
-import { IS_THOROUGH } from '../support/thorough.ts'
+import { byExtent } from '../support/extent.ts'
 import { audit } from './audit.ts'
 import { presentClaim } from './claims.ts'
 import { Fleet } from './fleet.ts'
 import { Ledger } from './ledger.ts'
 
-/** Of the longer way, where a host starts for each: every second statement on SQLite, every third on PostgreSQL. */
-const UNDER_LOCK_STEP = IS_THOROUGH ? 1 : { sqlite: 2, postgres: 3 }[TEST_DATABASE]
+/** Of the longer way, where a host starts for each: so many statements lie between two. */
+const UNDER_LOCK_STEP = byExtent({
+  short: { sqlite: 4, postgres: 6 },
+  usual: { sqlite: 2, postgres: 3 },
+  thorough: { sqlite: 1, postgres: 1 },
+})[TEST_DATABASE]
+const AS_LEFT_STEP = byExtent({ short: 2, usual: 1, thorough: 1 })
 
 /**
  * Ends the host before the first statement of a submission, before one that is `step` later, and so on.
@@ -38,7 +43,7 @@ t.test('a host may end before any statement of a submission, and the same submis
   const host = fleet.hosts[0]!
   const ledger = new Ledger()
   const underLock = await strikeBeforeEach(t, fleet, ledger, false, UNDER_LOCK_STEP)
-  const asLeft = await strikeBeforeEach(t, fleet, ledger, true)
+  const asLeft = await strikeBeforeEach(t, fleet, ledger, true, AS_LEFT_STEP)
   t.ok(asLeft >= 2, `${asLeft} statements where the log is as this host left it`)
   t.ok(underLock >= asLeft + 4, `${underLock} under its lock`)
   t.comment(`as far as statement ${underLock} and ${asLeft}`)

@@ -5,7 +5,7 @@
  */
 import t from 'tap'
 import { TEST_DATABASE } from '../support/database.ts'
-import { IS_THOROUGH } from '../support/thorough.ts'
+import { IS_THOROUGH, LONG } from '../support/extent.ts'
 import { runFlood } from './flood.ts'
 
 // The hanging checks end within the test.
@@ -13,7 +13,7 @@ const CHECKS = { timeout_ms: 4000, first_answer_ms: 1000 }
 
 const CLAIMS = IS_THOROUGH ? 2000 : 600
 
-t.test(`a flood of ${CLAIMS} claims at nine destinations that hang, with four keys`, async (t) => {
+t.test(`a flood of ${CLAIMS} claims at nine destinations that hang, with four keys`, LONG, async (t) => {
   const figures = await runFlood({
     dialect: TEST_DATABASE,
     hosts: 1,

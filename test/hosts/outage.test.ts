@@ -1,8 +1,10 @@
 import t from 'tap'
 import { runOutageTest } from '../crash/outage.ts'
+import { LONG } from '../support/extent.ts'
 
 t.test(
   'while the database is away hosts answer 503 with Retry-After, and they go on by themselves when it is back',
+  LONG,
   async (t) => {
     const report = await runOutageTest({ mode: 'fast', seconds: 5, hosts: 2, seed: 1 })
     const { refusals, recoveryMs, acknowledgedBefore, acknowledgedAfter, problems } = report

@@ -7,11 +7,11 @@ import { createJudge } from '../fuzz/judge.ts'
 import type { FuzzAnswer } from '../fuzz/request.ts'
 import { runFuzz } from '../fuzz/run.ts'
 import { MARK, MARK_HEADER } from '../fuzz/values.ts'
-import { IS_THOROUGH } from '../support/thorough.ts'
+import { IS_THOROUGH, LONG } from '../support/extent.ts'
 
 const REQUESTS = IS_THOROUGH ? 20_000 : 2000
 
-t.test('no request is answered with a fault, with another form than is described, or not at all', async (t) => {
+t.test('no request is answered with a fault, with another form than is described, or not at all', LONG, async (t) => {
   const seed = Date.now() % 2 ** 32
   const { problems, statuses, forms, routes, operations } = await runFuzz({ requests: REQUESTS, seed })
   t.comment(`seed ${seed}: ${JSON.stringify(statuses)}`)

@@ -20,8 +20,8 @@ import { afterFile } from '../support/after-file.ts'
 import { Application, CLIENT, OAUTH, post } from '../support/application.ts'
 import { Client } from '../support/client.ts'
 import { commandLine } from '../support/command-line.ts'
+import { byExtent, shareOf } from '../support/extent.ts'
 import { Installation, SCRIPTED, sharedInstallation } from '../support/installation.ts'
-import { shareOf } from '../support/thorough.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 import { ADDRESS_FORMS, LOCAL_NAMES } from './address-forms.ts'
 
@@ -172,7 +172,9 @@ t.test('nobody connects a private address in the console, at any provider, and i
       names.filter((name) => /token|password/.test(name)).map((name) => [`option_${name}`, 'a-secret-text']),
     )
     // The forms of each plugin go through one gate: one provider of each tries all.
-    const forms = ALL_FORMS_AT.has(provider) ? ADDRESS_FORMS : shareOf(ADDRESS_FORMS, 0, 8)
+    const forms = ALL_FORMS_AT.has(provider)
+      ? ADDRESS_FORMS
+      : shareOf(ADDRESS_FORMS, 0, byExtent({ short: 24, usual: 8, thorough: 1 }))
     for (const { what, authority } of forms) {
       const fields = { ...required, option_base_url: `https://${authority(port)}` }
       const page = await owner.post(`/console/w/${workspace}/connections/new/${provider}`, fields)

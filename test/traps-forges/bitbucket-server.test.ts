@@ -1,6 +1,6 @@
 /** Bitbucket Data Center: no false verified, no false blame. */
 import t from 'tap'
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import { playTable } from '../traps/table.ts'
 import { bitbucketServer, bitbucketServerTraps, commonTrapsHere } from './bitbucket-server.ts'
 import { pushTraps } from './pushes-without-log.ts'

@@ -1,6 +1,6 @@
 /** Bitbucket Cloud: no false verified, no false blame. */
 import t from 'tap'
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import { playTable } from '../traps/table.ts'
 import { bitbucket, bitbucketTraps } from './bitbucket.ts'
 import { commonTraps } from './common.ts'

@@ -1,5 +1,5 @@
 /** Traps that are the same at every code host: each is told once, over the neutral model, and is set at each host that has the action. */
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import type { Trap } from '../traps/trap.ts'
 import { checkTraps } from './checks.ts'
 import type { CommonTrap } from './common-trap.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import { playTable } from '../traps/table.ts'
 import { forgejo, forgejoTraps } from './gitea.ts'
 import { ForgeWorld } from './world.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import { playTable } from '../traps/table.ts'
 import { commonTraps } from './common.ts'
 import { gitlab, gitlabTraps } from './gitlab.ts'

@@ -1,6 +1,7 @@
 /** Plays a table of traps through the whole service, and counts what it must never do: verify what was not so, and blame who did it. */
 import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
+import { shortened, shortenedCount } from '../support/extent.ts'
 import type { Installation } from '../support/installation.ts'
 import type { SkippingClock } from '../support/skipping-clock.ts'
 import { isFalseBlame, isFalseVerified, type Play, type Trap } from './trap.ts'
@@ -26,7 +27,8 @@ interface Outcome {
 }
 
 /** @param least the table has as many rows, so that none gets lost */
-export function playTable<W extends Stage>(world: W, traps: readonly Trap<W>[], least: number): void {
+export function playTable<W extends Stage>(world: W, table: readonly Trap<W>[], least: number): void {
+  const traps = shortened(table)
   const outcomes: Outcome[] = []
 
   async function playTrap(t: Test, trap: Trap<W>): Promise<Outcome> {
@@ -77,7 +79,7 @@ export function playTable<W extends Stage>(world: W, traps: readonly Trap<W>[], 
       `${outcomes.length} traps: ${falseVerified.length} false verified, ${falseBlame.length} false blame, ${avoidable} avoidable unverifiable`,
     )
     t.equal(outcomes.length, traps.length)
-    t.ok(traps.length >= least, `${traps.length} traps`)
+    t.ok(traps.length >= shortenedCount(least), `${traps.length} traps`)
     t.strictSame(
       falseVerified.map(({ trap }) => trap.name),
       [],

@@ -1,6 +1,6 @@
 /** Git servers and GitHub: no false verified, no false blame. Threats A1 and D2 of `security.md`. */
 import t from 'tap'
-import { shareOf } from '../support/thorough.ts'
+import { shareOf } from '../support/extent.ts'
 import { gitTraps } from './git.ts'
 import { githubTraps } from './github.ts'
 import { playTable } from './table.ts'

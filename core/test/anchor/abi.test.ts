@@ -3,7 +3,7 @@ import { decodeAbi } from '@claimcheck/core/anchor'
 import { AbiCoder, getBytes, hexlify } from 'ethers'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../../test/support/thorough.ts'
+import { tries } from '../../../test/support/extent.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { startChain } from '../../../test/chain/chain.ts'
 import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../test/chain/proxy.ts'
 import { afterFile } from '../../../test/support/after-file.ts'
-import { tries } from '../../../test/support/thorough.ts'
+import { tries } from '../../../test/support/extent.ts'
 import { openAttestations } from './attestations.ts'
 import { keySet, proofAt } from './log.ts'
 

@@ -1,7 +1,7 @@
 /** The tests of a table of bad plugins: the kit finds each one's fault by the check that is named for it, alone or among all others. */
 import { CHECKS } from '@claimcheck/core/testkit'
 import t from 'tap'
-import { IS_THOROUGH } from '../../../test/support/thorough.ts'
+import { IS_THOROUGH } from '../../../test/support/extent.ts'
 import { examine } from './cases.ts'
 import { leftServers, leftTimers } from './requests.ts'
 import type { BadPlugin } from './row.ts'

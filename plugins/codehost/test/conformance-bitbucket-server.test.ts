@@ -3,11 +3,12 @@ import { verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { startBitbucketServer } from '../../../test/destinations/forge/bitbucket-server.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { casesOf, inSituations, LIMITED_TOKEN, TOKEN } from './conformance-bitbucket.ts'
 
 t.setTimeout(500_000)
 
-t.test('at Bitbucket Data Center', async (t) => {
+t.test('at Bitbucket Data Center', LONG, async (t) => {
   const push = { absentRoutes: [/\/commits/] }
   const merge = { absentRoutes: [/\/pull-requests\/1$/, /\/commits/] }
   const connection = (token: string) => (url: string) => ({

@@ -3,11 +3,12 @@ import { verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { startBitbucket } from '../../../test/destinations/forge/bitbucket.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { casesOf, inSituations, LIMITED_TOKEN, TOKEN } from './conformance-bitbucket.ts'
 
 t.setTimeout(500_000)
 
-t.test('at Bitbucket Cloud', async (t) => {
+t.test('at Bitbucket Cloud', LONG, async (t) => {
   const push = { absentRoutes: [/\/refs\/branches/, /\/merge-base\//, /\/commits?\//] }
   const merge = {
     absentRoutes: [/\/pullrequests\/1$/, /\/refs\/branches/, /\/merge-base\//, /\/commits?\//],

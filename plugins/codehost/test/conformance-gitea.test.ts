@@ -10,6 +10,7 @@ import codehost from '@claimcheck/plugin-codehost'
 import t, { type Test } from 'tap'
 import { startGitea } from '../../../test/destinations/forge/gitea.ts'
 import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { HOUR, MINUTE, NOON } from './gitea-fixture.ts'
 
 t.setTimeout(500_000)
@@ -111,7 +112,7 @@ function passes(t: Test, { checks, untested }: Awaited<ReturnType<typeof runConf
   t.strictSame(untested, [])
 }
 
-t.test('pushes', async (t) => {
+t.test('pushes', LONG, async (t) => {
   const claim = ({ sha }: Made) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
   // What the feed says is not needed, and may be refused.
   const also = { absentRoutes: [/\/branches\//, /\/feeds/], extraRoutes: [/\/feeds/], submittedAfterMs: 13 * MINUTE }
@@ -135,7 +136,7 @@ t.test('pushes', async (t) => {
   passes(t, report)
 })
 
-t.test('merges', async (t) => {
+t.test('merges', LONG, async (t) => {
   const claim = () => ({
     action: 'codehost.pull_request.merge',
     target: 'acme/app',

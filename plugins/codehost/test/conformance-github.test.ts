@@ -3,6 +3,7 @@ import { verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { MINUTE, NOON } from './github-things.ts'
 import { inSituations } from './situations.ts'
 
@@ -33,7 +34,7 @@ async function build(situation: Situation, now: () => number) {
   return { standIn, named: { number } }
 }
 
-t.test('a merge at GitHub', async (t) => {
+t.test('a merge at GitHub', LONG, async (t) => {
   const common = {
     claim: ({ number }: { readonly number: number }) => ({
       action: 'codehost.pull_request.merge',

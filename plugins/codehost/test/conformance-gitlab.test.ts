@@ -7,6 +7,7 @@ import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { gitlabKind } from '../../../test/destinations/forge/gitlab.ts'
 import { StandIn } from '../../../test/destinations/forge/stand-in.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { MINUTE, NOON, TOKEN } from './gitlab-fixture.ts'
 
 t.setTimeout(500_000)
@@ -83,7 +84,7 @@ function gitlab(): Destination<Situation, Made> {
   }
 }
 
-t.test('at GitLab', async (t) => {
+t.test('at GitLab', LONG, async (t) => {
   const push = {
     claim: ({ sha }: Made) => ({ target: SLUG, params: { sha, branch: 'main' }, claimedAt: NOON }),
     absentRoutes: [/\/branches\//, /\/merge_base/, /\/commits\//],

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { DestinationError } from '@claimcheck/core'
 import t from 'tap'
 import { brokenOff, type Fault, html, redirectTo, silence, status } from '../../../test/destinations/faults.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { outcome } from './context.ts'
 import { atGitServer } from './git-fixture.ts'
 
@@ -59,7 +60,7 @@ t.test('a commit is never absent when one of the requests fails', async (t) => {
   t.same(await leftBehind(), [])
 })
 
-t.test('nor when a request fails for which something is kept', async (t) => {
+t.test('nor when a request fails for which something is kept', LONG, async (t) => {
   const { server, repository, look } = await atGitServer(t)
   const sha = await repository.commit()
   for (let after = 0, requests = 1; after < requests; after++) {

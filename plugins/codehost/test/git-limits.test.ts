@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { silence } from '../../../test/destinations/faults.ts'
 import { writeBomb, writeBranches } from '../../../test/destinations/git-history.ts'
+import { LONG } from '../../../test/support/extent.ts'
 import { watchGit } from '../../../test/support/git-memory.ts'
 import { LONGEST_STALL_MS, watchStalls } from '../../../test/support/stalls.ts'
 import { outcome } from './context.ts'
@@ -32,7 +33,7 @@ t.test('a pack of some kilobytes that inflates to more than the memory is an une
   t.same(await leftBehind(), [])
 })
 
-t.test('a listing of very many branches holds up nothing else', async (t) => {
+t.test('a listing of very many branches holds up nothing else', LONG, async (t) => {
   const { repository, base, look } = await atGitServer(t)
   const tip = await repository.commit({ parents: [base] })
   await writeBranches(repository.folder, REFS, tip)
@@ -47,7 +48,7 @@ t.test('a listing of very many branches holds up nothing else', async (t) => {
   t.ok(longest < LONGEST_STALL_MS, `${longest} ms`)
 })
 
-t.test('a listing of more branches than are read is an unexpected response', async (t) => {
+t.test('a listing of more branches than are read is an unexpected response', LONG, async (t) => {
   const { repository, base, look } = await atGitServer(t)
   await writeBranches(repository.folder, 500_001, base)
   await repository.push('main', base)

@@ -65,8 +65,8 @@ function awayAtTimes(vault: KeyVault, isAway: (domain: string) => boolean): KeyV
 
 let claims = 0
 
-function unstored(): ClaimRow {
-  const claim = claimNumber(++claims, { params: {}, submittedAt: NOON })
+function unstored(over: Partial<ClaimRow> = {}): ClaimRow {
+  const claim = claimNumber(++claims, { params: {}, submittedAt: NOON, ...over })
   return { ...claim, claimDigest: claimDigest(claim) }
 }
 
@@ -162,11 +162,11 @@ t.test('one claim has one receipt, however often it is decided', async (t) => {
 t.test('a new claim is stored with its first check, once for its client_claim_id', async (t) => {
   const { storage, sequencer } = await open(t)
   const first = unstored()
-  const same = { ...unstored(), clientClaimId: first.clientClaimId }
+  const same = unstored({ clientClaimId: first.clientClaimId })
   const kept = await Promise.all([sequencer.storeChecked(decided(first)), sequencer.storeChecked(decided(same))])
   t.equal(kept.filter(Boolean).length, 1)
   t.equal(await sequencer.storeChecked(decided(same)), undefined, 'nor later')
-  t.equal(await sequencer.store({ ...unstored(), clientClaimId: first.clientClaimId }), false)
+  t.equal(await sequencer.store(unstored({ clientClaimId: first.clientClaimId })), false)
   const { claimId, receiptId } = kept.find(Boolean)!
   t.match(await storage.read.claims.byId('ws_1', claimId), { state: 'decided', attempts: 1, receiptId })
   t.equal((await storage.read.log.state())!.treeSize, 1, 'and what was not kept has no receipt')
@@ -232,7 +232,7 @@ t.test('a host that knows the log writes in one statement, and under the lock wh
 
   const stored = unstored()
   await first.sequencer.store(stored)
-  const again = first.sequencer.storeChecked(decided({ ...unstored(), clientClaimId: stored.clientClaimId }))
+  const again = first.sequencer.storeChecked(decided(unstored({ clientClaimId: stored.clientClaimId })))
   const written = await flush(store(), again)
   t.notOk(written.includes('BEGIN IMMEDIATE'), 'a claim that is stored already makes nobody lock')
   t.equal(await again, undefined)

@@ -21,6 +21,7 @@ import { locatePlugin } from '@claimcheck/server/plugins/package'
 import { codeHashOf, MOST_BYTES, MOST_FILES } from '@claimcheck/server/plugins/package-files'
 import { isShipped } from '@claimcheck/server/plugins/shipped'
 import t, { type Test } from 'tap'
+import { LONG } from '../../../test/support/extent.ts'
 
 /** Contents by path; `-> target` makes a link. */
 type Tree = Readonly<Record<string, string>>
@@ -519,7 +520,7 @@ t.test('anyone can recompute the digest of a package, of its own files alone', a
   t.equal(await codeHashOf(root(link)), `sha256:${sum(root(link), withLink)}`)
 })
 
-t.test('a package has bounds', async (t) => {
+t.test('a package has bounds', LONG, async (t) => {
   const many = grow(t, { 'app/p/package.json': json({}), 'app/p/index.js': '' })
   for (let index = 2; index < MOST_FILES; index++) writeFileSync(join(many, 'app/p', String(index)), '')
   t.ok((await locatePlugin('./p', join(many, 'app'))).root)

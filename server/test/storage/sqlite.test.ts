@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { LONG } from '../../../test/support/extent.ts'
 import { query } from '../../../test/support/sql.ts'
 import { UNUSED } from '../support/rows.ts'
 import { testStorage } from './contract.ts'
@@ -63,7 +64,7 @@ t.test('a file that cannot be written, or that must be there and is not, is refu
   t.throws(() => statSync(join(folder, 'none.db')), { code: 'ENOENT' })
 })
 
-t.test('a new file that is opened several times at once is opened each time', async (t) => {
+t.test('a new file that is opened several times at once is opened each time', LONG, async (t) => {
   for (let round = 0; round < 30; round++) {
     const file = join(t.testdir(), `${round}.db`)
     const opened = await Promise.allSettled([openSqlite(file), openSqlite(file), openSqlite(file)])

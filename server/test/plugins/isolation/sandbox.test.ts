@@ -11,7 +11,7 @@ import { isolationProblem, readingProblem } from '@claimcheck/server/plugins/iso
 import type { Isolation } from '@claimcheck/server/plugins/isolation/sandbox'
 import { startSandboxed } from '@claimcheck/server/plugins/isolation/sandbox'
 import t, { type Test } from 'tap'
-import { IS_THOROUGH } from '../../../../test/support/thorough.ts'
+import { IS_THOROUGH } from '../../../../test/support/extent.ts'
 import type { Outcome, Run } from './host.ts'
 
 const execute = promisify(execFile)
