@@ -76,7 +76,7 @@ t.test('a claim that names no id gets one, and the same claim submitted twice is
 t.test('waiting ends after a time, with the claim as it was last seen', async (t) => {
   const { client, present } = await setUp()
   const claim = await client.submit({ ...present, params: { see: 'absent' } })
-  const error = await client.wait(claim, { timeoutMs: 50 }).catch((error) => error)
+  const error = await client.wait(claim, { timeoutMs: 1000 }).catch((error) => error)
   t.ok(error instanceof TimeoutError)
   t.match(error, { claim: { claim_id: claim.claim_id, state: 'queued' }, message: 'wait for it again' })
   const reason = new Error('enough')
