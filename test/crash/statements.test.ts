@@ -12,7 +12,6 @@ const UNDER_LOCK_STEP = byExtent({
   usual: { sqlite: 2, postgres: 3 },
   thorough: { sqlite: 1, postgres: 1 },
 })[TEST_DATABASE]
-const AS_LEFT_STEP = byExtent({ short: 2, usual: 1, thorough: 1 })
 
 /**
  * Ends the host before the first statement of a submission, before one that is `step` later, and so on.
@@ -43,7 +42,7 @@ t.test('a host may end before any statement of a submission, and the same submis
   const host = fleet.hosts[0]!
   const ledger = new Ledger()
   const underLock = await strikeBeforeEach(t, fleet, ledger, false, UNDER_LOCK_STEP)
-  const asLeft = await strikeBeforeEach(t, fleet, ledger, true, AS_LEFT_STEP)
+  const asLeft = await strikeBeforeEach(t, fleet, ledger, true)
   t.ok(asLeft >= 2, `${asLeft} statements where the log is as this host left it`)
   t.ok(underLock >= asLeft + 4, `${underLock} under its lock`)
   t.comment(`as far as statement ${underLock} and ${asLeft}`)
