@@ -17,6 +17,7 @@ import { fromHex, toHex } from './hex.ts'
 import { createNode, type Node } from './node.ts'
 import { type ReadConsistency, rootProblem } from './roots.ts'
 import { createRpc, RpcError } from './rpc.ts'
+import { withTimeout } from './timeout.ts'
 import { unexpectedValue } from './values.ts'
 
 export interface EasCheckOptions {
@@ -43,17 +44,13 @@ export function createEasCheck(
 ): (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding> {
   const { rpcUrl, fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = options
   return async (proof, keys) => {
-    const abort = new AbortController()
-    const timer = setTimeout(() => abort.abort(), timeoutMs)
+    const rpc = createRpc({ url: rpcUrl, fetch })
+    const check = (signal: AbortSignal) => checkAnchor(proof, keys, createNode(rpc, signal), options)
     try {
-      const node = createNode(createRpc({ url: rpcUrl, fetch }), abort.signal)
-      return await checkAnchor(proof, keys, node, options)
+      return await withTimeout(undefined, timeoutMs, check)
     } catch (cause) {
       if (cause instanceof RpcError) return { anchor: 'unreadable', cause }
       throw cause
-    } finally {
-      clearTimeout(timer)
-      abort.abort()
     }
   }
 }

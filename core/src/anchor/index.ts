@@ -14,6 +14,7 @@ export {
   type RpcRefusal,
 } from './rpc.ts'
 export { readSignedAttestation, type SignedAttestation } from './signed-attestation.ts'
+export { withTimeout } from './timeout.ts'
 export {
   readAddress,
   readCount,

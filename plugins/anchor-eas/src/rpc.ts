@@ -1,5 +1,5 @@
 /** Requests to the configured node: core's JSON-RPC with a time limit for each request and the anchorer's error codes. */
-import { createRpc, type RpcCallOptions, RpcError } from '@claimcheck/core/anchor'
+import { createRpc, type RpcCallOptions, RpcError, withTimeout } from '@claimcheck/core/anchor'
 import type { JsonValue } from '@claimcheck/core/plugin'
 import { toAnchorerError } from './errors.ts'
 
@@ -19,9 +19,9 @@ export function createAsk(url: string, timeoutMs: number): Ask {
   const { origin } = new URL(url)
   const rpc = createRpc({ url })
   return async ({ method, params }, read, options) => {
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
+    const call = (signal: AbortSignal) => rpc(method, params, { ...options, signal })
     try {
-      return read(await rpc(method, params, { ...options, signal }))
+      return read(await withTimeout(options.signal, timeoutMs, call))
     } catch (error) {
       throw error instanceof RpcError ? toAnchorerError(error, origin) : error
     }

@@ -1,7 +1,9 @@
 /** The anchorer with a node that fails, refuses or answers wrongly. */
+import { setTimeout } from 'node:timers/promises'
 import { AnchorerError } from '@claimcheck/core'
 import t from 'tap'
 import { answers, hangs, limits, type RpcFault, refuses, says, status } from '../../../test/chain/proxy.ts'
+import { collectGarbage } from '../../../test/support/garbage.ts'
 import { createAnchorer, failsWith, setUp, setUpPrepared, signal, subjectOf, submit } from './fixture.ts'
 
 const SECRET = 'bearer-4711'
@@ -41,7 +43,10 @@ t.test('each failure of a node has its code', async (t) => {
 t.test('a request ends after the time limit, or when the signal is aborted', async (t) => {
   const { proxy, anchorer } = await setUp(t, { timeout_s: 1 })
   proxy.inject({ fault: hangs() })
-  await failsWith(t, 'rpc_unavailable', anchorer.account(signal))
+  const asked = anchorer.account(signal)
+  while (proxy.calls.length === 0) await setTimeout(10)
+  collectGarbage()
+  await failsWith(t, 'rpc_unavailable', asked)
   await failsWith(t, 'rpc_unavailable', anchorer.account(AbortSignal.abort()))
 })
 

@@ -6,6 +6,7 @@ import { runConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { GitServer } from '../../../test/destinations/git-server.ts'
+import { temporaryFolder } from './git-fixture.ts'
 import { MINUTE, NOON } from './github-fixture.ts'
 
 t.setTimeout(500_000)
@@ -27,6 +28,7 @@ interface Commits {
 }
 
 t.test('at a git server', async (t) => {
+  await temporaryFolder(t)
   let server: GitServer
   let repository: Awaited<ReturnType<GitServer['createRepository']>>
   let [sha, base] = ['', '']

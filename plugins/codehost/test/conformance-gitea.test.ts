@@ -11,6 +11,7 @@ import t, { type Test } from 'tap'
 import { startGitea } from '../../../test/destinations/forge/gitea.ts'
 import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
 import { LONG } from '../../../test/support/extent.ts'
+import { temporaryFolder } from './git-fixture.ts'
 import { HOUR, MINUTE, NOON } from './gitea-fixture.ts'
 
 t.setTimeout(500_000)
@@ -113,6 +114,7 @@ function passes(t: Test, { checks, untested }: Awaited<ReturnType<typeof runConf
 }
 
 t.test('pushes', LONG, async (t) => {
+  await temporaryFolder(t)
   const claim = ({ sha }: Made) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
   // What the feed says is not needed, and may be refused.
   const also = { absentRoutes: [/\/branches\//, /\/feeds/], extraRoutes: [/\/feeds/], submittedAfterMs: 13 * MINUTE }
@@ -137,6 +139,7 @@ t.test('pushes', LONG, async (t) => {
 })
 
 t.test('merges', LONG, async (t) => {
+  await temporaryFolder(t)
   const claim = () => ({
     action: 'codehost.pull_request.merge',
     target: 'acme/app',

@@ -15,6 +15,19 @@ interface LookOptions extends ContextOptions {
   readonly claimedAt?: number
 }
 
+/** Until the test ends, temporary files are in a folder for it alone: it sees what is left behind, and nothing of other processes. */
+export async function temporaryFolder(t: Test): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'git-test-'))
+  const { TMPDIR } = process.env
+  process.env.TMPDIR = folder
+  t.teardown(async () => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+    await rm(folder, { recursive: true })
+  })
+  return folder
+}
+
 /** A git server with a repository whose main branch has two commits, `first` and `base`. */
 export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setUp>[0] = {}) {
   const server = await GitServer.start()
@@ -24,16 +37,10 @@ export async function atGitServer(t: Test, pluginOptions: Parameters<typeof setU
   await repository.push('main', base)
   const { verifier, close } = await setUp(pluginOptions)
 
-  // A folder for this test alone, so that it can see which files are left behind.
-  const folder = await mkdtemp(join(tmpdir(), 'git-test-'))
-  const { TMPDIR } = process.env
-  process.env.TMPDIR = folder
+  const folder = await temporaryFolder(t)
   t.teardown(async () => {
-    if (TMPDIR === undefined) delete process.env.TMPDIR
-    else process.env.TMPDIR = TMPDIR
     await close()
     await server.close()
-    await rm(folder, { recursive: true })
   })
 
   const connect = (options: JsonObject = {}): Connection => ({

@@ -52,6 +52,8 @@ interface Expected {
 
 const DISCOVERY_TTL_MS = 60 * 60_000
 const CLOCK_TOLERANCE_SECONDS = 60
+/** Of each request to the provider. */
+const TIMEOUT_SECONDS = 10
 const SCOPE = 'openid profile email'
 
 export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | undefined {
@@ -99,6 +101,7 @@ function createSteps(
     const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
       [openid.customFetch]: (url, { method, headers, body, signal }) =>
         outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
+      timeout: TIMEOUT_SECONDS,
       // `outbound` permits plain http only for hosts that the operator allows. ID tokens must be signed in any case.
       execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
     })

@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
+import { collectGarbage } from '../../../test/support/garbage.ts'
 
 async function serve(t: Test, listener: RequestListener): Promise<string> {
   const server = createServer(listener)
@@ -45,6 +46,17 @@ t.test('what is private, or not https, is not sent to', async (t) => {
 t.test('a redirect is an answer, and not followed', async (t) => {
   const host = await serve(t, (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end())
   t.equal((await outboundTo(t, host).request(`http://${host}/`, POST)).status, 302)
+})
+
+t.test('a body that never ends ends with the time of who asks, also when garbage is collected meanwhile', async (t) => {
+  const host = await serve(t, (_request, response) => {
+    const timer = setInterval(() => response.write('x'), 20)
+    response.on('close', () => clearInterval(timer))
+  })
+  const outbound = outboundTo(t, host)
+  const response = await outbound.request(`http://${host}/`, { ...POST, signal: AbortSignal.timeout(200) })
+  collectGarbage()
+  await t.rejects(response.text(), { code: 'timeout' })
 })
 
 t.test('who asks may stop waiting, and large answers are cut', async (t) => {
