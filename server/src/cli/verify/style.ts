@@ -15,5 +15,7 @@ export interface OutputStream {
 
 export function paintFor({ isTTY, ...stream }: OutputStream): Paint {
   const isColoured = isTTY === true && stream.hasColors?.() === true
-  return (tone, text) => (isColoured ? styleText(FORMATS[tone] as Parameters<typeof styleText>[0], text) : text)
+  if (!isColoured) return (_tone, text) => text
+  // From Node 22 on it would ask standard output by itself, which need not be this stream.
+  return (tone, text) => styleText(FORMATS[tone] as Parameters<typeof styleText>[0], text, { validateStream: false })
 }
