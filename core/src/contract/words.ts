@@ -51,15 +51,17 @@ export function factSentences({ words }: Worded, named: Named): string[] {
   return Object.entries(words.facts ?? {}).flatMap(([name, told]) => {
     const value = Object.hasOwn(facts, name) ? facts[name] : undefined
     if (value === undefined || value === target) return []
-    const sentence = isSentence(told) ? told : ownSentence(told, String(value))
+    const sentence = isSentence(told) ? told : ownSentence(told, value)
     const text = sentence === undefined ? undefined : fill(sentence, named)
     return text === undefined ? [] : [text]
   })
 }
 
-/** A fact's value is the destination's text: it could be the name of what every object inherits. */
-function ownSentence(told: Readonly<Record<string, Sentence>>, value: string): Sentence | undefined {
-  return Object.hasOwn(told, value) ? told[value] : undefined
+/** A fact's value comes from the destination: a text may be the name of what every object inherits, and an object's own `toString` would throw. */
+function ownSentence(told: Readonly<Record<string, Sentence>>, value: JsonValue): Sentence | undefined {
+  if (!isPlain(value)) return undefined
+  const key = String(value)
+  return Object.hasOwn(told, key) ? told[key] : undefined
 }
 
 export function isSentence(value: unknown): value is Sentence {
