@@ -6,6 +6,8 @@ import type { Served } from './process.ts'
 export interface Side {
   readonly served: Served
   readonly roundMs: number
+  /** In place of that of all sides. */
+  readonly warmUpMs?: number
   load(durationMs: number): Promise<Answered>
 }
 
@@ -36,7 +38,10 @@ export async function inTurn<S extends string>(
   const names = Object.keys(sides) as S[]
   const measured = new Map<S, Round[]>(names.map((name) => [name, []]))
   const warmUps = new Map<S, number>()
-  for (const name of names) warmUps.set(name, (await sides[name].load(warmUpMs)).requests)
+  for (const name of names) {
+    const side = sides[name]
+    warmUps.set(name, (await side.load(side.warmUpMs ?? warmUpMs)).requests)
+  }
   for (let round = 0; round < rounds; round++) {
     // There and back: what gets better or worse does so for all of them.
     for (const name of round % 2 === 0 ? names : names.toReversed()) {

@@ -12,7 +12,7 @@ import { median } from '../statistics.ts'
 import { inTurn } from '../turns.ts'
 
 const LOAD = { connections: 16, roundMs: 3_000 }
-const ROUNDS = 4
+const ROUNDS = 3
 const WARM_UP_MS = 2_000
 const CHECKS = 50
 const PATIENCE_MS = 60_000

@@ -10,7 +10,7 @@ import { inTurn } from '../turns.ts'
 
 const HANGING_CONNECTIONS = 64
 const LOAD = { connections: 64, roundMs: 3_000 }
-const ROUNDS = 4
+const ROUNDS = 3
 const WARM_UP_MS = 2_000
 
 export async function measureHanging(): Promise<Figure[]> {

@@ -12,12 +12,12 @@ import { inTurn } from '../turns.ts'
 
 const CONNECTIONS = 64
 const LOAD = { connections: CONNECTIONS, roundMs: 4_000 }
-const ROUNDS = 3
+const ROUNDS = 2
 const WARM_UP_MS = 2_000
 const SCRIPTED_FILE = 'build/test/plugins/scripted.js'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
 const BAD_PACE_MS = 100
-const BAD_ROUND_MS = 1_500
+const BAD_ROUND_MS = 1_200
 /** What the bad plugin does, in the words of its claims. */
 const DEEDS = [
   'loops',

@@ -20,6 +20,7 @@ import * as erasures from './migrations/014-erasures.ts'
 import * as sourceKeys from './migrations/015-source-keys.ts'
 import * as tallies from './migrations/016-tallies.ts'
 import * as sites from './migrations/020-sites.ts'
+import * as leafHashParts from './migrations/021-leaf-hash-parts.ts'
 import { StorageError } from './storage.ts'
 import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
 
@@ -47,6 +48,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '015-source-keys': sourceKeys,
   '016-tallies': tallies,
   '020-sites': sites,
+  '021-leaf-hash-parts': leafHashParts,
 }
 
 const TABLE = 'migrations'

@@ -40,6 +40,7 @@ const MIGRATIONS = [
   '015-source-keys',
   '016-tallies',
   '020-sites',
+  '021-leaf-hash-parts',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
@@ -249,6 +250,28 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     }
   })
 
+  t.test('the first leaf with a hash is found in each part of the log', async (t) => {
+    const storage = await begin(t, await fresh(t), Array.from({ length: 5 }, (_, number) => claimNumber(number)))
+    const hashOf = (number: number) => Buffer.alloc(32, number)
+    const leaves = [
+      [0, 1],
+      [1023, 2],
+      [1024, 3],
+      [2048, 3],
+      [3071, 4],
+    ] as const
+    await storage.apply({
+      log: { from: LOG, to: { ...LOG, treeSize: 3072 } },
+      receipts: leaves.map(([leafIndex, hash], claim) => ({
+        ...receipt(leafIndex),
+        claimId: `clm_${claim}`,
+        leafHash: hashOf(hash),
+      })),
+    })
+    const found = async (hash: number) => (await storage.read.log.leafByHash(hashOf(hash)))?.leafIndex
+    t.strictSame(await Promise.all([1, 2, 3, 4, 5].map(found)), [0, 1023, 1024, 3071, undefined])
+  })
+
   t.test('a receipt and its evidence are stored together or not at all', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(0)])
     const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
@@ -282,10 +305,10 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       for (const column of ['origin', 'submitted_by', 'moment_at'])
         await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
       await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes')`)
+      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts')`)
 
       const later = await opened(t, url)
-      t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes'])
+      t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts'])
       const { deadlineAt } = claimNumber(0)
       const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
       t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')

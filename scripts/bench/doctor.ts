@@ -1,0 +1,21 @@
+/** How quickly `doctor` examines an installation, which must be sound. */
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
+import { configOf, type Place, withOpened } from './place.ts'
+
+/**
+ * @returns leaves a second
+ * @throws Error when the log has another number of leaves, or something is wrong with it
+ */
+export async function examine(place: Place, expected: number): Promise<number> {
+  return withOpened(place, async ({ storage }) => {
+    const start = performance.now()
+    const chunks = startChunkWorkers(configOf(place))
+    const { problems, leaves } = await diagnose(storage, { chunks })
+    await chunks.close()
+    const durationMs = performance.now() - start
+    if (problems.length > 0 || leaves !== expected)
+      throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
+    return (1000 * leaves) / durationMs
+  })
+}
