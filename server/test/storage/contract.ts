@@ -251,7 +251,11 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('the first leaf with a hash is found in each part of the log', async (t) => {
-    const storage = await begin(t, await fresh(t), Array.from({ length: 5 }, (_, number) => claimNumber(number)))
+    const storage = await begin(
+      t,
+      await fresh(t),
+      Array.from({ length: 5 }, (_, number) => claimNumber(number)),
+    )
     const hashOf = (number: number) => Buffer.alloc(32, number)
     const leaves = [
       [0, 1],
@@ -305,7 +309,10 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
       for (const column of ['origin', 'submitted_by', 'moment_at'])
         await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
       await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(url, `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts')`)
+      await query(
+        url,
+        `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts')`,
+      )
 
       const later = await opened(t, url)
       t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts'])
