@@ -109,12 +109,12 @@ export function logReads(db: Db) {
     /** The first leaf with this hash. */
     async leafByHash(leafHash: Uint8Array): Promise<LeafRow | undefined> {
       const wanted = `(SELECT leaf_hash FROM ${rowsOf(db.dialect, leafHashes)} AS wanted)`
-      // Its index begins with the part of the log (migration 21): it is asked once for each.
+      // Their index begins with the part of the log (migration 21): it is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
       const rows = await db.query(
         `WITH RECURSIVE parts(part) AS
           (SELECT 0 UNION ALL SELECT part + 1 FROM parts WHERE part < (SELECT tree_size FROM log) / ${LEAVES_IN_A_PART})
-        SELECT ${leaves.names} FROM parts JOIN ${leaves.name} ON leaf_index / ${LEAVES_IN_A_PART} = part AND leaf_hash = ${wanted}
-        ORDER BY leaf_index LIMIT 1`,
+        SELECT ${leaves.names} FROM parts CROSS JOIN ${leaves.name}
+        WHERE leaf_index / ${LEAVES_IN_A_PART} = part AND leaf_hash = ${wanted} ORDER BY part, leaf_index LIMIT 1`,
         [toJson(leafHashes, [{ leafHash }])],
       )
       return rows[0] && leaves.read(rows[0])

@@ -38,6 +38,17 @@ t.test('a database from a newer version is left as it is', async (t) => {
   t.same(readFileSync(file), before)
 })
 
+t.test('a leaf is looked up by its hash in an index, part by part', async (t) => {
+  const file = join(t.testdir(), 'claimcheck.db')
+  const statements: string[] = []
+  const storage = await openSqlite(file, { beforeStatement: (sql) => statements.push(sql) })
+  await storage.read.log.leafByHash(Buffer.alloc(32))
+  await storage.close()
+  const asked = statements.at(-1)!.replace('?', `'[["00"]]'`)
+  const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
+  t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
+})
+
 t.test('a file that is no database is refused, and left as it is', async (t) => {
   const text = 'These are the notes of another program. '.repeat(50)
   const file = join(t.testdir({ 'notes.txt': text }), 'notes.txt')
