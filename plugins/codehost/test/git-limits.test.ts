@@ -61,12 +61,12 @@ t.test('git works a bounded number of times at a time, and no workspace takes al
   server.faults.inject({ fault: silence(), on: POST, during: () => isSilent })
   let isSilent = true
   const flood = Array.from({ length: 12 }, (_, i) =>
-    outcome(look(base, { share: 'ws_loud', connection: { ...connect(), id: `loud_${i}` }, timeoutMs: 3000 })),
+    outcome(look(base, { share: 'ws_loud', connection: { ...connect(), id: `loud_${i}` }, timeoutMs: 6000 })),
   )
   await setTimeout(1000)
   isSilent = false
   const { result, taken } = await watchGit(folder, () =>
-    outcome(look(base, { share: 'ws_other', connection: { ...connect(), id: 'other' }, timeoutMs: 1500 })),
+    outcome(look(base, { share: 'ws_other', connection: { ...connect(), id: 'other' }, timeoutMs: 4500 })),
   )
   t.equal(result, 'as claimed', 'while another workspace waits')
   // A busy machine may not have begun all that may run.
