@@ -59,7 +59,7 @@ export function factSentences({ words }: Worded, named: Named): string[] {
 
 /** A fact's value comes from the destination: a text may be the name of what every object inherits, and an object's own `toString` would throw. */
 function ownSentence(told: Readonly<Record<string, Sentence>>, value: JsonValue): Sentence | undefined {
-  if (!isPlain(value)) return undefined
+  if (value !== null && !isPlain(value)) return undefined
   const key = String(value)
   return Object.hasOwn(told, key) ? told[key] : undefined
 }

@@ -116,6 +116,7 @@ export function logReads(db: Db) {
         SELECT ${leaves.names} FROM parts CROSS JOIN ${leaves.name}
         WHERE leaf_index / ${LEAVES_IN_A_PART} = part AND leaf_hash = ${wanted} ORDER BY part, leaf_index LIMIT 1`,
         [toJson(leafHashes, [{ leafHash }])],
+        { replanned: true },
       )
       return rows[0] && leaves.read(rows[0])
     },
