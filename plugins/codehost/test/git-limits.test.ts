@@ -1,4 +1,6 @@
 /** What a git server can make this host spend: memory, time, places and the main thread. Threat D3 of `security.md`. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { silence } from '../../../test/destinations/faults.ts'
@@ -6,12 +8,13 @@ import { writeBomb, writeBranches } from '../../../test/destinations/git-history
 import { LONG } from '../../../test/support/extent.ts'
 import { watchGit } from '../../../test/support/git-memory.ts'
 import { LONGEST_STALL_MS, watchStalls } from '../../../test/support/stalls.ts'
-import { outcome } from './context.ts'
-import { atGitServer } from './git-fixture.ts'
+import { claimOf } from './claim.ts'
+import { check, createContext, outcome, setUp } from './context.ts'
+import { atGitServer, temporaryFolder } from './git-fixture.ts'
+import type { ManyBranches } from './many-branches.ts'
 
 const MIB = 1024 * 1024
 const MEMORY_MIB = 256
-const REFS = 215_000
 const INVENTED = 'f'.repeat(40)
 const POST = /POST .*git-upload-pack/
 
@@ -34,23 +37,31 @@ t.test('a pack of some kilobytes that inflates to more than the memory is an une
 })
 
 t.test('a listing of very many branches holds up nothing else', LONG, async (t) => {
-  const { repository, base, connect, look } = await atGitServer(t)
-  const tip = await repository.commit({ parents: [base] })
-  await writeBranches(repository.folder, REFS, tip)
-  await repository.push('zz-last', base)
+  const server = fork(new URL('many-branches.js', import.meta.url))
+  t.teardown(() => server.disconnect())
+  const [{ url, tip }] = (await once(server, 'message')) as [ManyBranches]
+  const { verifier, close } = await setUp()
+  t.teardown(close)
+  await temporaryFolder(t)
   const stalls = watchStalls()
+  t.teardown(() => stalls.stop())
   const measured: number[] = []
   // A collection of garbage may fall into a measurement, but hardly into each of three.
   do {
-    const connection = { ...connect(), id: `conn_${measured.length}` }
+    const connection = { id: `conn_${measured.length}`, provider: 'git', options: { base_url: url } }
+    const look = (sha: string) =>
+      check(
+        verifier,
+        claimOf({ sha, branch: 'main', target: 'acme/app', claimedAt: Date.now() }),
+        createContext({ connection }),
+      )
     stalls.reset()
-    const found = await look(tip, { connection })
-    const absent = await look(INVENTED, { connection })
+    const found = await look(tip)
+    const absent = await look(INVENTED)
     measured.push(stalls.longestMs())
     t.match(found, { differs: ['branch'], facts: { found_on: 'many-0000000' } })
     t.match(absent, { kind: 'absent', mark: 'never_before' })
   } while (measured.at(-1)! >= LONGEST_STALL_MS && measured.length < 3)
-  stalls.stop()
   t.ok(measured.at(-1)! < LONGEST_STALL_MS, `${measured} ms`)
 })
 

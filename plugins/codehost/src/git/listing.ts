@@ -92,7 +92,7 @@ export function createLister(git: Git, own: OwnFolder) {
 
 function countLines(lines: Buffer): number {
   let count = 0
-  for (let at = lines.indexOf(LINE_FEED); at !== -1; at = lines.indexOf(LINE_FEED, at + 1)) count++
+  for (const byte of lines) if (byte === LINE_FEED) count++
   return count
 }
 

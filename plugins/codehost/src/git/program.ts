@@ -90,7 +90,8 @@ function runGit(args: readonly string[], run: GitRun, memoryBytes: number): Prom
     child.once('error', (cause) => {
       ended ??= new DestinationError('unavailable', { cause })
     })
-    if (!child.stdout) return reject(new DestinationError('unavailable'))
+    const { stdout } = child
+    if (!stdout) return reject(new DestinationError('unavailable'))
     const end = (reason: Error) => {
       ended ??= reason
       killGroup(child.pid)
@@ -100,7 +101,10 @@ function runGit(args: readonly string[], run: GitRun, memoryBytes: number): Prom
 
     const output: Buffer[] = []
     let outputBytes = 0
-    child.stdout.on('data', (chunk: Buffer) => {
+    stdout.on('data', (chunk: Buffer) => {
+      // Node.js would read on, up to 2 MiB at a time: everything else has its turn first.
+      stdout.pause()
+      setImmediate(() => stdout.resume())
       outputBytes += chunk.length
       if (outputBytes > maxOutputBytes) end(new DestinationError('unexpected_response'))
       else if (onOutput) onOutput(chunk)
