@@ -41,6 +41,8 @@ export interface ContextOptions {
   readonly cache?: CheckCache
   readonly now?: () => number
   readonly timeoutMs?: number
+  /** In place of a time limit. */
+  readonly signal?: AbortSignal
   readonly share?: string
 }
 
@@ -49,7 +51,7 @@ export function createContext(options: ContextOptions = {}): CheckContext {
   const { timeoutMs = 20_000, share = 'ws_1' } = options
   const given = options.connection && withHandles(options.connection.provider, options.connection.options)
   const secrets = given?.secrets ?? options.secrets ?? new Map()
-  const signal = AbortSignal.timeout(timeoutMs)
+  const { signal = AbortSignal.timeout(timeoutMs) } = options
   const fetch = fetchWithin(signal, secrets)
   return {
     connection: given ? { ...options.connection!, options: given.options } : null,

@@ -77,17 +77,20 @@ t.test('git works a bounded number of times at a time, and no workspace takes al
   const { server, base, connect, look, folder } = await atGitServer(t, { git_processes: 4 })
   server.faults.inject({ fault: silence(), on: POST, during: () => isSilent })
   let isSilent = true
+  const ending = new AbortController()
+  const { signal } = ending
   const flood = Array.from({ length: 12 }, (_, i) =>
-    outcome(look(base, { share: 'ws_loud', connection: { ...connect(), id: `loud_${i}` }, timeoutMs: 6000 })),
+    outcome(look(base, { share: 'ws_loud', connection: { ...connect(), id: `loud_${i}` }, signal })),
   )
   await setTimeout(1000)
   isSilent = false
   const { result, taken } = await watchGit(folder, () =>
-    outcome(look(base, { share: 'ws_other', connection: { ...connect(), id: 'other' }, timeoutMs: 4500 })),
+    outcome(look(base, { share: 'ws_other', connection: { ...connect(), id: 'other' } })),
   )
   t.equal(result, 'as claimed', 'while another workspace waits')
   // A busy machine may not have begun all that may run.
   t.ok(taken.runs >= 2 && taken.runs <= 4, `${taken.runs} runs at a time`)
+  ending.abort()
   const outcomes = await Promise.all(flood)
   t.ok(
     outcomes.every((one) => one === 'timeout' || one === 'as claimed'),
