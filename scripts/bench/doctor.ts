@@ -5,6 +5,7 @@ import { CARRIED } from '@claimcheck/server/storage/tables'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import { configOf, type Place, withOpened } from './place.ts'
+import { timed } from './statistics.ts'
 
 /**
  * @returns leaves a second
@@ -13,14 +14,14 @@ import { configOf, type Place, withOpened } from './place.ts'
 export async function examine(place: Place, expected: number): Promise<number> {
   await analyze(place)
   return withOpened(place, async ({ storage }) => {
-    const start = performance.now()
-    const chunks = startChunkWorkers(configOf(place))
-    const { problems, leaves } = await diagnose(storage, { chunks })
-    await chunks.close()
-    const durationMs = performance.now() - start
-    if (problems.length > 0 || leaves !== expected)
-      throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
-    return (1000 * leaves) / durationMs
+    const durationMs = await timed(async () => {
+      const chunks = startChunkWorkers(configOf(place))
+      const { problems, leaves } = await diagnose(storage, { chunks })
+      await chunks.close()
+      if (problems.length > 0 || leaves !== expected)
+        throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
+    })
+    return (1000 * expected) / durationMs
   })
 }
 

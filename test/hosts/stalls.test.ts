@@ -12,7 +12,7 @@ import t, { type Test } from 'tap'
 import { HostProcess } from '../crash/host-process.ts'
 import { connect } from '../support/connect.ts'
 import { createDatabase } from '../support/database.ts'
-import { LONGEST_STALL_MS } from '../support/stalls.ts'
+import { LONGEST_STALL_MS, measureStalls } from '../support/stalls.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 const SHA = 'a'.repeat(40)
@@ -52,14 +52,12 @@ async function startHost(t: Test, answer: RequestListener) {
   return { host, send }
 }
 
-/** A collection of garbage may fall into a measurement, but hardly into each of three. */
 async function isShort(t: Test, host: HostProcess, what: string, work: () => Promise<unknown>): Promise<void> {
-  const measured: { longestMs: number; delayMs: number }[] = []
-  do {
+  const measured = await measureStalls(async () => {
     await host.stalls()
     await work()
-    measured.push(await host.stalls())
-  } while (measured.at(-1)!.longestMs >= LONGEST_STALL_MS && measured.length < 3)
+    return host.stalls()
+  })
   const { longestMs, delayMs } = measured.at(-1)!
   t.ok(
     longestMs < LONGEST_STALL_MS,

@@ -1,4 +1,4 @@
-/** A process of its own with a git server of very many branches, so that what the server does holds up nobody else. Tells its parent where it is. */
+/** A git server with very many branches, in a process of its own: its work holds up nobody else's. It tells its parent its address. */
 import { writeBranches } from '../../../test/destinations/git-history.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 
