@@ -76,13 +76,8 @@ t.test('no answer of a destination is too large for the process, whatever JSON m
 
 t.test('a check that has the service hold too much fails alone', { skip }, async (t) => {
   const { check, plugin } = await startDeeds(t)
-  const deeds = ['reads many bodies at once', undefined, 'waits for many calls']
-  let outcomes: unknown[]
-  let runs = 0
-  // The destination is in this thread: on a busy machine 300 MiB keep it from answering the others in time.
-  do outcomes = await Promise.all(deeds.map((deed) => check('page', deed)))
-  while (outcomes.includes('DestinationError timeout') && ++runs < 3)
-  t.strictSame(outcomes, ['Error', PAGE, { ...PAGE, facts: { told: 'true' } }])
+  const checks = ['reads many bodies at once', undefined, 'waits for many calls'].map((deed) => check('page', deed))
+  t.strictSame(await Promise.all(checks), ['Error', PAGE, { ...PAGE, facts: { told: 'true' } }])
   t.match(plugin.parts.state(), { restarts: 0 })
 })
 
