@@ -8,9 +8,9 @@ interface Folder {
   readonly at: string
   /** How many processes its files share on each database. Without it each file has a process to itself. */
   readonly processes?: number
-  /** Its files that run on PostgreSQL as well as on SQLite, in a short run only if `always`. A file may choose its databases itself instead. */
-  readonly onBoth?: 'always' | 'all' | readonly string[]
-  /** End to end: its tests drive browsers, package managers, a chain, or every command of the documentation. `npm run test:e2e` runs them. */
+  /** Its files that run on PostgreSQL as well as on SQLite, unless the run is short. A file may choose its databases itself instead. */
+  readonly onBoth?: 'all' | readonly string[]
+  /** End to end: its tests drive other programs, such as browsers, git, chains, or hosts that are killed. `npm run test:e2e` runs them. */
   readonly endToEnd?: true
 }
 
@@ -20,25 +20,31 @@ interface Folder {
  * (`test/support/after-file.ts`).
  */
 const FOLDERS: readonly Folder[] = [
+  { at: 'test/hosts/', processes: 1 },
+  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
+  { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/traps/' },
-  { at: 'plugins/', processes: 3 },
+  // Real git with long histories, with what it must not do, and in each situation of the kit.
+  { at: 'plugins/codehost/test/git-', processes: 1, endToEnd: true },
+  { at: 'plugins/codehost/test/conformance-git.test', endToEnd: true },
+  { at: 'plugins/codehost/test/gitea-', processes: 1, endToEnd: true },
+  { at: 'plugins/anchor-eas/', processes: 1, endToEnd: true },
+  { at: 'plugins/', processes: 2 },
   // Traps wait most of the time: what computes runs beside them.
-  { at: 'test/traps-forges/', processes: 3 },
+  { at: 'test/traps-forges/', processes: 1 },
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test', endToEnd: true },
-  { at: 'test/hosts/', processes: 2 },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   { at: 'test/traps-registry/' },
   { at: 'test/create-plugin.test', endToEnd: true },
-  // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
-  { at: 'test/console/', processes: 2, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/traps-http/' },
   // Their tests run side by side.
-  { at: 'server/test/plugins/isolation/' },
-  { at: 'server/', processes: 4 },
+  { at: 'server/test/plugins/isolation/', endToEnd: true },
+  { at: 'server/test/cli/checkout.test', endToEnd: true },
+  { at: 'server/', processes: 3 },
   { at: 'test/browser/', processes: 2, endToEnd: true },
-  { at: 'test/crash/', onBoth: 'always' },
+  { at: 'test/crash/', onBoth: 'all' },
   // These two set up a world of their own.
   { at: 'test/docs.test', endToEnd: true },
   { at: 'test/packaging.test', endToEnd: true },
@@ -51,11 +57,12 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/site/', processes: 1 },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log'] },
   // Their tests run side by side.
-  { at: 'test/anchors/killed.test' },
-  { at: 'test/anchors/published.test', onBoth: 'all' },
+  { at: 'test/anchors/killed.test', endToEnd: true },
+  { at: 'test/anchors/published.test', onBoth: 'all', endToEnd: true },
+  { at: 'test/copy.test', endToEnd: true },
   { at: 'test/anchors/', processes: 1 },
   { at: 'test/chain/' },
-  { at: 'test/', processes: 4, onBoth: ['cli'] },
+  { at: 'test/', processes: 3, onBoth: ['cli'] },
 ]
 
 export interface PlannedProcess {
@@ -120,7 +127,6 @@ export function planProcesses(tests: readonly string[], extent: Extent): Planned
 }
 
 function isOnBoth({ at, onBoth = [] }: Folder, path: string, extent: Extent): boolean {
-  if (onBoth === 'always') return true
   if (extent === 'short') return false
   return onBoth === 'all' || onBoth.some((name) => path === `build/${at}${name}.test.js`)
 }

@@ -23,7 +23,7 @@ import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, extentFor, planProcesses, testsFor } from './test-plan.ts'
 
 /** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
-const JOBS = availableParallelism() + (startsSlowly() ? 0 : 2)
+const JOBS = availableParallelism() + (startsSlowly() ? 1 : 2)
 const LONGEST_MS = 600_000
 
 const words = process.argv.slice(2)

@@ -17,13 +17,8 @@ import {
   startSource,
   submitMany,
 } from './support/copies.ts'
-import { createDatabase, type Dialect } from './support/database.ts'
-import { byExtent } from './support/extent.ts'
+import { createDatabase } from './support/database.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
-
-/** A short run copies to the other database only. */
-const copiesOf = (from: Dialect) =>
-  byExtent<readonly Dialect[]>({ short: DIALECTS.filter((to) => to !== from), usual: DIALECTS, thorough: DIALECTS })
 
 /** More than one tile of leaves. */
 const MANY = 300
@@ -52,7 +47,7 @@ for (const from of DIALECTS) {
     const keys = (await source.request('/.well-known/poaw-keys.json')).body
     await source.stop()
 
-    for (const to of copiesOf(from)) {
+    for (const to of DIALECTS) {
       await t.test(`on ${to}`, async (t) => {
         const url = await emptyDatabase(t, to)
         const args = ['copy', '--from', source.config.databaseUrl, '--to', url]

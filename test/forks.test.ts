@@ -6,7 +6,7 @@ import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
-import { createDatabase, type Dialect } from './support/database.ts'
+import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
@@ -70,7 +70,7 @@ async function isSound({ installation }: Started, receiptId: string) {
   return { report: await checkReceipt(JSON.stringify(body), { keys }), logId: body.proof.log_id }
 }
 
-for (const dialect of ['sqlite', 'postgres'] as const) {
+for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, nothing is signed on a database from an older backup, until another log begins`, async (t) => {
     const started = await start(t, dialect)
     const { installation, client } = started

@@ -12,6 +12,7 @@ import {
   writeRecording,
 } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
+import { LONG } from '../../test/support/extent.ts'
 import { examine, options } from './bad-plugins/cases.ts'
 import { ticketPlugin } from './bad-plugins/good.ts'
 import { TOKEN, tracker } from './bad-plugins/tracker.ts'
@@ -101,7 +102,7 @@ async function recordings(t: Test, more: readonly string[]): Promise<Record<stri
   return files
 }
 
-t.test('a plugin passes on recordings of its destination as it does live', async (t) => {
+t.test('a plugin passes on recordings of its destination as it does live', LONG, async (t) => {
   const files = await recordings(t, ['/account'])
   const { unprivileged: _, ...rest } = options(ticketPlugin(), ['closed', 'open'])
   const tests: [string, () => Promise<void>][] = []

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import { LONG } from '../../test/support/extent.ts'
 
 t.setTimeout(120_000)
 
@@ -14,18 +15,30 @@ const ROWS: readonly (readonly [where: string, says: RegExp])[] = [
   ['answer', /at the check fault\.502, case "the ticket is closed", GET \/projects\/ACME/],
 ]
 
-// At once, because each takes the time after which the kit gives up.
-const RUNS = ROWS.map(([where, says]) => ({ where, says, ended: hold(where) }))
-
-for (const { where, says, ended } of RUNS) {
-  t.test(`a plugin that loops in its ${where} is named before the process ends`, async (t) => {
-    const { signal, text } = await ended
+const hold = holdingAll()
+for (const [where, says] of ROWS) {
+  t.test(`a plugin that loops in its ${where} is named before the process ends`, LONG, async (t) => {
+    const { signal, text } = await hold(where)
     t.equal(signal, 'SIGKILL')
     t.match(text, says)
   })
 }
 
-async function hold(where: string): Promise<{ readonly signal: unknown; readonly text: string }> {
+interface Ended {
+  readonly signal: unknown
+  readonly text: string
+}
+
+/** The first call starts all, because each takes the time after which the kit gives up. */
+function holdingAll(): (where: string) => Promise<Ended> {
+  let runs: Map<string, Promise<Ended>> | undefined
+  return (where) => {
+    runs ??= new Map(ROWS.map(([where]) => [where, run(where)]))
+    return runs.get(where)!
+  }
+}
+
+async function run(where: string): Promise<Ended> {
   const child = spawn(process.execPath, [HOLDING, where], { stdio: ['ignore', 'ignore', 'pipe'] })
   let text = ''
   child.stderr.setEncoding('utf8').on('data', (part) => {

@@ -10,7 +10,7 @@ import { createLog, grow } from '../../server/test/support/grown-log.ts'
 import { createDatabase, type Dialect } from '../support/database.ts'
 import { createScriptedAnchorer, ScriptedChain, type ScriptedOptions } from './scripted-chain.ts'
 
-export const DIALECTS: readonly Dialect[] = ['sqlite', 'postgres']
+export { DIALECTS } from '../support/database.ts'
 export const NOON = Date.UTC(2026, 8, 25, 12)
 
 export class Crash extends Error {}

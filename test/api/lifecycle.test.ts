@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createClient } from '@claimcheck/client'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
+import { LONG } from '../support/extent.ts'
 import { Installation, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
 
 const TOLERANCE_MS = 10 * 60_000
@@ -48,7 +49,7 @@ t.test('a verifier that hangs costs only its own check', async (t) => {
   t.match(await hanging, { status: 202, body: { state: 'queued' } })
 })
 
-t.test('more claims than can be checked at once are taken, and checked in turn', async (t) => {
+t.test('more claims than can be checked at once are taken, and checked in turn', LONG, async (t) => {
   const checks = { timeout_ms: 800, first_answer_ms: 3000, concurrency: 1 }
   const installation = await Installation.start({ file: { checks } })
   t.teardown(() => installation.remove())
@@ -80,6 +81,7 @@ async function command(folder: string, ...args: string[]) {
 
 t.test(
   'after SIGTERM under load every claim that was acknowledged is there, and every receipt that was named',
+  LONG,
   async (t) => {
     const folder = t.testdir()
     writeFileSync(

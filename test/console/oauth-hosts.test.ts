@@ -2,7 +2,7 @@
 import { REGISTRATIONS_A_DAY } from '@claimcheck/server/oauth/registration-quota'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
-import { createDatabase, type Dialect } from '../support/database.ts'
+import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
@@ -76,7 +76,7 @@ for (const [what, hosts] of Object.entries(pairs)) {
   })
 }
 
-for (const dialect of ['sqlite', 'postgres'] as const) {
+for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, of two who use one code at once one is served, and nothing remains of it`, async (t) => {
     const { one, two } = await twoHosts(t, dialect)
     const owner = await ownerOf(one)

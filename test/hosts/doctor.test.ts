@@ -2,6 +2,7 @@ import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
 import { Installation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
 
@@ -38,7 +39,7 @@ t.test('doctor finds nothing while hosts append and change the key', async (t) =
   t.strictSame((await diagnose(storage, { secrets, chunks, signatures: true })).problems, [])
 })
 
-t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', async (t) => {
+t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', LONG, async (t) => {
   const { installation, client, submitMany } = await twoHosts(t)
   for (let times = 0; times < 12; times++) await submitMany(38)
   // The newest head, which is changed below, is to stand for one leaf: what a changed head stands for is not looked at.

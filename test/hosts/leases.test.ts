@@ -8,6 +8,7 @@ import type { HostProcess } from '../crash/host-process.ts'
 import { Ledger } from '../crash/ledger.ts'
 import { afterFile } from '../support/after-file.ts'
 import { createDatabase } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
 
 const FIRST_ANSWER_MS = 10_000
 
@@ -39,27 +40,31 @@ async function treeSize(host: HostProcess): Promise<number> {
 }
 
 // The first, because its audit knows its own claims alone.
-t.test('a host that freezes while it holds the log holds up the others for seconds, and then is past', async (t) => {
-  const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
-  const ledger = new Ledger()
-  const submit = async (host: HostProcess) => {
-    const known = ledger.plan(presentClaim(`claim-${ledger.claims.size}`))
-    return (await ledger.submission(known, fleet.submit(host, known.claim))) || undefined
-  }
-  await frozen.strike({ signal: 'SIGSTOP', before: 'UPDATE log' })
-  const stuck = submit(frozen)
-  const isFrozen = async () =>
-    (await Promise.race([fleet.request(frozen, '/healthz'), setTimeout(500, 'frozen')])) === 'frozen' || undefined
-  t.ok(await until(10_000, isFrozen))
-  const startedAt = Date.now()
-  await until(20_000, () => submit(other))
-  t.comment(`held up for ${Date.now() - startedAt} ms`)
-  frozen.signal('SIGCONT')
-  await stuck
-  await until(5000, () => submit(frozen))
-  await audit(fleet, ledger)
-  t.strictSame([...ledger.problems], [])
-})
+t.test(
+  'a host that freezes while it holds the log holds up the others for seconds, and then is past',
+  LONG,
+  async (t) => {
+    const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
+    const ledger = new Ledger()
+    const submit = async (host: HostProcess) => {
+      const known = ledger.plan(presentClaim(`claim-${ledger.claims.size}`))
+      return (await ledger.submission(known, fleet.submit(host, known.claim))) || undefined
+    }
+    await frozen.strike({ signal: 'SIGSTOP', before: 'UPDATE log' })
+    const stuck = submit(frozen)
+    const isFrozen = async () =>
+      (await Promise.race([fleet.request(frozen, '/healthz'), setTimeout(500, 'frozen')])) === 'frozen' || undefined
+    t.ok(await until(10_000, isFrozen))
+    const startedAt = Date.now()
+    await until(20_000, () => submit(other))
+    t.comment(`held up for ${Date.now() - startedAt} ms`)
+    frozen.signal('SIGCONT')
+    await stuck
+    await until(5000, () => submit(frozen))
+    await audit(fleet, ledger)
+    t.strictSame([...ledger.problems], [])
+  },
+)
 
 t.test('twenty identical submissions at once, over three hosts, are one claim with one receipt', async (t) => {
   const { claim } = presentClaim('same')
@@ -80,30 +85,34 @@ t.test('twenty identical submissions at once, over three hosts, are one claim wi
   for (const host of fleet.hosts) t.equal(await treeSize(host), before + 1)
 })
 
-t.test('a host that freezes in a check loses its claim to another, and adds nothing when it goes on', async (t) => {
-  const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
-  const before = await treeSize(other)
-  const leased = hangingClaim('leased').claim
-  const submittedAt = Date.now()
-  const answer = fleet.submit(frozen, leased)
-  const claim = await until(2000, async () => {
-    const { claims } = await read<{ claims: ClaimStatus[] }>(other, '/v1/claims')
-    return claims.find(({ client_claim_id }) => client_claim_id === leased.client_claim_id)
-  })
-  frozen.signal('SIGSTOP')
-  const ask = () => read<ClaimStatus>(other, `/v1/claims/${claim.claim_id}`)
-  t.match(await ask(), { state: 'queued', attempts: 0 }, 'it was frozen while it checked')
-  const decided = await until(15_000, async () => {
-    const status = await ask()
-    return status.state === 'decided' ? status : undefined
-  })
-  frozen.signal('SIGCONT')
-  const late: SubmittedClaim = JSON.parse((await answer)!.text)
-  // Past its bound it answers as it knew the claim, and may do so before it looks again.
-  const isOverdue = Date.now() - submittedAt > FIRST_ANSWER_MS && late.state === 'queued'
-  const known = isOverdue ? { receipt_id: null, attempts: 0 } : { receipt_id: decided.receipt_id, attempts: 1 }
-  t.match(late, { claim_id: claim.claim_id, ...known })
-  t.match(await ask(), { receipt_id: decided.receipt_id, attempts: 1, verdict: 'unverifiable' })
-  t.equal(await treeSize(other), before + 1)
-  t.strictSame(await fleet.doctor(), [])
-})
+t.test(
+  'a host that freezes in a check loses its claim to another, and adds nothing when it goes on',
+  LONG,
+  async (t) => {
+    const [frozen, other] = fleet.hosts as [HostProcess, HostProcess]
+    const before = await treeSize(other)
+    const leased = hangingClaim('leased').claim
+    const submittedAt = Date.now()
+    const answer = fleet.submit(frozen, leased)
+    const claim = await until(2000, async () => {
+      const { claims } = await read<{ claims: ClaimStatus[] }>(other, '/v1/claims')
+      return claims.find(({ client_claim_id }) => client_claim_id === leased.client_claim_id)
+    })
+    frozen.signal('SIGSTOP')
+    const ask = () => read<ClaimStatus>(other, `/v1/claims/${claim.claim_id}`)
+    t.match(await ask(), { state: 'queued', attempts: 0 }, 'it was frozen while it checked')
+    const decided = await until(15_000, async () => {
+      const status = await ask()
+      return status.state === 'decided' ? status : undefined
+    })
+    frozen.signal('SIGCONT')
+    const late: SubmittedClaim = JSON.parse((await answer)!.text)
+    // Past its bound it answers as it knew the claim, and may do so before it looks again.
+    const isOverdue = Date.now() - submittedAt > FIRST_ANSWER_MS && late.state === 'queued'
+    const known = isOverdue ? { receipt_id: null, attempts: 0 } : { receipt_id: decided.receipt_id, attempts: 1 }
+    t.match(late, { claim_id: claim.claim_id, ...known })
+    t.match(await ask(), { receipt_id: decided.receipt_id, attempts: 1, verdict: 'unverifiable' })
+    t.equal(await treeSize(other), before + 1)
+    t.strictSame(await fleet.doctor(), [])
+  },
+)

@@ -4,6 +4,7 @@ import { createCounters } from '@claimcheck/server/hosts/counters'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Database } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
 import { type Host, Installation } from '../support/installation.ts'
 import { minuteWithRoom } from '../support/minute.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -60,7 +61,7 @@ t.test('an address may ask as much over all hosts as over one', async (t) => {
   }
 })
 
-t.test('refused credentials are counted over all hosts, and stop good ones on each', async (t) => {
+t.test('refused credentials are counted over all hosts, and stop good ones on each', LONG, async (t) => {
   const { installation, hosts } = await threeHosts(t, { refusals: 3 })
   const client = await installation.client('acme')
   const guess = (host: Host) =>
@@ -112,7 +113,7 @@ t.test('hosts that count the same subjects in any order do not wait for each oth
   t.strictSame(new Set((await add(0)).map(({ count }) => count)), new Set([61]))
 })
 
-t.test('while the database cannot be reached no request passes uncounted', async (t) => {
+t.test('while the database cannot be reached no request passes uncounted', LONG, async (t) => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
   const database = await createDatabase('postgres', { serverUrl: postgres.url })

@@ -12,6 +12,7 @@ import t, { type Test } from 'tap'
 import { HostProcess } from '../crash/host-process.ts'
 import { connect } from '../support/connect.ts'
 import { createDatabase } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
 import { LONGEST_STALL_MS, measureStalls } from '../support/stalls.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
@@ -161,7 +162,7 @@ const answersOf = (bytes: number): [what: string, answer: RequestListener][] => 
   ['no UTF-8', (_request, response) => response.end(Buffer.alloc(bytes, 0xff))],
 ]
 
-t.test('requests', async (t) => {
+t.test('requests', LONG, async (t) => {
   const { host, send } = await startHost(t, (_request, response) => response.writeHead(404).end())
   const post = (body: string) => send('/v1/claims', { method: 'POST', body })
   // What is compiled and read once is not what a request costs.
@@ -188,7 +189,7 @@ t.test('requests', async (t) => {
   }
 })
 
-t.test('answers', async (t) => {
+t.test('answers', LONG, async (t) => {
   let answer: RequestListener = (_request, response) => response.writeHead(404).end()
   const { host, send } = await startHost(t, (request, response) => answer(request, response))
   const post = () => send('/v1/claims', { method: 'POST', body: JSON.stringify(claim()) })

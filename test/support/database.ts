@@ -4,10 +4,18 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { openStorage } from '@claimcheck/server/storage/open'
+import { byExtent } from './extent.ts'
 import { sharedPostgresUrl } from './postgres.ts'
 import { query } from './sql.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
+
+/** What a test runs on that chooses its databases itself: a short run on SQLite alone. */
+export const DIALECTS = byExtent<readonly Dialect[]>({
+  short: ['sqlite'],
+  usual: ['sqlite', 'postgres'],
+  thorough: ['sqlite', 'postgres'],
+})
 
 export interface Database {
   readonly dialect: Dialect

@@ -36,12 +36,12 @@ export function shareOf<T>(rows: readonly T[], first: number, of: number): T[] {
   return IS_THOROUGH ? [...rows] : rows.filter((_, index) => index % of === first)
 }
 
-/** In a short run every fifth of these rows. */
+/** In a short run every eighth of these rows. */
 export function shortened<T>(rows: readonly T[]): T[] {
   return rows.filter((_, index) => index % SHORTENED === 0)
 }
 
-const SHORTENED = byExtent({ short: 5, usual: 1, thorough: 1 })
+const SHORTENED = byExtent({ short: 8, usual: 1, thorough: 1 })
 
 /** The least of rows that were as many before they were shortened. */
 export function shortenedCount(count: number): number {

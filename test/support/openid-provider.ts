@@ -28,8 +28,9 @@ export class OpenIdProvider {
     this.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
+  /** It is down until it is opened. */
   static async start(): Promise<OpenIdProvider> {
-    const server = createServer()
+    const server = createServer((_request, response) => response.writeHead(503).end())
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     return new OpenIdProvider(server)

@@ -1,7 +1,7 @@
 /** The tests of a table of bad plugins: the kit finds each one's fault by the check that is named for it, alone or among all others. */
 import { CHECKS } from '@claimcheck/core/testkit'
 import t from 'tap'
-import { IS_THOROUGH } from '../../../test/support/extent.ts'
+import { IS_THOROUGH, LONG } from '../../../test/support/extent.ts'
 import { examine } from './cases.ts'
 import { leftServers, leftTimers } from './requests.ts'
 import type { BadPlugin } from './row.ts'
@@ -12,8 +12,8 @@ const USUAL: readonly Situation[] = ['closed']
 
 export function catches(rows: readonly BadPlugin[]): void {
   t.setTimeout(LONGEST_MS)
-  for (const { what, caughtBy, plugin, situations = USUAL, way } of rows) {
-    t.test(`${caughtBy} catches a plugin that ${what}`, async (t) => {
+  for (const { what, caughtBy, plugin, situations = USUAL, way, takesLong } of rows) {
+    t.test(`${caughtBy} catches a plugin that ${what}`, takesLong ? LONG : {}, async (t) => {
       const { ok, checks } = await examine(plugin(), situations, way, IS_THOROUGH ? undefined : [caughtBy])
       endLeft()
       t.notOk(ok)

@@ -104,6 +104,7 @@ export const CONNECTIONS: readonly BadPlugin[] = [
   {
     what: 'goes on with a probe whose time is over',
     caughtBy: 'probe.abort',
+    takesLong: true,
     plugin: withType({
       probe: (options, context) => connection.probe(options, context).catch(() => new Promise<never>(() => {})),
     }),

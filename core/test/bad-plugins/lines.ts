@@ -164,6 +164,7 @@ export const LINES: readonly BadPlugin[] = [
   {
     what: 'waits for an answer for ever',
     caughtBy: 'abort.heeded',
+    takesLong: true,
     way,
     plugin: () =>
       linePlugin({

@@ -90,6 +90,7 @@ export const REQUESTS: readonly BadPlugin[] = [
   {
     what: 'waits after its abort',
     caughtBy: 'abort.heeded',
+    takesLong: true,
     plugin: () =>
       ticketPlugin({
         parts: {

@@ -15,4 +15,6 @@ export interface BadPlugin {
   readonly situations?: readonly Situation[]
   /** `requests`, when left out. */
   readonly way?: Way
+  /** The kit waits long before it is sure. */
+  readonly takesLong?: true
 }

@@ -1,6 +1,7 @@
 /** The marks of reads that do not show the commit, each at a real git server or at the stand-in for GitHub. Threat A3 of `security.md`. */
 import type { Observation } from '@claimcheck/core'
 import t from 'tap'
+import { LONG } from '../../../test/support/extent.ts'
 import { atGitServer } from './git-fixture.ts'
 import { atGitHub, MINUTE, NOON } from './github-fixture.ts'
 
@@ -12,7 +13,7 @@ function seenBefore(facts: { branch_listed: boolean; head?: string }, sentAt = D
   return [{ sentAt, observation: { kind: 'absent', facts } as const }]
 }
 
-t.test('at a git server', async (t) => {
+t.test('at a git server', LONG, async (t) => {
   const { server, repository, base, look, connect } = await atGitServer(t)
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })

@@ -5,7 +5,6 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { silence } from '../../../test/destinations/faults.ts'
 import { writeBomb, writeBranches } from '../../../test/destinations/git-history.ts'
-import { LONG } from '../../../test/support/extent.ts'
 import { watchGit } from '../../../test/support/git-memory.ts'
 import { LONGEST_STALL_MS, measureStalls, watchStalls } from '../../../test/support/stalls.ts'
 import { claimOf } from './claim.ts'
@@ -36,7 +35,7 @@ t.test('a pack of some kilobytes that inflates to more than the memory is an une
   t.same(await leftBehind(), [])
 })
 
-t.test('a listing of very many branches holds up nothing else', LONG, async (t) => {
+t.test('a listing of very many branches holds up nothing else', async (t) => {
   const server = fork(new URL('many-branches.js', import.meta.url))
   t.teardown(() => server.disconnect())
   const [{ url, tip }] = (await once(server, 'message')) as [ManyBranches]
@@ -66,7 +65,7 @@ t.test('a listing of very many branches holds up nothing else', LONG, async (t) 
   t.ok(measured.at(-1)!.longestMs < LONGEST_STALL_MS, measured.map(({ longestMs }) => `${longestMs} ms`).join(', '))
 })
 
-t.test('a listing of more branches than are read is an unexpected response', LONG, async (t) => {
+t.test('a listing of more branches than are read is an unexpected response', async (t) => {
   const { repository, base, look } = await atGitServer(t)
   await writeBranches(repository.folder, 500_001, base)
   await repository.push('main', base)

@@ -5,7 +5,7 @@ import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/stora
 import type { Test } from 'tap'
 import { copyTemplate, createDatabase, type Dialect } from '../../../test/support/database.ts'
 
-export const DIALECTS = ['sqlite', 'postgres'] as const
+export { DIALECTS } from '../../../test/support/database.ts'
 
 let databases = 0
 

@@ -32,7 +32,7 @@ export interface Command {
 
 /** The user `nobody`, as whom a plugin runs when the host is root. */
 export const NOBODY = 65534
-/** The programs that a sandbox is made with. `mount`, `mkdir`, `ln` and `dirname` are called by name, in the script below. */
+/** The programs that a sandbox is made with. `mount`, `mkdir` and `ln` are called by name, in the script below. */
 const TOOLS = ['setpriv', 'prlimit', 'env'] as const
 const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot'] as const
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
@@ -54,14 +54,15 @@ const MOST_HANDLES = 1024
 const SCRIPT = `set -e
 root=/sys
 mount -t tmpfs -o size=1m,mode=755,nosuid,nodev claimcheck "$root"
+into() { [ -d "$root$1" ] || mkdir -p "$root$1"; }
 while [ "$1" != -- ]; do
   case $1 in
-    system) mkdir -p "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
-    folder) mkdir -p "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
-    program) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
-    file) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
-    device) mkdir -p "$root$(dirname "$2")"; : > "$root$2"; mount -o bind,ro,nosuid,noexec "$2" "$root$2"; shift 2;;
-    link) mkdir -p "$root$(dirname "$3")"; ln -s "$2" "$root$3"; shift 3;;
+    system) into "$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
+    folder) into "$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
+    program) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
+    file) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
+    device) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,noexec "$2" "$root$2"; shift 2;;
+    link) into "\${3%/*}"; ln -s "$2" "$root$3"; shift 3;;
   esac
 done
 shift

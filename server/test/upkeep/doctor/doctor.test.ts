@@ -5,6 +5,7 @@ import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t from 'tap'
 import { afterFile } from '../../../../test/support/after-file.ts'
+import { LONG } from '../../../../test/support/extent.ts'
 import { install, LEAVES } from './installation.ts'
 import { changedCopy, diagnoseFile, keepLog, problemsAfter } from './kept-log.ts'
 
@@ -177,7 +178,7 @@ t.test('where everything is wrong, a thousand things are named', async (t) => {
   t.equal(problems.length, 1000)
 })
 
-t.test('a log that grows and changes its key meanwhile is in order all the same', async (t) => {
+t.test('a log that grows and changes its key meanwhile is in order all the same', LONG, async (t) => {
   const { claimcheck, submit } = await install(t.testdir())
   t.teardown(() => claimcheck.close())
   let claims = 0
