@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { git } from '../../../test/destinations/git.ts'
-import { shortened } from '../../../test/support/extent.ts'
+import { LONG, shortened } from '../../../test/support/extent.ts'
 import { createCache, outcome } from './context.ts'
 import { atGitServer } from './git-fixture.ts'
 
@@ -116,7 +116,7 @@ t.test('an old server without partial clones can be read', async (t) => {
   t.equal(await outcome(look('0'.repeat(40), { target: 'acme/plain' })), 'absent')
 })
 
-t.test('claims that wait for the same branch share one read', async (t) => {
+t.test('claims that wait for the same branch share one read', LONG, async (t) => {
   const { server, repository, first, connect, look } = await atGitServer(t)
   const cache = createCache()
   const shas = await Promise.all(Array.from({ length: 8 }, () => repository.commit()))
