@@ -120,16 +120,17 @@ const TRUST_LEVEL = 2
 export function receiptBody(decided: DecidedClaim): ReceiptBody {
   const { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict } = decided
   const { action, target, params, claimed_at, client_claim_id } = toWireClaim(claim)
+  // Here and below the members are in canonical order, so that nothing is sorted.
   return {
-    spec_version: 'poaw/0.1',
-    receipt_id: receiptId,
+    agent: agentBound ? { bound: true, id: agentId } : { id: agentId },
+    claim: { action, claim_digest: claim.claimDigest, claimed_at, client_claim_id, params, target },
     issued_at: formatInstant(issuedAt),
     issuer: issuer.name === undefined ? { key_id: issuer.keyId } : { key_id: issuer.keyId, name: issuer.name },
-    agent: agentBound ? { id: agentId, bound: true } : { id: agentId },
-    claim: { action, target, params, claimed_at, client_claim_id, claim_digest: claim.claimDigest },
     observation: toWireObservation(observation),
-    verdict: toWireVerdict(verdict),
+    receipt_id: receiptId,
+    spec_version: 'poaw/0.1',
     trust_level: TRUST_LEVEL,
+    verdict: toWireVerdict(verdict),
   }
 }
 
@@ -146,15 +147,20 @@ export function entryOf(bodyText: string, signature: Signature): string {
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
   const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
   return {
-    verifier: { id: verifier.id, version: verifier.version, ...toWirePlugin(verifier.plugin) },
-    observed_at: formatInstant(observedAt),
-    deadline_at: formatInstant(deadlineAt),
-    attempts,
-    facts,
     ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
-    ...(source ? { source: toWireSource(source) } : {}),
+    attempts,
+    deadline_at: formatInstant(deadlineAt),
     ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
+    facts,
+    observed_at: formatInstant(observedAt),
+    ...(source ? { source: toWireSource(source) } : {}),
+    verifier: toWireVerifier(verifier),
   }
+}
+
+function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['verifier']): WireVerifier {
+  const { code_hash, ...code } = toWirePlugin(plugin)
+  return { ...(code_hash === undefined ? {} : { code_hash }), id, ...code, version }
 }
 
 export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
@@ -170,12 +176,12 @@ export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier,
 export function toWireSource(source: Source): WireSource {
   const { provider } = source
   return 'baseUrl' in source
-    ? { provider, listed: source.listed, base_url: source.baseUrl }
-    : { provider, listed: false, source_id: source.sourceId }
+    ? { base_url: source.baseUrl, listed: source.listed, provider }
+    : { listed: false, provider, source_id: source.sourceId }
 }
 
 function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
-  return reasonCode === undefined ? { value } : { value, reason_code: reasonCode }
+  return reasonCode === undefined ? { value } : { reason_code: reasonCode, value }
 }
 
 export function toWireInterval({ notBefore, notAfter, source }: Interval) {

@@ -26,7 +26,8 @@ export type WireClaim = {
 }
 
 export function toWireClaim({ action, target, params, claimedAt, clientClaimId }: SubmittedClaim): WireClaim {
-  return { action, target, params, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId }
+  // In canonical order, so that nothing is sorted.
+  return { action, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId, params, target }
 }
 
 /** base64url. @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */

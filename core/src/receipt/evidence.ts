@@ -114,18 +114,9 @@ function evidenceDocument(
   { basis }: Pick<Decision, 'basis'>,
 ): EvidenceDocument {
   const lastRead = checks.findLast(isRead)
+  // Here and below the members are in canonical order, so that nothing is sorted.
   return {
-    evidence_version: 1,
-    rules_version: rules.rulesVersion,
-    profile: { action: profile.action, version: profile.version },
-    rules: {
-      required: rules.required,
-      tolerance_ms: rules.toleranceMs,
-      age_ms: rules.ageMs ?? 0,
-      removed_within_ms: rules.removedWithinMs ?? 0,
-      closing_ms: closing.closingMs,
-      grace_ms: closing.graceMs,
-    },
+    checks: checks.map((check) => toWireCheck(check, check === basis || check === lastRead)),
     claim: {
       claim_digest: claim.claimDigest,
       claimed_at: formatInstant(claim.claimedAt),
@@ -133,37 +124,49 @@ function evidenceDocument(
       submitted_at: formatInstant(claim.submittedAt),
     },
     decided_at: formatInstant(decidedAt),
-    checks: checks.map((check) => toWireCheck(check, check === basis || check === lastRead)),
+    evidence_version: 1,
+    profile: { action: profile.action, version: profile.version },
+    rules: {
+      age_ms: rules.ageMs ?? 0,
+      closing_ms: closing.closingMs,
+      grace_ms: closing.graceMs,
+      removed_within_ms: rules.removedWithinMs ?? 0,
+      required: rules.required,
+      tolerance_ms: rules.toleranceMs,
+    },
+    rules_version: rules.rulesVersion,
   }
 }
 
 function toWireCheck(check: CheckRecord, withFacts: boolean): EvidenceRead | EvidenceFailure {
-  const times = { sent_at: formatInstant(check.sentAt), answered_at: formatInstant(check.answeredAt) }
+  const sentAt = formatInstant(check.sentAt)
+  const answeredAt = formatInstant(check.answeredAt)
   if (!isRead(check)) {
     const { code, status, retryAt } = check.failure
     const failure = {
       code,
-      ...(status === undefined ? {} : { status }),
       ...(retryAt === undefined ? {} : { retry_at: formatInstant(retryAt) }),
+      ...(status === undefined ? {} : { status }),
     }
-    return { ...times, failure }
+    return { answered_at: answeredAt, failure, sent_at: sentAt }
   }
   const { observation, clockOffsetMs, dated = false, ageMs = 0, source } = check
   const { kind, facts, mark, stays, settled } = observation
   const present = observation.kind === 'present' ? observation : undefined
   return {
-    ...times,
+    age_ms: ageMs,
+    answered_at: answeredAt,
+    ...(present?.appeared === undefined ? {} : { appeared: toWireLogTime(present.appeared) }),
     clock_offset_ms: clockOffsetMs,
     dated,
-    age_ms: ageMs,
-    ...(source ? { source: toWireSource(source) } : {}),
-    kind,
     ...(present ? { differs: present.differs } : {}),
-    ...(mark === undefined ? {} : { mark }),
-    ...(stays === undefined ? {} : { stays: stays.map(toWireStay) }),
-    ...(present?.appeared === undefined ? {} : { appeared: toWireLogTime(present.appeared) }),
-    ...(settled === undefined ? {} : { settled }),
     ...(withFacts ? { facts } : {}),
+    kind,
+    ...(mark === undefined ? {} : { mark }),
+    sent_at: sentAt,
+    ...(settled === undefined ? {} : { settled }),
+    ...(source ? { source: toWireSource(source) } : {}),
+    ...(stays === undefined ? {} : { stays: stays.map(toWireStay) }),
   }
 }
 
