@@ -16,7 +16,7 @@ import type { Config } from '../config/config.ts'
 import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Registry } from '../plugins/registry.ts'
-import type { ClaimRow } from '../storage/claim-row.ts'
+import type { ClaimRow, NewClaim } from '../storage/claim-row.ts'
 import { laneOf } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
@@ -30,7 +30,7 @@ export interface Adjudication {
    * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
    * nothing, when a claim with its client_claim_id exists.
    */
-  first(claim: ClaimRow): Promise<FirstCheck | undefined>
+  first(claim: NewClaim): Promise<FirstCheck | undefined>
   /**
    * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made: the claim is due as before.
    * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
@@ -95,7 +95,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
   }
 
-  function judge(claim: ClaimRow, history: readonly CheckRecord[], record: CheckRecord): Outcome {
+  function judge(claim: NewClaim, history: readonly CheckRecord[], record: CheckRecord): Outcome {
     lateness.note(claim, history, record)
     const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
     const checks = [...history, record]
@@ -123,7 +123,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     )
   }
 
-  async function checkFirst(claim: ClaimRow): Promise<FirstCheck | undefined> {
+  async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
     const entry = admission.enter({ claimId: claim.claimId, target: claim.target, lane: laneOf(claim) }, 'looking')
     if (!entry) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
     const checking = read(claim, [], entry).then((record) => judge(claim, [], record))

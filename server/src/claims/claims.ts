@@ -7,7 +7,7 @@ import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
-import { type ClaimIdentity, type ClaimRow, isErased } from '../storage/claim-row.ts'
+import { type ClaimIdentity, type ClaimRow, isErased, type NewClaim } from '../storage/claim-row.ts'
 import { identityOf } from '../storage/claims.ts'
 import type { ErasureRow } from '../storage/erasures.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -153,12 +153,12 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   }
 
   /** Resolves with the stored claim when it is on disk; undefined when a claim with its client_claim_id exists. */
-  async function storeAndCheck(row: ClaimRow): Promise<ClaimRow | undefined> {
+  async function storeAndCheck(row: NewClaim): Promise<ClaimRow | undefined> {
     const first = await adjudication.first(row)
     return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
   }
 
-  function storeOnce(row: ClaimRow): Promise<ClaimRow | undefined> {
+  function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
     const stored = storeAndCheck(row)
       .then((claim) => {

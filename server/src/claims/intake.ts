@@ -22,7 +22,7 @@ import { sha256 } from '../base/sha256.ts'
 import { validator } from '../base/validation.ts'
 import type { HostedVerifier, Normalizable } from '../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../plugins/registry.ts'
-import type { Access, ClaimRow } from '../storage/claim-row.ts'
+import type { Access, NewClaim } from '../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { placeOf, refuseUndeclared, throughConnection } from './place.ts'
 
@@ -43,6 +43,8 @@ export interface Submitter {
   /** The API key, OAuth grant or person. */
   readonly submittedBy: string
   readonly speaksFor: SpeaksFor
+  /** The API key, where it was remembered and not looked up. */
+  readonly unconfirmedKey?: string
 }
 
 /** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
@@ -69,11 +71,11 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy, speaksFor }: Submitter,
+  { workspaceId, submittedBy, speaksFor, unconfirmedKey }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
-): Promise<ClaimRow> {
+): Promise<NewClaim> {
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
   const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
@@ -119,6 +121,7 @@ export async function planClaim(
     receiptId: null,
     verdict: null,
     reasonCode: null,
+    ...(unconfirmedKey === undefined ? {} : { unconfirmedKey }),
   }
 }
 

@@ -14,7 +14,7 @@ import type { Metrics } from '../upkeep/metrics.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { KeyService } from '../workspaces/keys.ts'
 import type { SiteService } from '../workspaces/sites.ts'
-import { type Authenticate, requireCredential, requireKey } from './auth.ts'
+import { type Authenticate, type Keys, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
 import { allowOtherSites, refuseOtherSites } from './cors.ts'
@@ -52,7 +52,7 @@ export interface AppOptions {
     readonly receipts: ReceiptService
     readonly log: LogService
     readonly connections: Pick<ConnectionService, 'list'>
-    readonly keys: Pick<KeyService, 'authenticate'>
+    readonly keys: Keys
     /** Without them scripts of no other site submit claims. */
     readonly sites?: Pick<SiteService, 'isListed' | 'isListedBy'>
   }

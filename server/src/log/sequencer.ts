@@ -8,7 +8,7 @@
 import type { CheckRecord, NextCheck } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
-import type { ClaimRow } from '../storage/claim-row.ts'
+import type { ClaimRow, NewClaim } from '../storage/claim-row.ts'
 import { identityOf } from '../storage/claims.ts'
 import { type Storage, StorageError, type Writes } from '../storage/storage.ts'
 import type { Append, Draft, LogWriter } from './log-writer.ts'
@@ -18,7 +18,7 @@ import { SigningError } from './signing/key-store.ts'
 /** A check of a claim, with the decision or the time of the next check. */
 export interface Outcome {
   /** The claim before this check. */
-  readonly claim: ClaimRow
+  readonly claim: NewClaim
   readonly record: CheckRecord
   /** Undefined while it cannot be decided. */
   readonly decided: Decided | undefined
@@ -29,7 +29,7 @@ export interface Outcome {
 /** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
 export interface Sequencer {
   /** Stores a new claim. Returns false, and stores nothing, when a claim with its client_claim_id exists. */
-  store(claim: ClaimRow): Promise<boolean>
+  store(claim: NewClaim): Promise<boolean>
   /** Stores a new claim with its first check. Returns undefined, and stores nothing, when a claim with its client_claim_id exists. */
   storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
   /**
@@ -44,7 +44,7 @@ export interface Sequencer {
 }
 
 /** The claim after the outcome. @param receiptId null unless the claim is decided */
-export function claimAfter({ claim, record, decided, next }: Outcome, receiptId: string | null): ClaimRow {
+export function claimAfter({ claim, record, decided, next }: Outcome, receiptId: string | null): NewClaim {
   return {
     ...claim,
     state: decided ? 'decided' : 'queued',
@@ -65,7 +65,7 @@ interface Step {
   /** The number of checks that the stored claim must have: a decision is valid only for the recorded checks that it is based on. */
   readonly attempts: number
   /** The claim after the change. */
-  readonly claim: ClaimRow
+  readonly claim: NewClaim
   readonly draft?: Draft | undefined
 }
 
@@ -227,7 +227,7 @@ function isNew(step: Step): boolean {
   return step.isNew
 }
 
-function claimOf({ claim }: Step): ClaimRow {
+function claimOf({ claim }: Step): NewClaim {
   return claim
 }
 

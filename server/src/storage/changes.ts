@@ -5,10 +5,10 @@
 import {
   asNew,
   type ClaimProgress,
-  type ClaimRow,
   checked,
   claims,
   mayBeStored,
+  type NewClaim,
   newClaims,
   progress,
   UNDECIDED,
@@ -35,9 +35,9 @@ export interface Changes {
   readonly log: { readonly from: LogState; readonly to: LogState }
   /**
    * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
-   * or came through one that has ended.
+   * or came through one that has ended, or that was remembered and is another one now.
    */
-  readonly newClaims?: readonly ClaimRow[]
+  readonly newClaims?: readonly NewClaim[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
   readonly receipts?: readonly ReceiptRow[]

@@ -64,11 +64,21 @@ export function isClientIdLeft(clientClaimId: string): boolean {
   return /^erased:[0-9a-f]{64}\.*$/.test(clientClaimId) && clientClaimId.length === LENGTH_LEFT
 }
 
-/** A claim as it is given to a statement that stores it. */
-export const newClaims = table('claims', ['claimId'], { ...columns, clientIdLeft: text('client_id_left') })
+/** A claim that is to be stored. */
+export interface NewClaim extends ClaimRow {
+  /** The key that it came through, where that was remembered and not looked up: the statement that stores the claim looks at it. */
+  readonly unconfirmedKey?: string
+}
 
-export function asNew(claim: ClaimRow): RowOf<typeof newClaims> {
-  return { ...claim, clientIdLeft: clientIdLeft(claim) }
+/** A claim as it is given to a statement that stores it. */
+export const newClaims = table('claims', ['claimId'], {
+  ...columns,
+  clientIdLeft: text('client_id_left'),
+  unconfirmedKey: nullable(text('unconfirmed_key')),
+})
+
+export function asNew(claim: NewClaim): RowOf<typeof newClaims> {
+  return { ...claim, clientIdLeft: clientIdLeft(claim), unconfirmedKey: claim.unconfirmedKey ?? null }
 }
 
 /** Whether the content of a claim was erased: what clients write is never empty. */
@@ -110,7 +120,8 @@ export const UNDECIDED = `state <> 'decided'`
  * Whether a new claim may be stored, beside what the unique index refuses: a client_claim_id that a claim has already. None is stored either
  * with what erasure left of that; the statement sees every claim that could be erased by now: one that was decided since it began has changed
  * the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
- * looked up before the body arrived, and may have ended since.
+ * looked up before the body arrived, and may have ended since. A key that was remembered has to be good now, for every agent and from
+ * everywhere: only such keys are remembered.
  * @param row the claim's name in the statement
  */
 export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
@@ -124,7 +135,11 @@ export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: st
         AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
         AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
     ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
-      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END`
+      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END
+    AND (${row}.unconfirmed_key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS used
+      WHERE used.id = ${row}.unconfirmed_key AND used.workspace_id = ${row}.workspace_id AND used.revoked_at IS NULL
+        AND (used.expires_at IS NULL OR used.expires_at > ${row}.submitted_at)
+        AND used.networks = '[]' AND used.agent_ids IS NULL))`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

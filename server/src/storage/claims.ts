@@ -11,6 +11,7 @@ import {
   clientIds,
   keepChecks,
   mayBeStored,
+  type NewClaim,
   newClaims,
   UNDECIDED,
 } from './claim-row.ts'
@@ -227,7 +228,7 @@ export function claimWrites(db: Db) {
      * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through, or
      * that ended since, each with its last check. Returns the ids of these.
      */
-    async insertNew(rows: readonly ClaimRow[]): Promise<Set<string>> {
+    async insertNew(rows: readonly NewClaim[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const sql = `INSERT INTO claims (${claims.names}) SELECT ${claims.names} FROM ${rowsOf(db.dialect, newClaims)} AS new

@@ -3,7 +3,9 @@ import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimService } from '../../claims/claims.ts'
-import { credentialOf, speaksFor, spenderOf } from '../credential.ts'
+import type { Submitter } from '../../claims/intake.ts'
+import { confirmFirst } from '../auth.ts'
+import { type Credential, credentialOf, speaksFor, spenderOf, withConfirmed } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'
 import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.ts'
@@ -28,14 +30,16 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       body: claimRequest(profiles),
       response: { 202: SubmittedClaim, ...errors(401, 403, 413, 415, 422, 429, 503) },
     },
+    config: { takesRemembered: true },
+    errorHandler: confirmFirst,
     handler: async (request, reply) => {
-      const credential = credentialOf(request)
-      const submitter = {
-        workspaceId: credential.workspaceId,
-        submittedBy: spenderOf(credential),
-        speaksFor: speaksFor(credential),
-      }
-      const { claim, created } = await claims.submit(submitter, fromClaimRequest(request.body))
+      const input = fromClaimRequest(request.body)
+      // The statement that stores a new claim confirms its key.
+      const { claim, created } = await withConfirmed(
+        request,
+        (credential, isUnconfirmed) => claims.submit(submitterOf(credential, isUnconfirmed), input),
+        (submitted) => submitted.created,
+      )
       return reply.code(202).send({ ...toClaimStatus(claim), created })
     },
   })
@@ -71,4 +75,14 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       return toClaimStatus(claim)
     },
   })
+}
+
+function submitterOf(credential: Credential, isUnconfirmed: boolean): Submitter {
+  const submittedBy = spenderOf(credential)
+  return {
+    workspaceId: credential.workspaceId,
+    submittedBy,
+    speaksFor: speaksFor(credential),
+    ...(isUnconfirmed ? { unconfirmedKey: submittedBy } : {}),
+  }
 }

@@ -3,13 +3,13 @@
  * that of a call.
  */
 import { ServiceError, type ServiceErrorCode } from '../../base/errors.ts'
-import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { NewClaim } from '../../storage/claim-row.ts'
 import { StorageError, type StorageErrorCode } from '../../storage/storage.ts'
 import type { Outcome } from '../sequencer.ts'
 
 /** A call of `store`, `storeChecked` or `advance`. */
 export type Call = { readonly id: number } & (
-  | { readonly method: 'store'; readonly claim: ClaimRow }
+  | { readonly method: 'store'; readonly claim: NewClaim }
   | { readonly method: 'storeChecked' | 'advance'; readonly outcome: Outcome }
 )
 

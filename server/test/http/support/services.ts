@@ -185,6 +185,7 @@ export function memoryKeys(credentials: Readonly<Record<string, KeyCredential>>)
   const asked: string[] = []
   return {
     asked,
+    remembered: () => undefined,
     authenticate: async (key: string) => {
       asked.push(key)
       return Object.hasOwn(credentials, key) ? credentials[key] : undefined
