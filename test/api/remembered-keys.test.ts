@@ -4,7 +4,9 @@ import { isReceipt } from '@claimcheck/core'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import type { Client } from '../support/client.ts'
-import { Installation } from '../support/installation.ts'
+import { connect } from '../support/connect.ts'
+import { LOCKED } from '../support/copies.ts'
+import { Installation, SCRIPTED } from '../support/installation.ts'
 
 const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0, refusals: 0 } } })
 afterFile(() => installation.remove())
@@ -51,6 +53,8 @@ interface Ending {
   readonly detail: RegExp
 }
 
+const LOST = 'lost its workspace'
+
 const ENDINGS: Readonly<Record<string, Ending>> = {
   'was revoked': { end: (id) => keys.revoke(id), status: 401, detail: /^invalid or missing API key$/ },
   'has expired': {
@@ -66,7 +70,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
     status: 403,
     detail: /not accepted from this network/,
   },
-  'lost its workspace': {
+  [LOST]: {
     end: (_id, { workspaceId }) => workspaces.delete(workspaceId),
     status: 401,
     detail: /^invalid or missing API key$/,
@@ -91,7 +95,7 @@ for (const [what, { end, status, detail }] of Object.entries(ENDINGS)) {
       const answer = await request(client)
       t.match([answer.status, answer.body.detail], [status, detail], name)
       if (status === 401) t.equal(answer.headers.get('www-authenticate'), 'Bearer', name)
-      t.notMatch(await claimsOf(client), ['new'], `${name}: nothing was stored`)
+      if (what !== LOST) t.strictSame(await claimsOf(client), ['known'], `${name}: nothing was stored`)
     }
   })
 }
@@ -104,7 +108,7 @@ t.test('a key that was bound to agents speaks for them alone at the next request
   t.match([status, body], [202, { created: true }])
   const { body: receipt } = await installation.request(`/v1/receipts/${body.receipt_id}`)
   t.ok(isReceipt(receipt) && receipt.body.agent.bound)
-  t.notMatch(await claimsOf(client), ['other'])
+  t.equal((await claimsOf(client)).length, 2)
 })
 
 t.test('an agent that was bound to another key is no longer spoken for at the next request', async (t) => {
@@ -114,7 +118,7 @@ t.test('an agent that was bound to another key is no longer spoken for at the ne
     status: 403,
     body: { detail: /bound to certain API keys/ },
   })
-  t.notMatch(await claimsOf(client), ['other'])
+  t.strictSame(await claimsOf(client), ['known'])
 })
 
 t.test('a key that changed and is still good stores its claims, each once', async (t) => {
@@ -145,4 +149,40 @@ t.test('of claims that are under way when their key is revoked, those are stored
   )
   const stored = answers.flatMap(({ status }, index) => (status === 202 ? [`claim-of-many-${index}`] : []))
   t.strictSame((await claimsOf(client)).toSorted(), ['known', ...stored].toSorted())
+})
+
+t.test('a key that has ended is refused as such beyond its limit, too, and counts as refused once', async (t) => {
+  const limited = await Installation.start({ file: { rate_limits: { key: 2, receipts: 0, refusals: 2 } } })
+  t.teardown(() => limited.remove())
+  const client = await limited.client('limited')
+  const [key] = await limited.claimcheck.keys.list(client.workspaceId)
+  for (let claim = 0; claim < 2; claim++) t.equal((await client.submit()).status, 202)
+  t.equal((await client.submit()).status, 429, 'while it is good')
+  await limited.claimcheck.keys.revoke(key!.id)
+  for (let time = 0; time < 2; time++) {
+    const { status, headers } = await client.submit()
+    t.equal(status, 401)
+    t.equal(headers.get('retry-after'), null)
+  }
+  t.equal((await client.submit()).status, 429, 'too many refusals')
+})
+
+t.test('a key that has ended has nothing read through a connection, and one that is good has', async (t) => {
+  const place = await Installation.start({ plugins: [SCRIPTED, LOCKED] })
+  t.teardown(() => place.remove())
+  const { checkRunner } = place.claimcheck
+  const { check } = checkRunner
+  let checks = 0
+  checkRunner.check = (...args) => {
+    checks++
+    return check(...args)
+  }
+  const client = await place.client('cave')
+  await connect(place.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
+  const submit = () => client.submit({ action: 'test.cave.open', target: 'the cave', params: {} })
+  for (let claim = 0; claim < 2; claim++) t.match((await submit()).body, { created: true, verdict: 'verified' })
+  const [key] = await place.claimcheck.keys.list(client.workspaceId)
+  await place.claimcheck.keys.revoke(key!.id)
+  t.equal((await submit()).status, 401)
+  t.equal(checks, 2)
 })

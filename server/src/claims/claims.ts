@@ -152,7 +152,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return earlier
   }
 
-  /** Resolves with the stored claim when it is on disk; undefined when a claim with its client_claim_id exists. */
+  /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
   async function storeAndCheck(row: NewClaim): Promise<ClaimRow | undefined> {
     const first = await adjudication.first(row)
     return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
@@ -171,7 +171,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   }
 
   /** For a claim that was submitted before: waits for a running check, as the first submission does. */
-  async function afterRunningCheck(stored: ClaimRow): Promise<ClaimRow> {
+  async function afterRunningCheck(stored: ClaimRow, { unconfirmed }: Submitter): Promise<ClaimRow> {
+    await unconfirmed?.confirm()
     const check = adjudication.runningCheck(stored.claimId)
     return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
   }
@@ -216,8 +217,10 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
         quotas.refusal(workspaceId),
         speakingRefusal(submitter, input.agentId),
       ])
+      // A key that has ended reads nothing through a connection of its workspace.
+      if (row.access === 'connection') await submitter.unconfirmed?.confirm()
       const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
-      if (known) return { claim: await toldOne(await afterRunningCheck(known)), created: false }
+      if (known) return { claim: await toldOne(await afterRunningCheck(known, submitter)), created: false }
       const concurrent = storing.get(identityOf(identity))
       // A claim that is stored already, or is being stored, is answered beyond the quota too.
       const refused = silence ?? (concurrent ? undefined : refusal)
@@ -226,7 +229,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
       const earlier = await earlierClaim(identity)
       if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
       if (!refused) looks = LOOKS_AFTER_UNKNOWN
-      return { claim: await toldOne(await afterRunningCheck(earlier)), created: false }
+      return { claim: await toldOne(await afterRunningCheck(earlier, submitter)), created: false }
     },
     async get(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)

@@ -43,8 +43,8 @@ export interface Submitter {
   /** The API key, OAuth grant or person. */
   readonly submittedBy: string
   readonly speaksFor: SpeaksFor
-  /** The API key, where it was remembered and not looked up. */
-  readonly unconfirmedKey?: string
+  /** The API key, where it was remembered and not looked up. `confirm` looks it up, and throws for one that is refused. */
+  readonly unconfirmed?: { readonly keyId: string; confirm(): Promise<void> }
 }
 
 /** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
@@ -71,7 +71,7 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy, speaksFor, unconfirmedKey }: Submitter,
+  { workspaceId, submittedBy, speaksFor, unconfirmed }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
@@ -121,7 +121,7 @@ export async function planClaim(
     receiptId: null,
     verdict: null,
     reasonCode: null,
-    ...(unconfirmedKey === undefined ? {} : { unconfirmedKey }),
+    ...(unconfirmed ? { unconfirmedKey: unconfirmed.keyId } : {}),
   }
 }
 

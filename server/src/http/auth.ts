@@ -7,7 +7,7 @@ import type { KeyService } from '../workspaces/keys.ts'
 import { type Credential, carryCredentials, confirmCredential, setCredential } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import type { Limiters } from './rate-limit.ts'
+import { type Limiters, removeLimits } from './rate-limit.ts'
 
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
@@ -22,11 +22,14 @@ declare module 'fastify' {
   }
 }
 
-/** For a route with `takesRemembered`: a key that has ended learns nothing, whatever else is wrong with its request. */
-export async function confirmFirst(error: Error, request: FastifyRequest): Promise<never> {
-  await confirmCredential(request)
-  throw error
-}
+/** The options of a route that takes remembered keys: a key that has ended learns nothing, whatever else is wrong with its request. */
+export const TAKES_REMEMBERED = {
+  config: { takesRemembered: true },
+  errorHandler: async (error: Error, request: FastifyRequest): Promise<never> => {
+    await confirmCredential(request)
+    throw error
+  },
+} as const
 
 interface CredentialOptions {
   readonly authenticate: Authenticate
@@ -40,13 +43,15 @@ interface CredentialOptions {
 /** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
 export function requireCredential(app: App, options: CredentialOptions): void {
   const { authenticate, remembered, limiters, challenge = () => 'Bearer' } = options
-  // The look-up gathers requests; without one each would run through alone, which costs half as much again.
+  // Requests that go on in one turn share the batches that follow, as those do that waited for one look-up.
   const gathered = createGathering()
   carryCredentials(app)
 
   async function lookUp(text: string | undefined, request: FastifyRequest, reply: FastifyReply): Promise<Credential> {
     const found = text === undefined ? undefined : await authenticate(text, request.ip)
     if (isCredential(found)) return found
+    // Those of a remembered key.
+    removeLimits(reply)
     if (request.headers.authorization !== undefined) await limiters.refusals.count(request, reply)
     const refusal = refusalOf(found)
     if (refusal.statusCode === 401) reply.header('www-authenticate', challenge(text !== undefined))
@@ -58,7 +63,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
     if (authorization !== undefined) await limiters.refusals.peek(request, reply)
     const text = BEARER.exec(authorization ?? '')?.[1]
     const { takesRemembered } = request.routeOptions.config
-    const known = takesRemembered && text !== undefined ? remembered?.(text, request.ip) : undefined
+    const known = takesRemembered && text !== undefined ? remembered?.(text) : undefined
     if (known) {
       setCredential(request, known, () => lookUp(text, request, reply))
       await gathered()

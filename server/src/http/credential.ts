@@ -1,5 +1,6 @@
 /** Attaches the accepted credential to a request. */
 import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../base/errors.ts'
 import type { SpeaksFor } from '../claims/intake.ts'
 import type { TokenCredential } from '../oauth/tokens.ts'
 import type { KeyCredential } from '../workspaces/keys.ts'
@@ -24,31 +25,44 @@ export function setCredential(request: FastifyRequest, credential: Credential, c
   request.setDecorator(CONFIRMATION, confirmation)
 }
 
-function isUnconfirmed(request: FastifyRequest): boolean {
-  return request.getDecorator<Confirmation | undefined>(CONFIRMATION) !== undefined
+function confirmationOf(request: FastifyRequest): Confirmation | undefined {
+  return request.getDecorator<Confirmation | undefined>(CONFIRMATION)
 }
 
-/** Looks up the credential, if it was only remembered: before anything is answered that did not confirm it. @throws HttpError for one that is refused */
+/** Looks up a credential that was only remembered, once. @throws HttpError for one that is refused */
 export async function confirmCredential(request: FastifyRequest): Promise<void> {
-  const confirmation = request.getDecorator<Confirmation | undefined>(CONFIRMATION)
+  const confirmation = confirmationOf(request)
+  request.setDecorator(CONFIRMATION, undefined)
   if (confirmation) setCredential(request, await confirmation())
 }
 
 /**
- * Does the work, and does it again with the credential as it is looked up, where it was only remembered and the result does not say that the
- * work confirmed it.
+ * Does the work with the request's credential. One that was only remembered is looked up before anything is answered that does not confirm it;
+ * where it turns out to be good, but the work was refused because it changed, the work is done again.
+ * @param work is given what looks the credential up, unless that was done
  */
 export async function withConfirmed<T>(
   request: FastifyRequest,
-  work: (credential: Credential, unconfirmed: boolean) => Promise<T>,
+  work: (credential: Credential, confirm?: () => Promise<void>) => Promise<T>,
   isConfirmed: (result: T) => boolean,
 ): Promise<T> {
-  if (isUnconfirmed(request)) {
-    const done = await work(credentialOf(request), true).catch(() => undefined)
-    if (done !== undefined && isConfirmed(done)) return done
-    await confirmCredential(request)
+  if (!confirmationOf(request)) return work(credentialOf(request))
+  const confirm = () => confirmCredential(request)
+  let done: T
+  try {
+    done = await work(credentialOf(request), confirm)
+  } catch (error) {
+    await confirm()
+    if (!isRefusal(error)) throw error
+    return work(credentialOf(request))
   }
-  return work(credentialOf(request), false)
+  if (!isConfirmed(done)) await confirm()
+  return done
+}
+
+/** Whether another credential might not be refused: one that is bound to an agent, or whose claim the statement stores. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'forbidden' || error.code === 'unavailable')
 }
 
 /** Only for routes that require a credential. */

@@ -46,6 +46,20 @@ export async function createLimiters(app: App, limits: RateLimits, counters: Cou
   return Object.fromEntries(limiters)
 }
 
+const HEADERS = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+  'retry-after',
+]
+
+/** Takes back what a limiter has told. */
+export function removeLimits(reply: FastifyReply): void {
+  for (const name of HEADERS) reply.removeHeader(name)
+}
+
 function networkOfRequest(request: FastifyRequest): string {
   return networkOf(request.ip)
 }

@@ -35,7 +35,7 @@ export interface Changes {
   readonly log: { readonly from: LogState; readonly to: LogState }
   /**
    * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
-   * or came through one that has ended, or that was remembered and is another one now.
+   * or came through one that has ended, or through a remembered one that has ended or changed since.
    */
   readonly newClaims?: readonly NewClaim[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */

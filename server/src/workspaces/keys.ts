@@ -73,7 +73,7 @@ export interface KeyService {
    * A key as it was within the last second, without a look into the database; undefined for one that is not remembered, or that is held to
    * networks or agents. It may have ended since: whatever is answered to it needs a statement that looked at it, or `authenticate`.
    */
-  remembered(key: string, address: string): KeyCredential | undefined
+  remembered(key: string): KeyCredential | undefined
   /** The agents for which only keys that are bound to them may claim. */
   boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]>
   /**
@@ -126,8 +126,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
   /** Keys that were good, by their hashes. */
   const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
 
-  function accept(row: FoundKey, address: string): KeyCredential {
-    activity.keyUsed(row, address)
+  function accept(row: FoundKey): KeyCredential {
     const { id: keyId, workspaceId, agentIds, bindsAgents } = row
     return { kind: 'key', keyId, workspaceId, agentIds, bindsAgents }
   }
@@ -242,11 +241,12 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       const refusal = keyRefusal(row, address, now())
       if (refusal) return refusal
       if (row.networks.length === 0 && row.agentIds === null) found.set(hash, row)
-      return accept(row, address)
+      activity.keyUsed(row, address)
+      return accept(row)
     },
-    remembered(key, address) {
+    remembered(key) {
       const row = isKey(key) ? found.get(hashToken(key)) : undefined
-      return row && !hasExpired(row, now()) ? accept(row, address) : undefined
+      return row && !hasExpired(row, now()) ? accept(row) : undefined
     },
     async boundAgents(workspaceId) {
       const [agents, rows] = await Promise.all([

@@ -4,7 +4,7 @@ import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimService } from '../../claims/claims.ts'
 import type { Submitter } from '../../claims/intake.ts'
-import { confirmFirst } from '../auth.ts'
+import { TAKES_REMEMBERED } from '../auth.ts'
 import { type Credential, credentialOf, speaksFor, spenderOf, withConfirmed } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'
@@ -30,14 +30,13 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       body: claimRequest(profiles),
       response: { 202: SubmittedClaim, ...errors(401, 403, 413, 415, 422, 429, 503) },
     },
-    config: { takesRemembered: true },
-    errorHandler: confirmFirst,
+    ...TAKES_REMEMBERED,
     handler: async (request, reply) => {
       const input = fromClaimRequest(request.body)
       // The statement that stores a new claim confirms its key.
       const { claim, created } = await withConfirmed(
         request,
-        (credential, isUnconfirmed) => claims.submit(submitterOf(credential, isUnconfirmed), input),
+        (credential, confirm) => claims.submit(submitterOf(credential, confirm), input),
         (submitted) => submitted.created,
       )
       return reply.code(202).send({ ...toClaimStatus(claim), created })
@@ -77,12 +76,12 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
   })
 }
 
-function submitterOf(credential: Credential, isUnconfirmed: boolean): Submitter {
+function submitterOf(credential: Credential, confirm?: () => Promise<void>): Submitter {
   const submittedBy = spenderOf(credential)
   return {
     workspaceId: credential.workspaceId,
     submittedBy,
     speaksFor: speaksFor(credential),
-    ...(isUnconfirmed ? { unconfirmedKey: submittedBy } : {}),
+    ...(confirm ? { unconfirmed: { keyId: submittedBy, confirm } } : {}),
   }
 }
