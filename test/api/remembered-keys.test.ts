@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { isReceipt } from '@claimcheck/core'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
-import type { Client } from '../support/client.ts'
+import { Client } from '../support/client.ts'
 import { connect } from '../support/connect.ts'
 import { LOCKED } from '../support/copies.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
@@ -150,6 +150,31 @@ t.test('of claims that are under way when their key is revoked, those are stored
   const stored = answers.flatMap(({ status }, index) => (status === 202 ? [`claim-of-many-${index}`] : []))
   t.strictSame((await claimsOf(client)).toSorted(), ['known', ...stored].toSorted())
 })
+
+t.test(
+  'of two keys that submit one claim at once, the good one has it and the one that has ended is refused',
+  async (t) => {
+    const orders: [name: string, isEndedFirst: boolean][] = [
+      ['the ended one is first', true],
+      ['the good one is first', false],
+    ]
+    for (const [name, isEndedFirst] of orders) {
+      const { client: ended, id } = await rememberedClient()
+      const { key } = await keys.create(ended.workspaceId, 'other')
+      const good = new Client(installation.host, ended.workspaceId, key)
+      await keys.revoke(id)
+      // Its check is under way when the other one comes.
+      const submit = (client: Client) => client.submit({ client_claim_id: 'same', params: { see: 'hang' } })
+      const first = submit(isEndedFirst ? ended : good)
+      await setTimeout(50)
+      const second = submit(isEndedFirst ? good : ended)
+      const [one, other] = await Promise.all(isEndedFirst ? [second, first] : [first, second])
+      t.match(one, { status: 202, body: { client_claim_id: 'same' } }, name)
+      t.equal(other.status, 401, name)
+      t.strictSame((await claimsOf(ended)).toSorted(), ['known', 'same'], name)
+    }
+  },
+)
 
 t.test('a key that has ended is refused as such beyond its limit, too, and counts as refused once', async (t) => {
   const limited = await Installation.start({ file: { rate_limits: { key: 2, receipts: 0, refusals: 2 } } })

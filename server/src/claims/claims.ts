@@ -201,36 +201,40 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     )
   }
 
+  async function submit(submitter: Submitter, input: ClaimInput): ReturnType<ClaimService['submit']> {
+    const { workspaceId } = submitter
+    const problem = logGuard.problem()
+    if (problem !== undefined) throw new ServiceError('read_only', problem)
+    const identity = { workspaceId, clientClaimId: input.clientClaimId }
+    const [row, refusal, silence] = await Promise.all([
+      planClaim(submitter, input, now(), {
+        registry,
+        sources,
+        connections: () => connections.open(workspaceId),
+        closing: options.config.checks,
+      }),
+      quotas.refusal(workspaceId),
+      speakingRefusal(submitter, input.agentId),
+    ])
+    // A key that has ended reads nothing through a connection of its workspace.
+    if (row.access === 'connection') await submitter.unconfirmed?.confirm()
+    const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
+    if (known) return { claim: await toldOne(await afterRunningCheck(known, submitter)), created: false }
+    const concurrent = storing.get(identityOf(identity))
+    // A claim that is stored already, or is being stored, is answered beyond the quota too.
+    const refused = silence ?? (concurrent ? undefined : refusal)
+    const stored = refused ? undefined : await (concurrent ?? storeOnce(row))
+    if (stored) return { claim: stored, created: !concurrent }
+    const earlier = await earlierClaim(identity)
+    // The other request's key may have ended: this one stores the claim itself.
+    if (!earlier && concurrent && !refused) return submit(submitter, input)
+    if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
+    if (!refused) looks = LOOKS_AFTER_UNKNOWN
+    return { claim: await toldOne(await afterRunningCheck(earlier, submitter)), created: false }
+  }
+
   return {
-    async submit(submitter, input) {
-      const { workspaceId } = submitter
-      const problem = logGuard.problem()
-      if (problem !== undefined) throw new ServiceError('read_only', problem)
-      const identity = { workspaceId, clientClaimId: input.clientClaimId }
-      const [row, refusal, silence] = await Promise.all([
-        planClaim(submitter, input, now(), {
-          registry,
-          sources,
-          connections: () => connections.open(workspaceId),
-          closing: options.config.checks,
-        }),
-        quotas.refusal(workspaceId),
-        speakingRefusal(submitter, input.agentId),
-      ])
-      // A key that has ended reads nothing through a connection of its workspace.
-      if (row.access === 'connection') await submitter.unconfirmed?.confirm()
-      const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
-      if (known) return { claim: await toldOne(await afterRunningCheck(known, submitter)), created: false }
-      const concurrent = storing.get(identityOf(identity))
-      // A claim that is stored already, or is being stored, is answered beyond the quota too.
-      const refused = silence ?? (concurrent ? undefined : refusal)
-      const stored = refused ? undefined : await (concurrent ?? storeOnce(row))
-      if (stored) return { claim: stored, created: !concurrent }
-      const earlier = await earlierClaim(identity)
-      if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
-      if (!refused) looks = LOOKS_AFTER_UNKNOWN
-      return { claim: await toldOne(await afterRunningCheck(earlier, submitter)), created: false }
-    },
+    submit,
     async get(workspaceId, claimId) {
       const row = await storage.read.claims.byId(workspaceId, claimId)
       return row && toldOne(row)
