@@ -43,7 +43,8 @@ t.test('a host may end before any statement of a submission, and the same submis
   const ledger = new Ledger()
   const underLock = await strikeBeforeEach(t, fleet, ledger, false, UNDER_LOCK_STEP)
   const asLeft = await strikeBeforeEach(t, fleet, ledger, true)
-  t.ok(asLeft >= 2, `${asLeft} statements where the log is as this host left it`)
+  // Two, unless the host remembers the key.
+  t.ok(asLeft >= 1, `${asLeft} statements where the log is as this host left it`)
   t.ok(underLock >= asLeft + 4, `${underLock} under its lock`)
   t.comment(`as far as statement ${underLock} and ${asLeft}`)
   await host.kill()
