@@ -103,7 +103,7 @@ export function testsFor(all: readonly string[], words: readonly string[]): stri
   return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
 }
 
-function isEndToEnd(path: string): boolean {
+export function isEndToEnd(path: string): boolean {
   return folderOf(path).endToEnd === true
 }
 

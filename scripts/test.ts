@@ -20,10 +20,8 @@ import { createTemplates } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, extentFor, planProcesses, testsFor } from './test-plan.ts'
+import { allTests, extentFor, isEndToEnd, planProcesses, testsFor } from './test-plan.ts'
 
-/** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
-const JOBS = availableParallelism() + (startsSlowly() ? 1 : 2)
 const LONGEST_MS = 600_000
 
 const words = process.argv.slice(2)
@@ -33,6 +31,9 @@ if (tests.length === 0) {
   console.log('no test file is concerned')
   process.exit(words.includes('--changed') ? 0 : 1)
 }
+
+/** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
+const jobs = availableParallelism() + spareJobs()
 
 // No test takes the machine's power away.
 const postgres = await startPostgres({ fsync: false })
@@ -50,10 +51,16 @@ try {
       database,
     }),
   )
-  if (!(await runFiles(processes, { jobs: JOBS, timeoutMs: LONGEST_MS }))) process.exitCode = 1
+  if (!(await runFiles(processes, { jobs, timeoutMs: LONGEST_MS }))) process.exitCode = 1
 } finally {
   await postgres.remove()
   rmSync(folder, { recursive: true })
+}
+
+/** Tests that start whole programs fill a machine by themselves where those start slowly. */
+function spareJobs(): number {
+  if (!startsSlowly()) return 2
+  return tests.some(isEndToEnd) ? 0 : 1
 }
 
 /** Some virtual machines take very long to give memory to a process, and the longer the more processes ask for it: elsewhere a start takes 40 ms. */
