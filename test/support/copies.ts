@@ -13,6 +13,7 @@ import { Installation, SCRIPTED } from './installation.ts'
 
 export const LOCKED = { use: resolve('build/test/plugins/locked.js'), trusted: true }
 const SECRET_KEY = 'c0'.repeat(32)
+/** Copies are about both, however short the run is. */
 export const DIALECTS = ['sqlite', 'postgres'] as const
 let databases = 0
 

@@ -1,4 +1,4 @@
-/** A git server with very many branches, in a process of its own: its work holds up nobody else's. It tells its parent its address. */
+/** Runs a git server with very many branches in a process of its own, so that its work delays no test. Sends its address to its parent. */
 import { writeBranches } from '../../../test/destinations/git-history.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 

@@ -28,7 +28,7 @@ export interface Adjudication {
   /**
    * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
    * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
-   * nothing, when a claim with its client_claim_id exists.
+   * nothing, when the database refuses it (`mayBeStored`).
    */
   first(claim: NewClaim): Promise<FirstCheck | undefined>
   /**

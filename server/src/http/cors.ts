@@ -8,18 +8,14 @@ import type { SiteService } from '../workspaces/sites.ts'
 import { credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
+import { LIMIT_HEADERS } from './rate-limit.ts'
 
 type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
 
 const EXPOSED_HEADERS = [
   // Clients in browsers find the way to a token by it.
   'www-authenticate',
-  'retry-after',
-  'ratelimit',
-  'ratelimit-policy',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
+  ...LIMIT_HEADERS,
 ]
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** What every answer says that any site may read. */

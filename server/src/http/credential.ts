@@ -60,7 +60,7 @@ export async function withConfirmed<T>(
   return done
 }
 
-/** Whether another credential might not be refused: one that is bound to an agent, or whose claim the statement stores. */
+/** Whether the work may succeed with the credential as it is now: it was refused for its agent, or by the statement that stores. */
 function isRefusal(error: unknown): boolean {
   return error instanceof ServiceError && (error.code === 'forbidden' || error.code === 'unavailable')
 }

@@ -46,18 +46,19 @@ export async function createLimiters(app: App, limits: RateLimits, counters: Cou
   return Object.fromEntries(limiters)
 }
 
-const HEADERS = [
+/** What a limiter tells. */
+export const LIMIT_HEADERS = [
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
   'ratelimit-limit',
   'ratelimit-remaining',
   'ratelimit-reset',
-  'ratelimit-policy',
-  'ratelimit',
-  'retry-after',
 ]
 
 /** Takes back what a limiter has told. */
 export function removeLimits(reply: FastifyReply): void {
-  for (const name of HEADERS) reply.removeHeader(name)
+  for (const name of LIMIT_HEADERS) reply.removeHeader(name)
 }
 
 function networkOfRequest(request: FastifyRequest): string {

@@ -28,9 +28,9 @@ export interface Outcome {
 
 /** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
 export interface Sequencer {
-  /** Stores a new claim. Returns false, and stores nothing, when a claim with its client_claim_id exists. */
+  /** Stores a new claim. Returns false, and stores nothing, when the database refuses it (`mayBeStored`). */
   store(claim: NewClaim): Promise<boolean>
-  /** Stores a new claim with its first check. Returns undefined, and stores nothing, when a claim with its client_claim_id exists. */
+  /** The same with its first check. Returns undefined where it stores nothing. */
   storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
   /**
    * Adds a check to a stored claim. Returns undefined, and stores nothing, when the claim changed in the meantime: it was decided, or

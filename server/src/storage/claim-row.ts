@@ -125,21 +125,19 @@ export const UNDECIDED = `state <> 'decided'`
  * @param row the claim's name in the statement
  */
 export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
+  const isGood = (key: string, id: string) => `${key}.id = ${row}.${id} AND ${key}.workspace_id = ${row}.workspace_id
+        AND ${key}.revoked_at IS NULL AND (${key}.expires_at IS NULL OR ${key}.expires_at > ${row}.submitted_at)`
   // Only erased claims are looked at (`isErased`): a plan that Postgres made while the table was empty may look at all that this names of a
   // workspace, and stays until its statistics are made.
   return `NOT EXISTS (SELECT 1 FROM claims AS known WHERE known.workspace_id = ${row}.workspace_id
       AND known.client_claim_id = ${row}.client_id_left AND known.agent_id = '')
     AND CASE WHEN ${row}.agent_bound = 1
     THEN EXISTS (SELECT 1 FROM api_keys AS speaker
-      WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id AND speaker.revoked_at IS NULL
-        AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
-        AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
+      WHERE ${isGood('speaker', 'submitted_by')} AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
     ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
       WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END
     AND (${row}.unconfirmed_key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS used
-      WHERE used.id = ${row}.unconfirmed_key AND used.workspace_id = ${row}.workspace_id AND used.revoked_at IS NULL
-        AND (used.expires_at IS NULL OR used.expires_at > ${row}.submitted_at)
-        AND used.networks = '[]' AND used.agent_ids IS NULL))`
+      WHERE ${isGood('used', 'unconfirmed_key')} AND used.networks = '[]' AND used.agent_ids IS NULL))`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

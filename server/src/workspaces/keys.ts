@@ -126,11 +126,6 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
   /** Keys that were good, by their hashes. */
   const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
 
-  function accept(row: FoundKey): KeyCredential {
-    const { id: keyId, workspaceId, agentIds, bindsAgents } = row
-    return { kind: 'key', keyId, workspaceId, agentIds, bindsAgents }
-  }
-
   function newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
     const key = KEY_PREFIX + newToken()
     const id = newId('key_', now())
@@ -242,11 +237,11 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       if (refusal) return refusal
       if (row.networks.length === 0 && row.agentIds === null) found.set(hash, row)
       activity.keyUsed(row, address)
-      return accept(row)
+      return toCredential(row)
     },
     remembered(key) {
       const row = isKey(key) ? found.get(hashToken(key)) : undefined
-      return row && !hasExpired(row, now()) ? accept(row) : undefined
+      return row && !hasExpired(row, now()) ? toCredential(row) : undefined
     },
     async boundAgents(workspaceId) {
       const [agents, rows] = await Promise.all([
@@ -284,6 +279,10 @@ function refuseToRotate({ id, revokedAt, replacedBy, ...settings }: ApiKeyRow, n
 
 function isKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
+}
+
+function toCredential({ id: keyId, workspaceId, agentIds, bindsAgents }: FoundKey): KeyCredential {
+  return { kind: 'key', keyId, workspaceId, agentIds, bindsAgents }
 }
 
 function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {

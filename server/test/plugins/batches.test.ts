@@ -141,7 +141,7 @@ for (const trusted of [true, false]) {
     ['fails for all', 'unavailable', 'unavailable'],
     ['asks elsewhere', 'present', 'present'],
   ]
-  // Here they cost nothing; elsewhere each starts a process.
+  // In this process they cost nothing; otherwise each starts one.
   for (const [fault, own, others] of trusted ? faults : shortened(faults)) {
     t.test(`where a claim ${fault}, the others are told ${others} (${where})`, options, async (t) => {
       const { told } = await start(t, trusted)

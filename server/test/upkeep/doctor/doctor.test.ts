@@ -178,7 +178,7 @@ t.test('where everything is wrong, a thousand things are named', async (t) => {
   t.equal(problems.length, 1000)
 })
 
-t.test('a log that grows and changes its key meanwhile is in order all the same', LONG, async (t) => {
+t.test('doctor finds nothing wrong with a log that grows and changes its key meanwhile', LONG, async (t) => {
   const { claimcheck, submit } = await install(t.testdir())
   t.teardown(() => claimcheck.close())
   let claims = 0
