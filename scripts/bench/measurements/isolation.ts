@@ -71,7 +71,9 @@ async function measureProcess(): Promise<Figure[]> {
 
 /** Each deed in turn, beside the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
-  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE] }, async ({ target, other }) => {
+  // The host warns of each process that ends, which is what happens here.
+  const env = { LOG_LEVEL: 'error' }
+  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE], env }, async ({ target, other }) => {
     const good = (durationMs: number) =>
       load({ ...claimsOf(target, 'test.outcome.reach'), connections: CONNECTIONS, durationMs })
     await good(WARM_UP_MS)

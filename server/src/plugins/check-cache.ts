@@ -7,8 +7,8 @@ import { LRUCache } from 'lru-cache'
 const MAX_ENTRIES = 5000
 // New checks of the same thing start as others end. Without a pause, each read would serve only the few callers that arrived during the
 // read before. The more callers a read had, the longer the next read waits for more.
-const PAUSE_PER_CALLER_MS = 60
-const MAX_PAUSE_MS = 1500
+const PAUSE_PER_CALLER_MS = 30
+const MAX_PAUSE_MS = 600
 // For this long after a read with several callers, a new caller waits for others, too.
 const KEEP_AFTER_SHARED_READ_MS = 5000
 
