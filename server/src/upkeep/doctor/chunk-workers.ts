@@ -13,8 +13,8 @@ export interface ChunkWorkers {
   close(): Promise<void>
 }
 
-/** While a thread checks one chunk, the database reads the next. */
-const CHUNKS_PER_WORKER = 2
+/** While a thread checks one chunk, the database reads the next, and a third waits: chunks do not take equally long. */
+const CHUNKS_PER_WORKER = 3
 /** Limits the number of connections to the database. */
 const MAX_WORKERS = 8
 

@@ -6,7 +6,18 @@ import type { JsonValue } from '@claimcheck/core'
  * must compare again with `canonicalize`.
  */
 export function orderedJson(value: JsonValue): string {
-  return JSON.stringify(ordered(value))
+  return JSON.stringify(isOrdered(value) ? value : ordered(value))
+}
+
+function isOrdered(value: JsonValue): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isOrdered)
+  let before = ''
+  for (const [name, member] of Object.entries(value)) {
+    if (name < before || !isOrdered(member)) return false
+    before = name
+  }
+  return true
 }
 
 function ordered(value: JsonValue): JsonValue {
