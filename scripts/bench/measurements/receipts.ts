@@ -16,7 +16,7 @@ const CONNECTIONS = 32
 const ROUNDS = 4
 const ROUND_MS = 2_500
 /** So long the compiler's own threads still work, and the mapped pages of the file are seen for the first time. */
-const WARM_UP_MS = 8_000
+const WARM_UP_MS = 6_000
 const BARE_WARM_UP_MS = 2_000
 const IN_WORDS = 'at 1,000,000 leaves'
 

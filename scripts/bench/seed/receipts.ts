@@ -28,17 +28,21 @@ export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, 
     )
     for (const { draft } of made) receiptIds.push(draft.receiptId)
     await writing
-    // While these are written, the next are signed.
-    writing = storage.write(async (tx) => {
-      const log = (await tx.log.lock())!
-      const growth = await logWriter.plan(
-        tx.log,
-        log,
-        made.map(({ draft }) => draft),
-      )
-      await tx.apply({ ...growth, newClaims: made.map(({ claim }) => claim) })
+    // While the database writes these, the next are signed, which keeps this thread busy: it must have handed them over before.
+    await new Promise<void>((handedOver, fail) => {
+      writing = storage.write(async (tx) => {
+        const log = (await tx.log.lock())!
+        const growth = await logWriter.plan(
+          tx.log,
+          log,
+          made.map(({ draft }) => draft),
+        )
+        const written = tx.apply({ ...growth, newClaims: made.map(({ claim }) => claim) })
+        setImmediate(handedOver)
+        await written
+      })
+      writing.catch(fail)
     })
-    writing.catch(() => {})
   }
   await writing
   return receiptIds
