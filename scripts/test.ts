@@ -25,8 +25,8 @@ import { allTests, extentFor, isEndToEnd, planProcesses, testsFor } from './test
 const LONGEST_MS = 600_000
 
 const words = process.argv.slice(2)
-const extent = extentFor(words, process.env.TEST_EXTENT)
-const tests = chooseTests()
+const extent = orRefused(() => extentFor(words, process.env.TEST_EXTENT))
+const tests = orRefused(chooseTests)
 if (tests.length === 0) {
   console.log('no test file is concerned')
   process.exit(words.includes('--changed') ? 0 : 1)
@@ -71,6 +71,16 @@ function startsSlowly(): boolean {
     return performance.now() - before
   })
   return Math.min(...starts) > 80
+}
+
+/** What the command was given may not be valid: says so, and ends with 2. */
+function orRefused<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    console.error((error as Error).message)
+    process.exit(2)
+  }
 }
 
 function chooseTests(): readonly string[] {

@@ -1,5 +1,5 @@
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -229,3 +229,10 @@ t.test(
     t.equal(builtFile('plugins/codehost/src/git/provider.ts'), 'plugins/codehost/dist/git/provider.js')
   },
 )
+
+t.test('a name that fits no test is refused in one line', async (t) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['build/scripts/test.js', 'test/ap'], {
+    encoding: 'utf8',
+  })
+  t.strictSame([status, stdout, stderr], [2, '', 'test/ap: no test file\n'])
+})
