@@ -1,10 +1,9 @@
 /** Finds the problems of a claim from its row and its checks. */
-import { hash } from 'node:crypto'
-import { type CheckRecord, claimDigest, formatInstant, isJsonObject, type JsonObject } from '@claimcheck/core'
+import { type CheckRecord, claimDigest, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
+import { sha256 } from '../../base/sha256.ts'
 import { isClientIdLeft } from '../../storage/claim-row.ts'
 import { parseJson, readRecord } from './check-record.ts'
-import { orderedJson } from './ordered-json.ts'
 import type { StoredClaim } from './stored.ts'
 
 const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
@@ -107,11 +106,7 @@ function digestHolds(fields: StoredClaim['fields']): boolean {
   const claimedAt = Number(fields.claimed_at)
   if (!params || !Number.isSafeInteger(claimedAt)) return false
   try {
-    const wire = { action, target, params, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId }
-    return (
-      hash('sha256', orderedJson(wire), 'base64url') === claim_digest ||
-      claimDigest({ action, target, params, claimedAt, clientClaimId }) === claim_digest
-    )
+    return claimDigest({ action, target, params, claimedAt, clientClaimId }, sha256) === claim_digest
   } catch {
     // The time is outside the range of dates, or a text is not well-formed.
     return false

@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto'
 import {
   type CheckRecord,
+  canonicalize,
   formatInstant,
   type Instant,
   type JsonObject,
@@ -18,7 +19,6 @@ import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
 import { isConsistentAccess, isFlag } from './claim-examination.ts'
 import { retell } from './evidence.ts'
-import { orderedJson } from './ordered-json.ts'
 import { type HeadBounds, hashLeaf } from './receipt-examination.ts'
 import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
 
@@ -64,7 +64,7 @@ const ONLY_CHECK = `1${SEPARATORS.attempt}`
 
 /** Compares the entry's text, except the issuer's name, the time of appearance and the signature, which only the leaf's hash covers. */
 function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: HeadBounds): boolean {
-  const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${orderedJson(JSON.parse(claim.params))},"target":${claim.target}}`
+  const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${canonicalize(JSON.parse(claim.params))},"target":${claim.target}}`
   const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
   if (digest !== claim.claim_digest) return false
   const bound = claim.agent_bound === '1' ? '"bound":true,' : ''
@@ -80,7 +80,7 @@ function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: Receipt
 
 function verifierText({ profile_action: id, profile_version: version }: ClaimLine, plugin: Told['plugin']): string {
   return plugin
-    ? orderedJson({ id, version, ...toWirePlugin(plugin) } as JsonObject)
+    ? canonicalize({ id, version, ...toWirePlugin(plugin) } as JsonObject)
     : `{"id":"${id}","version":"${version}"}`
 }
 
@@ -94,7 +94,7 @@ interface Told {
 function tellPlain({ last_check }: ClaimLine): Told {
   const basis: CheckRecord = JSON.parse(last_check)
   const { facts, observedAt } = signedEvidence({ basis }, [])
-  return { text: `"facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"`, plugin: basis.plugin }
+  return { text: `"facts":${canonicalize(facts)},"observed_at":"${instantText(observedAt)}"`, plugin: basis.plugin }
 }
 
 /** Undefined when the evidence is not what the claim's checks say, or does not give its verdict. */
@@ -105,8 +105,8 @@ function tellEvidence(claim: ClaimLine, evidence: string): Told | undefined {
   if (retold?.text !== evidence || value !== claim.verdict || reasonCode !== claim.reason_code) return undefined
   const { observedAt, facts, source } = signedEvidence(retold.decision, checks)
   const digest = hash('sha256', evidence, 'base64url')
-  const where = source ? `,"source":${orderedJson(toWireSource(source))}` : ''
-  const text = `"evidence_digest":"${digest}","facts":${orderedJson(facts)},"observed_at":"${instantText(observedAt)}"${where}`
+  const where = source ? `,"source":${canonicalize(toWireSource(source))}` : ''
+  const text = `"evidence_digest":"${digest}","facts":${canonicalize(facts)},"observed_at":"${instantText(observedAt)}"${where}`
   return { text, plugin: retold.decision.basis.plugin }
 }
 
