@@ -25,8 +25,8 @@ import { allTests, extentFor, isEndToEnd, planProcesses, testsFor } from './test
 const LONGEST_MS = 600_000
 
 const words = process.argv.slice(2)
-const extent = orRefused(() => extentFor(words, process.env.TEST_EXTENT))
-const tests = orRefused(chooseTests)
+const extent = extentFor(words, process.env.TEST_EXTENT)
+const tests = chooseTests()
 if (tests.length === 0) {
   console.log('no test file is concerned')
   process.exit(words.includes('--changed') ? 0 : 1)
@@ -73,17 +73,17 @@ function startsSlowly(): boolean {
   return Math.min(...starts) > 80
 }
 
-/** What the command was given may not be valid: says so, and ends with 2. */
-function orRefused<T>(read: () => T): T {
+function chooseTests(): readonly string[] {
+  const chosen = namedTests(allTests())
+  return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
+}
+
+/** Ends with 2 for a name that no test file fits. */
+function namedTests(all: readonly string[]): readonly string[] {
   try {
-    return read()
+    return testsFor(all, words)
   } catch (error) {
     console.error((error as Error).message)
     process.exit(2)
   }
-}
-
-function chooseTests(): readonly string[] {
-  const chosen = testsFor(allTests(), words)
-  return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
 }

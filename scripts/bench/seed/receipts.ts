@@ -11,9 +11,14 @@ import { queuedClaim } from './claims.ts'
 
 const BATCH = 5_000
 
+interface Made {
+  readonly claim: ClaimRow
+  readonly draft: Draft
+}
+
 /** Returns the ids of the receipts, in the order of the log. */
 export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, count: number): Promise<string[]> {
-  const { storage, signingKeys, logWriter, now } = claimcheck
+  const { signingKeys, now } = claimcheck
   const signer = await signingKeys.latest()
   const begin = now()
   const receiptIds: string[] = []
@@ -30,22 +35,27 @@ export async function seedReceipts(claimcheck: Claimcheck, workspaceId: string, 
     await writing
     // While the database writes these, the next are signed, which keeps this thread busy: it must have handed them over before.
     await new Promise<void>((handedOver, fail) => {
-      writing = storage.write(async (tx) => {
-        const log = (await tx.log.lock())!
-        const growth = await logWriter.plan(
-          tx.log,
-          log,
-          made.map(({ draft }) => draft),
-        )
-        const written = tx.apply({ ...growth, newClaims: made.map(({ claim }) => claim) })
-        setImmediate(handedOver)
-        await written
-      })
+      writing = append(claimcheck, made, handedOver)
       writing.catch(fail)
     })
   }
   await writing
   return receiptIds
+}
+
+/** @param handedOver called when nothing is left to do but what the database does */
+function append({ storage, logWriter }: Claimcheck, made: readonly Made[], handedOver: () => void): Promise<void> {
+  return storage.write(async (tx) => {
+    const log = (await tx.log.lock())!
+    const growth = await logWriter.plan(
+      tx.log,
+      log,
+      made.map(({ draft }) => draft),
+    )
+    const written = tx.apply({ ...growth, newClaims: made.map(({ claim }) => claim) })
+    setImmediate(handedOver)
+    await written
+  })
 }
 
 /** What makes up a receipt is put together once; of each there is only what tells it from the others. */
@@ -75,7 +85,7 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
   const bodyOf = gaps(canonicalize(body), [RECEIPT_ID, CLIENT_CLAIM_ID, claim_digest])
   const claimedOf = gaps(canonicalize(claimed), [CLIENT_CLAIM_ID])
 
-  return async (clientClaimId: string): Promise<{ claim: ClaimRow; draft: Draft }> => {
+  return async (clientClaimId: string): Promise<Made> => {
     const claimId = newId('clm_', at)
     const receiptId = newId('rcpt_', at)
     const claimDigest = Buffer.from(hash('sha256', claimedOf([clientClaimId]), 'hex'), 'hex').toString('base64url')
