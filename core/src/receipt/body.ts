@@ -146,8 +146,7 @@ export function entryOf(bodyText: string, signature: Signature): string {
 
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
   const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
-  return {
-    ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
+  const known = {
     attempts,
     deadline_at: formatInstant(deadlineAt),
     ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
@@ -156,11 +155,14 @@ function toWireObservation(observed: DecidedClaim['observation']): ReceiptObserv
     ...(source ? { source: toWireSource(source) } : {}),
     verifier: toWireVerifier(verifier),
   }
+  return appeared ? { appeared: toWireInterval(appeared), ...known } : known
 }
 
 function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['verifier']): WireVerifier {
+  if (!plugin) return { id, version }
   const { code_hash, ...code } = toWirePlugin(plugin)
-  return { ...(code_hash === undefined ? {} : { code_hash }), id, ...code, version }
+  const known = { id, ...code, version }
+  return code_hash === undefined ? known : { code_hash, ...known }
 }
 
 export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {
@@ -185,6 +187,6 @@ function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
 }
 
 export function toWireInterval({ notBefore, notAfter, source }: Interval) {
-  const interval = { not_after: formatInstant(notAfter), source }
-  return notBefore === undefined ? interval : { ...interval, not_before: formatInstant(notBefore) }
+  const not_after = formatInstant(notAfter)
+  return notBefore === undefined ? { not_after, source } : { not_after, not_before: formatInstant(notBefore), source }
 }

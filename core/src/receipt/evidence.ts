@@ -180,8 +180,8 @@ function toWireStay({ appeared, removed, removedWhole }: Stay): WireStay {
 
 function toWireLogTime({ notBefore, notAfter }: LogTime): WireLogTime {
   return {
-    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
     not_after: formatInstant(notAfter),
+    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
   }
 }
 
@@ -210,7 +210,8 @@ export function caseOf(document: EvidenceDocument): Case {
 }
 
 function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
-  const times = { sentAt: instant(check.sent_at), answeredAt: instant(check.answered_at) }
+  const sentAt = instant(check.sent_at)
+  const answeredAt = instant(check.answered_at)
   if ('failure' in check) {
     const { code, status, retry_at } = check.failure
     const failure = {
@@ -218,7 +219,7 @@ function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
       ...(status === undefined ? {} : { status }),
       ...(retry_at === undefined ? {} : { retryAt: instant(retry_at) }),
     }
-    return { ...times, failure } as CheckRecord
+    return { sentAt, answeredAt, failure } as CheckRecord
   }
   const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, appeared, settled, facts = {} } = check
   const observed = {
@@ -232,7 +233,8 @@ function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
       ? { kind, ...observed }
       : { kind, differs: differs ?? [], ...(appeared ? { appeared: fromWireLogTime(appeared) } : {}), ...observed }
   return {
-    ...times,
+    sentAt,
+    answeredAt,
     observation,
     clockOffsetMs: clock_offset_ms,
     dated,
@@ -250,7 +252,7 @@ function fromWireStay({ appeared, removed, removed_whole }: WireStay): Stay {
 }
 
 function fromWireLogTime({ not_before, not_after }: WireLogTime): LogTime {
-  return { ...(not_before === undefined ? {} : { notBefore: instant(not_before) }), notAfter: instant(not_after) }
+  return { notAfter: instant(not_after), ...(not_before === undefined ? {} : { notBefore: instant(not_before) }) }
 }
 
 function fromWireSource(source: WireSource): Source {

@@ -115,9 +115,9 @@ function intervalOf(
   const readFrom = unseenFrom > notAfter ? Number.NEGATIVE_INFINITY : unseenFrom
   const notBefore = isPlaced ? pointFrom : readFrom
   return {
-    ...(Number.isFinite(notBefore) ? { notBefore } : {}),
     notAfter,
     source: points.length > 0 ? 'destination' : 'observation',
+    ...(Number.isFinite(notBefore) ? { notBefore } : {}),
   }
 }
 

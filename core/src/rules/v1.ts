@@ -137,8 +137,8 @@ function appearance(history: readonly CheckRecord[], ageMs: number): Interval | 
   const notAfter = Math.min(...shown.map((read) => read.answeredAt), ...points.map((point) => point.notAfter))
   if (notBefore > notAfter) return 'contradictory'
   return {
-    ...(notBefore === Number.NEGATIVE_INFINITY ? {} : { notBefore }),
     notAfter,
     source: points.length > 0 ? 'destination' : 'observation',
+    ...(notBefore === Number.NEGATIVE_INFINITY ? {} : { notBefore }),
   }
 }

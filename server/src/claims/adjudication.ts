@@ -11,6 +11,7 @@ import {
   signedEvidence,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
+import { createInFlight } from '../base/in-flight.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { Decided } from '../log/receipt-content.ts'
@@ -72,7 +73,7 @@ const STORE_AFTER_MS = 1_000
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer, admission, lateness, now, logger } = options
   const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
-  const running = new Map<string, Promise<ClaimRow | undefined>>()
+  const running = createInFlight<Promise<ClaimRow | undefined>>()
 
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
@@ -112,7 +113,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     const { facts, source } = signedEvidence(decision, checks)
     const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
     if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
-    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
+    return { facts, source, evidence: isPublished ? evidence : undefined, ...decision }
   }
 
   async function store(outcome: Outcome): Promise<ClaimRow> {
@@ -144,7 +145,9 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
     running.set(claimId, work)
-    const done = () => running.get(claimId) === work && running.delete(claimId)
+    const done = () => {
+      if (running.get(claimId) === work) running.delete(claimId)
+    }
     work.then(done, done)
     return work
   }

@@ -180,8 +180,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
     const sentAt = now()
-    let made: { readonly plugin?: PluginName } = {}
-    const failed = (failure: Failure): CheckRecord => ({ sentAt, answeredAt: answerTime(sentAt), ...made, failure })
+    let plugin: PluginName | undefined
+    const failed = (failure: Failure): CheckRecord => {
+      const record = { sentAt, answeredAt: answerTime(sentAt), failure }
+      return plugin ? { plugin, ...record } : record
+    }
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS
     try {
@@ -194,8 +197,8 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const reader = readerOf(registered, connection?.provider ?? null)
       const source = reader && (await sourceOf(claim, registered, connection, history))
       if (!source) return failed({ code: 'no_connection' })
-      made = { plugin: nameInReceipts(reader.plugin.identity) }
-      return { ...(await observe(claim, reader, source, connection, history, sentAt, kind)), ...made }
+      plugin = nameInReceipts(reader.plugin.identity)
+      return { plugin, ...(await observe(claim, reader, source, connection, history, sentAt, kind)) }
     } catch (error) {
       if (error instanceof PluginEndedError) {
         logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')

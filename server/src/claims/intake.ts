@@ -92,7 +92,7 @@ export async function planClaim(
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
-    { ...claim, submittedAt: now },
+    { submittedAt: now, ...claim },
     [],
     closing,
   )
@@ -105,7 +105,7 @@ export async function planClaim(
     agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,
     ...claim,
     submittedAt: now,
-    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256),
+    claimDigest: claimDigest({ clientClaimId: input.clientClaimId, ...claim }, sha256),
     access,
     connectionId,
     origin,

@@ -38,7 +38,7 @@ export interface Spending {
    */
   count(): (headers?: Headers) => void
   /** A request was refused. */
-  readonly isRefused: boolean
+  isRefused(): boolean
 }
 
 /** One in so many requests is kept for checks that decide. */
@@ -144,9 +144,7 @@ export function createAllowances({ now }: { readonly now: () => Instant }): Allo
       const kind = kindOf(isDeciding)
       let isRefused = false
       return {
-        get isRefused() {
-          return isRefused
-        },
+        isRefused: () => isRefused,
         count() {
           const allowance = allowanceOf(spender)
           const { window } = allowance

@@ -60,7 +60,7 @@ export interface CheckRequests extends Pick<CheckContext, 'connect' | 'reveal'> 
   /** The first thing that the plugin asked for without being allowed to. What it then reports is no evidence. */
   breach(): BreachError | undefined
   /** Finds the check's secrets in what its plugin says. */
-  readonly leaks: LeakFinder
+  leaks(): LeakFinder
 }
 
 /** How requests and connections that passed the gate are made. */
@@ -213,7 +213,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
       return credentialHeader(auth, secrets)
     },
     readings: () => readings,
-    isEnded: () => timer.signal.aborted || spending?.isRefused === true,
+    isEnded: () => timer.signal.aborted || spending?.isRefused() === true,
     again() {
       requests = sockets = resolved = 0
     },
@@ -221,9 +221,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
       readings = mergeReadings(readings, others)
     },
     breach: () => breach,
-    get leaks() {
-      return leakFinder([...secrets.values()])
-    },
+    leaks: () => leakFinder([...secrets.values()]),
   }
 }
 

@@ -77,7 +77,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
 
   function contextOf({ connection, requests, timer, share }: CheckCall): Omit<CheckContext, 'previous'> {
     const { fetch, resolve, connect, reveal } = requests
-    logger.conceal(requests.leaks)
+    logger.conceal(requests.leaks())
     return {
       connection: connection && copyJson(shown(connection)),
       fetch,
@@ -119,7 +119,7 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
     probe: async (values, { requests, timer }) => {
       const { fetch, resolve, connect, reveal } = requests
       const http = createHttp({ fetch, now })
-      logger.conceal(requests.leaks)
+      logger.conceal(requests.leaks())
       return type.probe(shown(values), { fetch, http, resolve, connect, reveal, signal: timer.signal, now, logger })
     },
   }

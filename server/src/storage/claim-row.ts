@@ -78,7 +78,7 @@ export const newClaims = table('claims', ['claimId'], {
 })
 
 export function asNew(claim: NewClaim): RowOf<typeof newClaims> {
-  return { ...claim, clientIdLeft: clientIdLeft(claim), unconfirmedKey: claim.unconfirmedKey ?? null }
+  return { unconfirmedKey: null, clientIdLeft: clientIdLeft(claim), ...claim }
 }
 
 /** Whether the content of a claim was erased: what clients write is never empty. */

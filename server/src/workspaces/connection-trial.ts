@@ -65,7 +65,7 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
       const probed = await type.probe(options, { requests, timer })
       const breach = requests.breach()
       if (breach) throw breach
-      return readProbe(probed, requests.leaks)
+      return readProbe(probed, requests.leaks())
     }
     try {
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))

@@ -83,7 +83,7 @@ function requests() {
     again() {},
     inherit() {},
     breach: () => undefined,
-    leaks: leakFinder([TOKEN]),
+    leaks: () => leakFinder([TOKEN]),
   }
   return { auths, made }
 }

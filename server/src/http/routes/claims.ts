@@ -39,7 +39,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
         (credential, confirm) => claims.submit(submitterOf(credential, confirm), input),
         (submitted) => submitted.created,
       )
-      return reply.code(202).send({ ...toClaimStatus(claim), created })
+      return reply.code(202).send(Object.assign(toClaimStatus(claim), { created }))
     },
   })
 

@@ -137,7 +137,7 @@ async function check(
 ): Promise<unknown> {
   const { connection, requests, timer, share } = calls[0]!
   const key = cacheKey(connection)
-  logger.conceal(requests.leaks)
+  logger.conceal(requests.leaks())
   const { signal } = timer
 
   function once(): Promise<unknown> {
@@ -202,7 +202,7 @@ function remoteConnectionType(
     },
     fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
     async probe(values, { requests, timer }) {
-      remote.logger.conceal(requests.leaks)
+      remote.logger.conceal(requests.leaks())
       const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
       const args = () => [shown(values)]
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })

@@ -39,7 +39,9 @@ export function retell(
 ): Retold | undefined {
   const told = caseOf(JSON.parse(document) as EvidenceDocument)
   const decided: Case = {
-    ...told,
+    rules: told.rules,
+    closing: told.closing,
+    decidedAt: told.decidedAt,
     profile: { action: fields.profile_action, version: fields.profile_version },
     claim: {
       claimDigest: fields.claim_digest,
