@@ -11,7 +11,6 @@ import {
   signedEvidence,
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import { createInFlight } from '../base/in-flight.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { Decided } from '../log/receipt-content.ts'
@@ -73,7 +72,7 @@ const STORE_AFTER_MS = 1_000
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const { storage, registry, checkRunner, sequencer, admission, lateness, now, logger } = options
   const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
-  const running = createInFlight<Promise<ClaimRow | undefined>>()
+  const running = new Map<string, Promise<ClaimRow | undefined>>()
 
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
@@ -145,9 +144,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
     running.set(claimId, work)
-    const done = () => {
-      if (running.get(claimId) === work) running.delete(claimId)
-    }
+    const done = () => running.get(claimId) === work && running.delete(claimId)
     work.then(done, done)
     return work
   }

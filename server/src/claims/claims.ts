@@ -3,7 +3,6 @@ import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
-import { createInFlight } from '../base/in-flight.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
@@ -113,7 +112,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   const { storage, registry, sources, connections, adjudication, quotas, logGuard, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that this host is storing now, by identity. */
-  const storing = createInFlight<Promise<ClaimRow | undefined>>()
+  const storing = new Map<string, Promise<ClaimRow | undefined>>()
   /** The last claims that this host stored or found stored, by identity. */
   const recent = new LRUCache<string, true>({ max: MAX_RECENT })
   /**

@@ -33,8 +33,7 @@ interface Origin {
   timeouts: number
   /** That timed out since the last answer; no more than are needed to tell. */
   readonly targets: Set<string>
-  /** Oldest first. An array, not a Set, for the reason in `in-flight.ts`. */
-  readonly tries: Promise<boolean>[]
+  readonly tries: Set<Promise<boolean>>
 }
 
 /** @param timeoutMs a check that was ended earlier, by its own deadline, says nothing of the destination */
@@ -49,7 +48,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
     const name = `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
     const known = origins.get(name)
     if (known) return known
-    const created: Origin = { timeouts: 0, targets: new Set(), tries: [] }
+    const created: Origin = { timeouts: 0, targets: new Set(), tries: new Set() }
     origins.set(name, created)
     return created
   }
@@ -57,7 +56,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
   function lastTry({ lane, target }: Hanging): Promise<boolean> | undefined {
     const { timeouts, targets, tries } = originOf(lane)
     const hangs = timeouts >= TIMEOUTS_IN_A_ROW && (targets.size >= TARGETS_OF_A_DESTINATION || targets.has(target))
-    return hangs && tries.length >= MOST_TRIES ? tries.at(-1) : undefined
+    return hangs && tries.size >= MOST_TRIES ? [...tries].at(-1) : undefined
   }
 
   return {
@@ -74,9 +73,9 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
       const outcome = new Promise<boolean>((settle) => {
         resolve = settle
       })
-      origin.tries.push(outcome)
+      origin.tries.add(outcome)
       return (record) => {
-        origin.tries.splice(origin.tries.indexOf(outcome), 1)
+        origin.tries.delete(outcome)
         const hung = record !== undefined && isHang(record, timeoutMs)
         if (hung) {
           origin.timeouts++
