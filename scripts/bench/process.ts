@@ -1,7 +1,6 @@
 /** Servers in processes of their own: what they cost is theirs alone, and the load that they are under is not. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { anonymousBytes, processorMs } from './usage.ts'
 
@@ -17,8 +16,7 @@ const STOPPING_MS = 15_000
 
 /** @param script a module of this folder that calls `serve` */
 export async function withProcess<T>(script: string, given: object, work: (served: Served) => Promise<T>): Promise<T> {
-  const execArgv = script === 'host' ? await commandFlags() : []
-  const child = fork(new URL(`${script}.js`, import.meta.url), [JSON.stringify(given)], { execArgv })
+  const child = fork(new URL(`${script}.js`, import.meta.url), [JSON.stringify(given)])
   try {
     const url = await urlOf(child)
     return await work({
@@ -31,12 +29,6 @@ export async function withProcess<T>(script: string, given: object, work: (serve
     await Promise.race([child.exitCode ?? once(child, 'exit'), setTimeout(STOPPING_MS, undefined, { ref: false })])
     child.kill('SIGKILL')
   }
-}
-
-/** What `claimcheck` tells Node.js of memory, in its first line. */
-async function commandFlags(): Promise<string[]> {
-  const [firstLine] = (await readFile('server/bin/claimcheck.js', 'utf8')).split('\n', 1)
-  return firstLine!.split(' ').filter((word) => word.startsWith('--'))
 }
 
 async function urlOf(child: ChildProcess): Promise<string> {

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
+#!/usr/bin/env node
 import { nameSources } from '../dist/base/stack-traces.js'
 import { run } from '../dist/program/claimcheck.js'
 

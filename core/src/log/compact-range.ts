@@ -82,7 +82,9 @@ export function appendLeaves(range: CompactRange, leafHashes: readonly Uint8Arra
 
   const changedTiles = partialTiles(treeSize)
     .filter(({ level }) => changedLevels.has(level))
-    .map((tile) => ({ ...tile, hashes: partialNodes[tile.level]!.slice(0, tile.width * HASH_BYTES) }))
+    .map(({ level, index, width }) => {
+      return { level, index, width, hashes: partialNodes[level]!.slice(0, width * HASH_BYTES) }
+    })
   const suffixes = suffixesOf(treeSize, partialNodes, hasher)
   return {
     range: { treeSize, tiles: partialNodes, suffixes },

@@ -188,5 +188,5 @@ function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
 
 export function toWireInterval({ notBefore, notAfter, source }: Interval) {
   const not_after = formatInstant(notAfter)
-  return notBefore === undefined ? { not_after, source } : { not_after, not_before: formatInstant(notBefore), source }
+  return notBefore === undefined ? { not_after, source } : { not_after, source, not_before: formatInstant(notBefore) }
 }

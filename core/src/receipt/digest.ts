@@ -3,7 +3,6 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { toBase64url, utf8 } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import type { JsonObject, JsonValue } from '../json.ts'
-import type { HashFunction } from '../log/merkle.ts'
 import { formatInstant } from '../time.ts'
 import { canonicalize } from './jcs.ts'
 
@@ -30,14 +29,14 @@ export function toWireClaim({ action, target, params, claimedAt, clientClaimId }
   return { action, claimed_at: formatInstant(claimedAt), client_claim_id: clientClaimId, params, target }
 }
 
-/** base64url. @param hash SHA-256. A host can give a faster one than the default, which runs in browsers, too. */
-export function claimDigest(claim: SubmittedClaim, hash?: HashFunction): string {
-  return digestOf(toWireClaim(claim), hash)
+/** @param digest as `sha256Text`. A host can give a faster one than the default, which runs in browsers, too. */
+export function claimDigest(claim: SubmittedClaim, digest = sha256Text): string {
+  return digest(canonicalize(toWireClaim(claim)))
 }
 
 /** base64url(SHA-256(JCS(value))) */
-export function digestOf(value: JsonValue, hash?: HashFunction): string {
-  return sha256Text(canonicalize(value), hash)
+export function digestOf(value: JsonValue): string {
+  return sha256Text(canonicalize(value))
 }
 
 /**
@@ -55,6 +54,6 @@ export function textFingerprint(text: string): string {
 }
 
 /** base64url(SHA-256(UTF-8(text))) */
-export function sha256Text(text: string, hash: HashFunction = sha256): string {
-  return toBase64url(hash(utf8(text)))
+export function sha256Text(text: string): string {
+  return toBase64url(sha256(utf8(text)))
 }

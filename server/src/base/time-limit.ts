@@ -34,21 +34,20 @@ function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promi
  * An AbortController that is created when its signal is first read. Creating one would take most of the time of a check that makes no
  * request.
  */
-export function lazyAbortController(): Pick<AbortController, 'signal' | 'abort'> {
-  let controller: AbortController | undefined
-  let isAborted = false
+export class LazyAbortController implements Pick<AbortController, 'signal' | 'abort'> {
+  #controller: AbortController | undefined
+  #isAborted = false
 
-  return {
-    get signal() {
-      if (!controller) {
-        controller = new AbortController()
-        if (isAborted) controller.abort()
-      }
-      return controller.signal
-    },
-    abort() {
-      isAborted = true
-      controller?.abort()
-    },
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#isAborted) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.#isAborted = true
+    this.#controller?.abort()
   }
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Destinations } from '../outbound/destinations.ts'
 import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../storage/claims.ts'
-import { createHangs } from './hangs.ts'
+import { createHangs, type Hanging } from './hangs.ts'
 import { type Asker, createSlots, type Share } from './slots.ts'
 
 export interface Admission {
@@ -51,6 +51,7 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
   let sharing = 0
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
+  const readOf = ({ claimId, target, lane }: DueClaim): Hanging => ({ claimId, target, lane: partsOfLane(lane) })
 
   function askerOf({ workspaceId, submittedBy, origin }: Lane): Asker {
     return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
@@ -60,8 +61,8 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
    * A check that only looks waits for its destination and its allowance. One that decides never waits for them: its receipt has to say
    * that the destination hung, or that the allowance was used up.
    */
-  function mayRead(due: DueClaim, lane: Lane, kind: DueKind): boolean {
-    return isDeciding(kind) || (allowances.mayBegin(lane) && !hangs.mustWait(due))
+  function mayRead(read: Hanging, kind: DueKind): boolean {
+    return isDeciding(kind) || (allowances.mayBegin(read.lane) && !hangs.mustWait(read))
   }
 
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
@@ -84,18 +85,19 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
 
   return {
     enter(due, kind) {
-      const lane = partsOfLane(due.lane)
-      if (!mayRead(due, lane, kind)) return refuse(due, kind, 'lane')
+      const read = readOf(due)
+      const { lane } = read
+      if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
       const mayShare = isDeciding(kind) && sharing < MAX_SHARING
-      const first = mayShare ? hangs.toShare(due) : undefined
+      const first = mayShare ? hangs.toShare(read) : undefined
       if (first) return share(first, kind)
       const release = slots.take(askerOf(lane), isDeciding(kind))
       if (typeof release === 'string') {
-        const outcome = mayShare ? hangs.toShare(due, true) : undefined
+        const outcome = mayShare ? hangs.toShare(read, true) : undefined
         return outcome ? share(outcome, kind) : refuse(due, kind, release)
       }
       const endReading = allowances.begin(lane, isDeciding(kind))
-      const endTry = hangs.begin(due)
+      const endTry = hangs.begin(read)
       return {
         kind,
         shared: undefined,
@@ -108,8 +110,8 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
     },
     busy(kind) {
       for (const [name, due] of busy[kind]) {
-        const lane = partsOfLane(due.lane)
-        if (mayRead(due, lane, kind) && !slots.usedUp(askerOf(lane), isDeciding(kind))) busy[kind].delete(name)
+        const read = readOf(due)
+        if (mayRead(read, kind) && !slots.usedUp(askerOf(read.lane), isDeciding(kind))) busy[kind].delete(name)
       }
       return [...busy[kind].keys()]
     },

@@ -19,7 +19,7 @@ import {
 } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { requireOrigin } from '../base/base-address.ts'
-import { lazyAbortController, withinTime } from '../base/time-limit.ts'
+import { LazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
@@ -79,7 +79,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     kind: DueKind,
   ): Promise<CheckRecord> {
     const { profile, limits, reach } = verifier
-    const timer = lazyAbortController()
+    const timer = new LazyAbortController()
     const secrets = secretsOf(connection)
     // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
     if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))

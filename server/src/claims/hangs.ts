@@ -5,7 +5,7 @@
  */
 import { type CheckRecord, isRead } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
-import { type DueClaim, partsOfLane } from '../storage/claims.ts'
+import type { DueClaim, Lane } from '../storage/claims.ts'
 
 export interface Hangs {
   /** Whether a check that only looks has to wait. */
@@ -19,7 +19,9 @@ export interface Hangs {
   begin(due: Hanging): (record: CheckRecord | undefined) => void
 }
 
-export type Hanging = Pick<DueClaim, 'claimId' | 'target' | 'lane'>
+export interface Hanging extends Pick<DueClaim, 'claimId' | 'target'> {
+  readonly lane: Lane
+}
 
 /** A destination hangs after so many timeouts without an answer in between. */
 const TIMEOUTS_IN_A_ROW = 4
@@ -43,8 +45,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
   const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
 
   /** One for each workspace, connection and origin: no claim fails because of what another workspace reads. */
-  function originOf(lane: string): Origin {
-    const { workspaceId, connectionId, origin } = partsOfLane(lane)
+  function originOf({ workspaceId, connectionId, origin }: Lane): Origin {
     const name = `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
     const known = origins.get(name)
     if (known) return known

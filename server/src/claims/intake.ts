@@ -18,7 +18,7 @@ import { originOf } from '../base/base-address.ts'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { newId } from '../base/ids.ts'
 import { copyJson } from '../base/json-copy.ts'
-import { sha256 } from '../base/sha256.ts'
+import { sha256Text } from '../base/sha256.ts'
 import { validator } from '../base/validation.ts'
 import type { HostedVerifier, Normalizable } from '../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../plugins/registry.ts'
@@ -105,7 +105,7 @@ export async function planClaim(
     agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,
     ...claim,
     submittedAt: now,
-    claimDigest: claimDigest({ clientClaimId: input.clientClaimId, ...claim }, sha256),
+    claimDigest: claimDigest({ clientClaimId: input.clientClaimId, ...claim }, sha256Text),
     access,
     connectionId,
     origin,

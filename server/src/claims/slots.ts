@@ -46,16 +46,19 @@ export function createSlots(capacity: number): Slots {
 
   return {
     take(asker, isDeciding) {
-      const pool = poolsFor(isDeciding).find((pool) => !pool.usedUp(asker))
-      if (!pool) return common.usedUp(asker)!
-      const release = pool.take(asker)
+      const users = usersOf(asker)
+      const pool = poolsFor(isDeciding).find((pool) => !pool.usedUp(users))
+      if (!pool) return common.usedUp(users)!
+      const release = pool.take(users)
       return () => {
         release()
         for (const listener of listeners) listener()
       }
     },
-    usedUp: (asker, isDeciding) =>
-      poolsFor(isDeciding).every((pool) => pool.usedUp(asker)) ? common.usedUp(asker) : undefined,
+    usedUp(asker, isDeciding) {
+      const users = usersOf(asker)
+      return poolsFor(isDeciding).every((pool) => pool.usedUp(users)) ? common.usedUp(users) : undefined
+    },
     usage: () => ({ kept: kept.taken(), common: common.taken() }),
     onFree: (listener) => listeners.push(listener),
   }
@@ -63,10 +66,27 @@ export function createSlots(capacity: number): Slots {
 
 interface Pool {
   readonly capacity: number
-  usedUp(asker: Asker): UsedUp | undefined
+  usedUp(users: Users): UsedUp | undefined
   /** Only when nothing is used up. */
-  take(asker: Asker): Release
+  take(users: Users): Release
   taken(): number
+}
+
+/** Whoever an asker's slots count for, by name. */
+interface Users {
+  readonly workspace: string
+  readonly key: string
+  readonly destinations: readonly { readonly all: string; readonly ofWorkspace: string }[]
+}
+
+function usersOf({ workspaceId, submittedBy, destinations }: Asker): Users {
+  return {
+    workspace: `workspace ${workspaceId}`,
+    key: `key ${workspaceId} ${submittedBy}`,
+    destinations: destinations.map((destination) => {
+      return { all: `destination ${destination}`, ofWorkspace: `at ${destination} ${workspaceId}` }
+    }),
+  }
 }
 
 function createPool(capacity: number): Pool {
@@ -78,23 +98,19 @@ function createPool(capacity: number): Pool {
 
   return {
     capacity,
-    usedUp(asker) {
+    usedUp({ workspace, key, destinations }) {
       const free = capacity - taken
-      const ofWorkspace = WEIGHTS.workspace * free - used(workspaceOf(asker))
+      const ofWorkspace = WEIGHTS.workspace * free - used(workspace)
       if (ofWorkspace <= 0) return 'workspace'
-      if (!mayTake(used(keyOf(asker)), ofWorkspace, WEIGHTS.key)) return 'key'
-      const hasRoom = asker.destinations.every((destination) => {
-        const ofDestination = WEIGHTS.destination * free - used(nameOf(destination))
-        return mayTake(used(partOf(asker, destination)), ofDestination, WEIGHTS.workspaceAtDestination)
+      if (!mayTake(used(key), ofWorkspace, WEIGHTS.key)) return 'key'
+      const hasRoom = destinations.every((destination) => {
+        const ofDestination = WEIGHTS.destination * free - used(destination.all)
+        return mayTake(used(destination.ofWorkspace), ofDestination, WEIGHTS.workspaceAtDestination)
       })
       return hasRoom ? undefined : 'destination'
     },
-    take(asker) {
-      const users = [
-        workspaceOf(asker),
-        keyOf(asker),
-        ...asker.destinations.flatMap((destination) => [nameOf(destination), partOf(asker, destination)]),
-      ]
+    take({ workspace, key, destinations }) {
+      const users = [workspace, key, ...destinations.flatMap(({ all, ofWorkspace }) => [all, ofWorkspace])]
       taken++
       for (const user of users) counts.set(user, used(user) + 1)
       return () => {
@@ -109,8 +125,3 @@ function createPool(capacity: number): Pool {
     taken: () => taken,
   }
 }
-
-const workspaceOf = ({ workspaceId }: Asker) => `workspace ${workspaceId}`
-const keyOf = ({ workspaceId, submittedBy }: Asker) => `key ${workspaceId} ${submittedBy}`
-const nameOf = (destination: string) => `destination ${destination}`
-const partOf = ({ workspaceId }: Asker, destination: string) => `at ${destination} ${workspaceId}`

@@ -15,6 +15,7 @@ import {
   TileError,
 } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
+import { leafHash } from '../base/sha256.ts'
 import type { Config } from '../config/config.ts'
 import type { Changes } from '../storage/changes.ts'
 import type { ReceiptRow } from '../storage/log.ts'
@@ -121,7 +122,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
     const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
     const signed = JSON.stringify(await signTreeHead(signer, to))
-    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }], range }
+    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ signed, ...to }], range }
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
@@ -142,7 +143,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       evidence,
       keyId,
       entry,
-      leafHash: SHA256_TREE.leaf(Buffer.from(entry)),
+      leafHash: leafHash(entry),
     }
   }
 

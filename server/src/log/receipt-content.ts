@@ -1,6 +1,6 @@
 /** The content of a receipt for a decided claim, before the log adds its id, time and issuer. */
-import { hash } from 'node:crypto'
 import type { DecidedClaim, Decision, JsonObject, Source } from '@claimcheck/core'
+import { sha256Text } from '../base/sha256.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
 
 /** A decision with what the receipt says of the checks behind it. Plain data: it goes from thread to thread. */
@@ -28,7 +28,7 @@ export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptConten
       facts,
       ...(appeared ? { appeared } : {}),
       ...(source ? { source } : {}),
-      ...(evidence === undefined ? {} : { evidenceDigest: hash('sha256', evidence, 'base64url') }),
+      ...(evidence === undefined ? {} : { evidenceDigest: sha256Text(evidence) }),
     },
     verdict,
   }

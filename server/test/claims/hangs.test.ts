@@ -1,6 +1,5 @@
 import type { CheckRecord } from '@claimcheck/core'
 import { createHangs, type Hanging } from '@claimcheck/server/claims/hangs'
-import { laneOf } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
 const TIMEOUT_MS = 10_000
@@ -9,12 +8,12 @@ let claims = 0
 const claimAt = (target: string, over: { workspaceId?: string; connectionId?: string } = {}): Hanging => ({
   claimId: `clm_${++claims}`,
   target,
-  lane: laneOf({
+  lane: {
     workspaceId: over.workspaceId ?? 'ws_1',
     submittedBy: 'key_1',
     connectionId: over.connectionId ?? 'conn_1',
     origin: 'https://git.example',
-  }),
+  },
 })
 
 const timeout = (tookMs = TIMEOUT_MS): CheckRecord => ({

@@ -1,7 +1,7 @@
 /** Finds the problems of a claim from its row and its checks. */
 import { type CheckRecord, claimDigest, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
-import { sha256 } from '../../base/sha256.ts'
+import { sha256Text } from '../../base/sha256.ts'
 import { isClientIdLeft } from '../../storage/claim-row.ts'
 import { parseJson, readRecord } from './check-record.ts'
 import type { StoredClaim } from './stored.ts'
@@ -106,7 +106,7 @@ function digestHolds(fields: StoredClaim['fields']): boolean {
   const claimedAt = Number(fields.claimed_at)
   if (!params || !Number.isSafeInteger(claimedAt)) return false
   try {
-    return claimDigest({ action, target, params, claimedAt, clientClaimId }, sha256) === claim_digest
+    return claimDigest({ action, target, params, claimedAt, clientClaimId }, sha256Text) === claim_digest
   } catch {
     // The time is outside the range of dates, or a text is not well-formed.
     return false
