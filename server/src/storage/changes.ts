@@ -13,6 +13,7 @@ import {
   progress,
   UNDECIDED,
 } from './claim-row.ts'
+import { Apart } from './apart.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import {
@@ -46,7 +47,7 @@ export interface Changes {
   readonly heads?: readonly TreeHeadRow[]
 }
 
-/** What the statement is given, in this order. Lists are JSON. */
+/** What the statement is given, in this order. Lists are JSON, and their large values are apart from it. */
 export const PARAMETERS = [
   'log_id',
   'key_id',
@@ -63,6 +64,7 @@ export const PARAMETERS = [
   'evidence',
   'tiles',
   'heads',
+  'apart',
 ] as const
 
 type Parameter = (typeof PARAMETERS)[number]
@@ -70,6 +72,7 @@ type Parameter = (typeof PARAMETERS)[number]
 /** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { from, to } = changes.log
+  const apart = new Apart()
   const bindings: Readonly<Record<Parameter, Binding>> = {
     log_id: from.logId,
     key_id: from.keyId,
@@ -78,14 +81,15 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     to_size: to.treeSize,
     to_root: toHex(to.rootHash),
     issued_at: to.issuedAt,
-    new_claims: toJson(newClaims, (changes.newClaims ?? []).map(asNew)),
+    new_claims: toJson(newClaims, (changes.newClaims ?? []).map(asNew), apart),
     new_count: changes.newClaims?.length ?? 0,
-    progress: toJson(progress, changes.progress ?? []),
+    progress: toJson(progress, changes.progress ?? [], apart),
     progress_count: changes.progress?.length ?? 0,
-    receipts: toJson(receipts, changes.receipts ?? []),
-    evidence: toJson(evidence, changes.evidence ?? []),
-    tiles: toJson(tiles, changes.tiles ?? []),
-    heads: toJson(treeHeads, changes.heads ?? []),
+    receipts: toJson(receipts, changes.receipts ?? [], apart),
+    evidence: toJson(evidence, changes.evidence ?? [], apart),
+    tiles: toJson(tiles, changes.tiles ?? [], apart),
+    heads: toJson(treeHeads, changes.heads ?? [], apart),
+    apart: apart.bytes(),
   }
   await db.query(
     db.dialect.applyChanges,
@@ -101,8 +105,9 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
  * @param condition needed by each part after the first
  */
 export function changeParts(sql: Expressions, given: (name: Parameter) => string, condition = 'true') {
-  const moved = rowsOf(sql, progress, given('progress'))
-  const added = rowsOf(sql, newClaims, given('new_claims'))
+  const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name), given('apart'))
+  const moved = rows(progress, 'progress')
+  const added = rows(newClaims, 'new_claims')
   const insert = <R>(table: Table<R>, rows: string) =>
     `INSERT INTO ${table.name} (${table.names}) SELECT ${table.names} FROM ${rows} AS added WHERE ${condition}`
   return {
@@ -113,10 +118,10 @@ export function changeParts(sql: Expressions, given: (name: Parameter) => string
       WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
     added: `${insert(claims, added)} AND ${mayBeStored(sql, 'added')}`,
     inserted: [
-      insert(receipts, rowsOf(sql, receipts, given('receipts'))),
-      insert(evidence, rowsOf(sql, evidence, given('evidence'))),
-      insert(tiles, rowsOf(sql, tiles, given('tiles'))),
-      insert(treeHeads, rowsOf(sql, treeHeads, given('heads'))),
+      insert(receipts, rows(receipts, 'receipts')),
+      insert(evidence, rows(evidence, 'evidence')),
+      insert(tiles, rows(tiles, 'tiles')),
+      insert(treeHeads, rows(treeHeads, 'heads')),
     ],
     /** The claims as they are given, for `keepChecks`. */
     rows: { moved, added },

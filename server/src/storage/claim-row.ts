@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import type { Expressions } from './dialect.ts'
-import { instant, integer, json, nullable, part, type RowOf, table, text } from './table.ts'
+import { instant, integer, json, large, nullable, part, type RowOf, table, text } from './table.ts'
 
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
@@ -37,7 +37,7 @@ const columns = {
   nextCheckAt: nullable(instant('next_check_at')),
   /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
   momentAt: nullable(instant('moment_at')),
-  lastCheck: nullable(json<CheckRecord>('last_check')),
+  lastCheck: large(nullable(json<CheckRecord>('last_check'))),
   receiptId: nullable(text('receipt_id')),
   verdict: nullable(text<VerdictValue>('verdict')),
   reasonCode: nullable(text<ReasonCode>('reason_code')),

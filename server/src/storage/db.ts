@@ -5,7 +5,7 @@ import type { Dialect } from './dialect.ts'
 /** A row as the database answers it, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-export type Binding = string | number | null
+export type Binding = string | number | Uint8Array | null
 
 export interface QueryOptions {
   /** Planned for each call: the right index depends on how many rows there are, which a plan from an empty table does not know. */

@@ -4,7 +4,7 @@ import { type Db, runAll } from './db.ts'
 import { type LogState, log, logState } from './log-state.ts'
 import { readReceiptTexts } from './receipt-texts.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, bigint, bytes, instant, integer, nullable, part, type RowOf, table, text } from './table.ts'
+import { assignments, bigint, bytes, instant, integer, large, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const receipts = table('receipts', ['leafIndex'], {
   leafIndex: bigint('leaf_index'),
@@ -13,7 +13,7 @@ export const receipts = table('receipts', ['leafIndex'], {
   leafHash: bytes('leaf_hash'),
   issuedAt: instant('issued_at'),
   /** JCS of { body, signature }. */
-  entry: text('entry'),
+  entry: large(text('entry')),
 })
 
 export const tiles = table('tiles', ['level', 'index', 'width'], {
@@ -22,7 +22,7 @@ export const tiles = table('tiles', ['level', 'index', 'width'], {
   /** How many hashes: 256 in a full tile. */
   width: integer('width'),
   /** In a full tile, the nodes above the hashes follow. Tiles that the first version stored have none. */
-  hashes: bytes('hashes'),
+  hashes: large(bytes('hashes')),
 })
 
 export const treeHeads = table('tree_heads', ['treeSize', 'issuedAt'], {
@@ -30,14 +30,14 @@ export const treeHeads = table('tree_heads', ['treeSize', 'issuedAt'], {
   issuedAt: instant('issued_at'),
   rootHash: bytes('root_hash'),
   /** The signed tree head as JSON. */
-  signed: text('signed'),
+  signed: large(text('signed')),
 })
 
 /** What the verdict of a receipt follows from. */
 export const evidence = table('evidence', ['receiptId'], {
   receiptId: text('receipt_id'),
   /** Exactly the bytes whose digest the receipt signs. */
-  document: text('document'),
+  document: large(text('document')),
 })
 
 export const signingKeys = table('signing_keys', ['keyId'], {

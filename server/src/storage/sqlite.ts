@@ -39,6 +39,10 @@ const expressions: Expressions = {
   // jsonb, which finds each member at once: json would read the row's text again for each column.
   unfold: (binding) => `jsonb_each(CAST(${binding} AS text))`,
   cell: (index, type) => (type === 'bytes' ? `unhex(value->>${index})` : `value->>${index}`),
+  slice: (bytes, index, type) => {
+    const value = `substr(${bytes}, value->>'$[${index}][0]', value->>'$[${index}][1]')`
+    return type === 'bytes' ? value : `CAST(${value} AS text)`
+  },
   texts: '(SELECT value FROM json_each(CAST(? AS text)))',
   includes: (column, text) => `EXISTS (SELECT 1 FROM json_each(${column}) AS item WHERE item.value = ${text})`,
   // A long pattern is bound as bytes.
@@ -134,7 +138,7 @@ interface Connection {
 }
 
 interface Statement {
-  all(bindings: readonly (Binding | Buffer)[], done: (error: Error | null, rows: Row[]) => void): void
+  all(bindings: readonly Binding[], done: (error: Error | null, rows: Row[]) => void): void
   finalize(): void
 }
 
@@ -204,7 +208,7 @@ function run(connection: Connection, sql: string, bindings: readonly Binding[]):
 // The driver takes several times as long to copy text as to copy bytes. Only JSON is that long, and its readers cast it to text.
 const LONG_TEXT = 1024
 
-function toBytes(binding: Binding): Binding | Buffer {
+function toBytes(binding: Binding): Binding {
   return typeof binding === 'string' && binding.length > LONG_TEXT ? Buffer.from(binding) : binding
 }
 

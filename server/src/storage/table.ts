@@ -1,10 +1,11 @@
 /** A table, described once: its columns, the type of its rows, and the way between a row and its cells follow from the description. */
 import type { Instant } from '@claimcheck/core'
+import type { Apart, Slice } from './apart.ts'
 import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
 
-/** A stored value as JSON carries it: bytes are hex. */
-export type Cell = string | number | null
+/** A stored value as JSON carries it, or where it is apart from JSON: bytes are hex. */
+export type Cell = string | number | Slice | null
 
 /** One for each column, in the order of the columns. */
 export type Cells = readonly Cell[]
@@ -15,6 +16,8 @@ export interface Column<T = unknown> {
   /** Stored as text. */
   readonly isJson: boolean
   readonly isNullable: boolean
+  /** Its values can be put apart. */
+  readonly isLarge: boolean
   /** What a row has there: for the compiler alone. */
   readonly value?: T
 }
@@ -31,7 +34,8 @@ export interface Table<R> {
   readonly columns: readonly (Column & { readonly field: string })[]
   /** The columns for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
   readonly names: string
-  cells(row: R): Cells
+  /** @param apart takes the large values */
+  cells(row: R, apart?: Apart): Cells
   /** Takes a row that has other columns as well. */
   read(stored: Row): R
 }
@@ -58,11 +62,15 @@ export function bytes(name: string): Column<Uint8Array> {
 }
 
 export function json<T>(name: string): Column<T> {
-  return column(name, 'text', true)
+  return column(name, 'text', { isJson: true })
 }
 
 export function nullable<T>({ name, type, isJson }: Column<T>): Column<T | null> {
-  return column(name, type, isJson, true)
+  return column(name, type, { isJson, isNullable: true })
+}
+
+export function large<T>({ name, type, isJson, isNullable }: Column<T>): Column<T> {
+  return column(name, type, { isJson, isNullable, isLarge: true })
 }
 
 export function table<F extends Fields>(
@@ -99,22 +107,26 @@ export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
 }
 
 // All are objects of one shape, and rows are copies of one: the loops below run for thousands of claims a second.
-function column<T>(name: string, type: ColumnType, isJson = false, isNullable = false): Column<T> {
-  return { name, type, isJson, isNullable }
+function column<T>(
+  name: string,
+  type: ColumnType,
+  { isJson = false, isNullable = false, isLarge = false } = {},
+): Column<T> {
+  return { name, type, isJson, isNullable, isLarge }
 }
 
 function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {
   const fields = columns.map(({ field }) => field)
   const empty = Object.fromEntries(fields.map((field) => [field, null]))
-  const encoded = [...columns.entries()].filter(([, { isJson, type }]) => isJson || type === 'bytes')
+  const encoded = [...columns.entries()].filter(([, { isJson, isLarge, type }]) => isJson || isLarge || type === 'bytes')
   return {
     name,
     key,
     columns,
     names: columns.map((column) => column.name).join(', '),
-    cells: (row) => {
+    cells: (row, apart) => {
       const cells = fields.map((field) => (row as Row)[field])
-      for (const [index, column] of encoded) cells[index] = encode(column, cells[index])
+      for (const [index, column] of encoded) cells[index] = encode(column, cells[index], apart)
       return cells as Cell[]
     },
     read: (stored) => {
@@ -125,9 +137,11 @@ function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['c
   }
 }
 
-function encode({ isJson }: Column, value: unknown): Cell {
+function encode({ isJson, isLarge, type }: Column, value: unknown, apart: Apart | undefined): Cell {
   if (value === null) return null
-  return isJson ? JSON.stringify(value) : toHex(value as Uint8Array)
+  const stored = isJson ? JSON.stringify(value) : (value as string | Uint8Array)
+  if (isLarge && apart) return apart.put(stored)
+  return type === 'bytes' ? toHex(stored as Uint8Array) : (stored as string)
 }
 
 /** Makes of what a damaged database holds the type that the row has, where that is possible. */
