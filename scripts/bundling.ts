@@ -6,7 +6,7 @@ import { type BuildResult, build, type Plugin } from 'esbuild'
 /** What is shared with plugins, has parts that are no JavaScript, is loaded when it is needed, or is not installed. */
 const OUTSIDE = [
   ...['@claimcheck/core', '@claimcheck/core/*', '@claimcheck/create-plugin'],
-  ...['sqlite3', 'pkcs11js', '@node-rs/argon2', '@fastify/swagger-ui'],
+  ...['sqlite3', 'pkcs11js', 'sodium-native', '@node-rs/argon2', '@fastify/swagger-ui'],
   ...['oidc-provider', '@simplewebauthn/server', 'openid-client', 'nodemailer'],
   ...[
     '@modelcontextprotocol/server',

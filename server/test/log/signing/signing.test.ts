@@ -15,11 +15,13 @@ import { openSecrets } from '@claimcheck/server/base/secrets'
 import { loadConfig } from '@claimcheck/server/config/config'
 import { createKeyVault } from '@claimcheck/server/log/signing/key-vault'
 import { createSigner } from '@claimcheck/server/log/signing/signer'
+import { loadSodium } from '@claimcheck/server/log/signing/sodium'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
 import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../../../test/support/database.ts'
+import { tries } from '../../../../test/support/extent.ts'
 import { openLogGuard } from '../../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -64,6 +66,22 @@ t.test('what the server signs holds by the strict rules of the checker', async (
   t.notOk(verifyEd25519(bytes, signedMessage(DOMAINS.treeHead, canonicalize(body)), signer.publicKey))
   t.notOk(JSON.stringify(signer).includes(String(privateKey.export({ format: 'jwk' }).d)))
   t.throws(() => createSigner(generateKeyPairSync('x25519').privateKey))
+})
+
+const sodium = loadSodium()
+const withoutSodium = sodium ? false : 'libsodium has no binary for this machine'
+
+t.test('libsodium and OpenSSL sign the same', { skip: withoutSodium }, async (t) => {
+  for (let keys = 0; keys < tries(50); keys++) {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const [one, other] = [createSigner(privateKey, sodium), createSigner(privateKey, null)]
+    for (const text of ['', '{}', JSON.stringify({ text: 'ä€😀'.repeat(keys) })]) {
+      t.strictSame(await one.sign(DOMAINS.receipt, text), await other.sign(DOMAINS.receipt, text))
+    }
+  }
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const wrong = { ...sodium!, crypto_sign_seed_keypair() {} }
+  t.throws(() => createSigner(privateKey, wrong), /another public key/)
 })
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
