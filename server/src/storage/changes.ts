@@ -2,6 +2,8 @@
  * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
  * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
+
+import { Apart } from './apart.ts'
 import {
   asNew,
   type ClaimProgress,
@@ -13,7 +15,6 @@ import {
   progress,
   UNDECIDED,
 } from './claim-row.ts'
-import { Apart } from './apart.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import {

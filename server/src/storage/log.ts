@@ -4,7 +4,19 @@ import { type Db, runAll } from './db.ts'
 import { type LogState, log, logState } from './log-state.ts'
 import { readReceiptTexts } from './receipt-texts.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, bigint, bytes, instant, integer, large, nullable, part, type RowOf, table, text } from './table.ts'
+import {
+  assignments,
+  bigint,
+  bytes,
+  instant,
+  integer,
+  large,
+  nullable,
+  part,
+  type RowOf,
+  table,
+  text,
+} from './table.ts'
 
 export const receipts = table('receipts', ['leafIndex'], {
   leafIndex: bigint('leaf_index'),

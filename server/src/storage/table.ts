@@ -118,7 +118,9 @@ function column<T>(
 function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {
   const fields = columns.map(({ field }) => field)
   const empty = Object.fromEntries(fields.map((field) => [field, null]))
-  const encoded = [...columns.entries()].filter(([, { isJson, isLarge, type }]) => isJson || isLarge || type === 'bytes')
+  const encoded = [...columns.entries()].filter(
+    ([, { isJson, isLarge, type }]) => isJson || isLarge || type === 'bytes',
+  )
   return {
     name,
     key,
