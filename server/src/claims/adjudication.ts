@@ -47,8 +47,8 @@ export interface Adjudication {
 export interface FirstCheck {
   /** The claim on disk. */
   readonly stored: ClaimRow
-  /** The claim after the first check; rejects when the outcome cannot be stored. */
-  readonly checked: Promise<ClaimRow>
+  /** The claim after the first check, where that goes on; rejects when the outcome cannot be stored. */
+  readonly checked?: Promise<ClaimRow>
 }
 
 interface AdjudicationOptions {
@@ -125,12 +125,12 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
     const entry = admission.enter({ claimId: claim.claimId, target: claim.target, lane: laneOf(claim) }, 'looking')
-    if (!entry) return (await sequencer.store(claim)) ? { stored: claim, checked: Promise.resolve(claim) } : undefined
+    if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
     const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
     if (early) {
       const stored = await sequencer.storeChecked(early)
-      return stored && { stored, checked: Promise.resolve(stored) }
+      return stored && { stored }
     }
     // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
     if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
@@ -154,7 +154,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
       const first = checkFirst(claim)
       track(
         claim.claimId,
-        first.then((outcome) => outcome?.checked),
+        first.then((outcome) => outcome?.checked ?? outcome?.stored),
       )
       return first
     },

@@ -154,8 +154,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
   async function storeAndCheck(row: NewClaim): Promise<ClaimRow | undefined> {
-    const first = await adjudication.first(row)
-    return first && ((await settledWithin(first.checked, row.submittedAt + firstAnswerMs - now())) ?? first.stored)
+    const { stored, checked } = (await adjudication.first(row)) ?? {}
+    return (checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))) ?? stored
   }
 
   function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {

@@ -3,7 +3,7 @@
 /** Where a value is: its first byte, counted from 1 as SQL does, and its length in bytes. */
 export type Slice = readonly [start: number, length: number]
 
-const INITIAL_BYTES = 64 * 1024
+const INITIAL_BYTES = 128 * 1024
 const MOST_BYTES_OF_A_CHARACTER = 3
 
 export class Apart {
