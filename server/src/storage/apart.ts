@@ -4,7 +4,8 @@
 export type Slice = readonly [start: number, length: number]
 
 const INITIAL_BYTES = 128 * 1024
-const MOST_BYTES_OF_A_CHARACTER = 3
+/** Of UTF-8, for a code unit of UTF-16. */
+const MOST_BYTES_OF_A_UNIT = 3
 
 export class Apart {
   #buffer = Buffer.allocUnsafe(INITIAL_BYTES)
@@ -12,7 +13,7 @@ export class Apart {
 
   put(value: string | Uint8Array): Slice {
     const isText = typeof value === 'string'
-    this.#makeRoom(isText ? MOST_BYTES_OF_A_CHARACTER * value.length : value.length)
+    this.#makeRoom(isText ? MOST_BYTES_OF_A_UNIT * value.length : value.length)
     const start = this.#end + 1
     const length = isText ? this.#buffer.write(value, this.#end) : value.length
     if (!isText) this.#buffer.set(value, this.#end)

@@ -90,6 +90,7 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     evidence: toJson(evidence, changes.evidence ?? [], apart),
     tiles: toJson(tiles, changes.tiles ?? [], apart),
     heads: toJson(treeHeads, changes.heads ?? [], apart),
+    // The last: those before fill it.
     apart: apart.bytes(),
   }
   await db.query(

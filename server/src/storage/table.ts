@@ -65,12 +65,13 @@ export function json<T>(name: string): Column<T> {
   return column(name, 'text', { isJson: true })
 }
 
-export function nullable<T>({ name, type, isJson }: Column<T>): Column<T | null> {
-  return column(name, type, { isJson, isNullable: true })
+export function nullable<T>({ name, type, ...kind }: Column<T>): Column<T | null> {
+  return column(name, type, { ...kind, isNullable: true })
 }
 
-export function large<T>({ name, type, isJson, isNullable }: Column<T>): Column<T> {
-  return column(name, type, { isJson, isNullable, isLarge: true })
+/** @param column of text or bytes */
+export function large<T>({ name, type, ...kind }: Column<T>): Column<T> {
+  return column(name, type, { ...kind, isLarge: true })
 }
 
 export function table<F extends Fields>(

@@ -1,5 +1,6 @@
 /** What storage promises, on every database. */
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -198,6 +199,34 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     t.equal(await log.evidenceOf('rcpt_2'), undefined)
     t.same(await log.tile(0, 0, 1), tile)
     t.same(await log.newestHead(), newHead)
+  })
+
+  t.test('the large values of many rows come back as they were, whatever their length and letters', async (t) => {
+    const storage = await begin(t, await fresh(t))
+    const numbers = Array.from({ length: 300 }, (_, number) => number)
+    const text = (number: number) => 'é😀a'.repeat(number * 3)
+    const to = { ...LOG, treeSize: numbers.length, issuedAt: NOON + 1 }
+    const newClaims = numbers.map((number) => {
+      const lastCheck = { ...RECORD, plugin: { package: text(number) } }
+      return claimNumber(number, number % 3 === 0 ? {} : { attempts: 1, lastCheck })
+    })
+    const receipts = numbers.map((number) => ({
+      ...receipt(number),
+      leafHash: Buffer.from([number >> 8, number]),
+      entry: text(number + 1),
+    }))
+    const evidence = numbers.map((number) => ({ receiptId: `rcpt_${number}`, document: text(number + 2) }))
+    const tiles = [1, 2].map((width) => ({ level: 0, index: 0, width, hashes: randomBytes(width * 9000) }))
+    await storage.apply({ log: { from: LOG, to }, newClaims, receipts, evidence, tiles })
+    const { claims, log } = storage.read
+    t.same(await log.receipts(0, numbers.length), receipts)
+    for (const { receiptId, document } of evidence)
+      if ((await log.evidenceOf(receiptId)) !== document) t.fail(receiptId)
+    for (const { width, hashes } of tiles) t.same((await log.tile(0, 0, width))?.hashes, hashes)
+    for (const claim of newClaims) {
+      t.same(await claims.byIds([claim.claimId]), [claim])
+      t.same(await claims.history(claim.claimId), claim.lastCheck ? [claim.lastCheck] : [])
+    }
   })
 
   t.test('where the log or a claim stands otherwise, nothing is changed', async (t) => {

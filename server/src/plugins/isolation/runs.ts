@@ -142,7 +142,7 @@ export function createRuns(frames: Frames): Runs {
     },
     async check(id, verifier, args) {
       const { claim, previous } = args.checks[0]!
-      const context = { ...contextOf(id, args), previous: previous as CheckContext['previous'] }
+      const context = Object.assign(contextOf(id, args), { previous: previous as CheckContext['previous'] })
       return verifier.check(claim as never, context)
     },
     async checkMany(id, verifier, args) {
@@ -151,7 +151,7 @@ export function createRuns(frames: Frames): Runs {
       return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
     },
     probeContext(id) {
-      return { ...requests(id, {}), signal: runs.get(id)!.aborted.signal, logger }
+      return { signal: runs.get(id)!.aborted.signal, logger, ...requests(id, {}) }
     },
     abort(id) {
       runs.get(id)?.aborted.abort()

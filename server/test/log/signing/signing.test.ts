@@ -16,7 +16,7 @@ import { loadConfig } from '@claimcheck/server/config/config'
 import { createKeyVault } from '@claimcheck/server/log/signing/key-vault'
 import { createSigner } from '@claimcheck/server/log/signing/signer'
 import { createSigningKeys } from '@claimcheck/server/log/signing/signing-keys'
-import { loadSodium } from '@claimcheck/server/log/signing/sodium'
+import { loadSodium, working } from '@claimcheck/server/log/signing/sodium'
 import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -82,6 +82,25 @@ t.test('libsodium and OpenSSL sign the same', { skip: withoutSodium }, async (t)
   const { privateKey } = generateKeyPairSync('ed25519')
   const wrong = { ...sodium!, crypto_sign_seed_keypair() {} }
   t.throws(() => createSigner(privateKey, wrong), /another public key/)
+  t.equal(
+    working(() => sodium!),
+    sodium,
+  )
+  t.equal(
+    working(() => wrong),
+    null,
+    'one that signs something else is not used',
+  )
+})
+
+t.test('where libsodium does not load, OpenSSL signs', async (t) => {
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const none = working(() => {
+    throw new Error('no binary for this machine')
+  })
+  const { publicKey, sign } = createSigner(privateKey, none)
+  const { value } = await sign(DOMAINS.receipt, '{}')
+  t.ok(verifyEd25519(fromBase64url(value, 64)!, signedMessage(DOMAINS.receipt, '{}'), publicKey))
 })
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
