@@ -123,8 +123,8 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     { maxItems: MAX_LOOKUPS },
   )
 
-  /** Keys that were good, by their hashes. */
-  const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS })
+  /** Keys that were good, by their hashes. With another resolution a look would set a timer. */
+  const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS, ttlResolution: 0 })
 
   function newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
     const key = KEY_PREFIX + newToken()
