@@ -9,10 +9,11 @@ const AT_A_TIME = 16
 const BEFORE = 150
 const COUNTED = 50
 
-/** Sent when the claims are decided: how many they were, and when they began, in ms since the process did. */
+/** Sent when the claims are decided: how many they were, and when they began and ended, in ms since the process began. */
 export interface Submitted {
   readonly claims: number
   readonly since: number
+  readonly until: number
 }
 
 const installation = await Installation.start()
@@ -41,7 +42,7 @@ function next(): ClaimInput {
 await submit(BEFORE)
 const since = performance.now()
 await submit(COUNTED)
-const submitted: Submitted = { claims: COUNTED * AT_A_TIME, since }
+const submitted: Submitted = { claims: COUNTED * AT_A_TIME, since, until: performance.now() }
 process.send!(submitted)
 await installation.remove()
 process.disconnect()

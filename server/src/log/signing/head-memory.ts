@@ -1,10 +1,10 @@
 /** Remembers the head that this host signed last, in a file outside of the database, which restoring a database backup does not restore. */
-import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatInstant, fromBase64url, HASH_BYTES, parseInstant, toBase64url } from '@claimcheck/core'
 import { CodedError } from '../../base/errors.ts'
 import { writeNewFile } from '../../base/files.ts'
+import { sha256Text } from '../../base/sha256.ts'
 import type { Config } from '../../config/config.ts'
 import type { LogState } from '../../storage/log-state.ts'
 
@@ -129,7 +129,7 @@ function write({ logId, name, treeSize, rootHash, issuedAt }: Head): Buffer {
     root_hash: toBase64url(rootHash),
     issued_at: formatInstant(issuedAt),
   }
-  const text = JSON.stringify({ ...fields, digest: digestOf(fields) })
+  const text = JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
   return Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`)
 }
 
@@ -159,5 +159,5 @@ function parseRecord(text: string): Head | undefined {
 
 /** Detects a record that was partly written or read. It does not protect against deliberate changes. */
 function digestOf(fields: object): string {
-  return createHash('sha256').update(JSON.stringify(fields)).digest('base64url')
+  return sha256Text(JSON.stringify(fields))
 }
