@@ -1,10 +1,9 @@
 /** Makes signers of the service's own keys. The private key never leaves its signer. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { bytesEqual, fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
-import { loadSodium, type Sodium } from './sodium.ts'
+import { keyOfSeed, loadSodium, type Sodium, type SodiumKey } from './sodium.ts'
 
-/** Returns the 64 bytes of a signature. */
-type SignBytes = (message: Uint8Array) => Buffer
+type SignBytes = SodiumKey['sign']
 
 const SEED_BYTES = 32
 
@@ -37,22 +36,15 @@ function signingByOpenssl(privateKey: KeyObject): SignBytes {
   return (message) => sign(null, message, privateKey)
 }
 
-/** The signer's copy of the key is in memory that nothing writes to, and that the system, where it allows that, does not swap out. */
+/** The signer keeps libsodium's copy of the key alone. */
 function signingBySodium(sodium: Sodium, privateKey: KeyObject, publicKey: Uint8Array): SignBytes {
-  const secretKey = sodium.sodium_malloc(sodium.crypto_sign_SECRETKEYBYTES)
-  const derived = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
   const document = privateKey.export({ type: 'pkcs8', format: 'der' })
   try {
     // RFC 8410: the seed is at the document's end.
-    sodium.crypto_sign_seed_keypair(derived, secretKey, document.subarray(-SEED_BYTES))
+    const key = keyOfSeed(sodium, document.subarray(-SEED_BYTES))
+    if (bytesEqual(key.publicKey, publicKey)) return key.sign
   } finally {
     document.fill(0)
   }
-  sodium.sodium_mprotect_readonly(secretKey)
-  if (!bytesEqual(derived, publicKey)) throw new Error('libsodium derives another public key than OpenSSL')
-  return (message) => {
-    const signature = Buffer.allocUnsafe(sodium.crypto_sign_BYTES)
-    sodium.crypto_sign_detached(signature, message, secretKey)
-    return signature
-  }
+  throw new Error('libsodium derives another public key than OpenSSL')
 }

@@ -21,6 +21,29 @@ export function loadSodium(): Sodium | null {
   return loaded.sodium
 }
 
+/** A key in libsodium's memory, which nothing writes to, and which the system, where it allows that, does not swap out. */
+export interface SodiumKey {
+  readonly publicKey: Uint8Array
+  /** Returns the 64 bytes of a signature. */
+  sign(message: Uint8Array): Buffer
+}
+
+/** @param seed 32 bytes, as in RFC 8032 */
+export function keyOfSeed(sodium: Sodium, seed: Buffer): SodiumKey {
+  const publicKey = Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES)
+  const secretKey = sodium.sodium_malloc(sodium.crypto_sign_SECRETKEYBYTES)
+  sodium.crypto_sign_seed_keypair(publicKey, secretKey, seed)
+  sodium.sodium_mprotect_readonly(secretKey)
+  return {
+    publicKey,
+    sign(message) {
+      const signature = Buffer.allocUnsafe(sodium.crypto_sign_BYTES)
+      sodium.crypto_sign_detached(signature, message, secretKey)
+      return signature
+    },
+  }
+}
+
 /** The first test vector of RFC 8032. */
 const SEED = Buffer.from('9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60', 'hex')
 const SIGNATURE_OF_NOTHING =
@@ -30,11 +53,7 @@ const SIGNATURE_OF_NOTHING =
 export function working(load: () => Sodium): Sodium | null {
   try {
     const sodium = load()
-    const secretKey = sodium.sodium_malloc(sodium.crypto_sign_SECRETKEYBYTES)
-    sodium.crypto_sign_seed_keypair(Buffer.alloc(sodium.crypto_sign_PUBLICKEYBYTES), secretKey, SEED)
-    sodium.sodium_mprotect_readonly(secretKey)
-    const signature = Buffer.alloc(sodium.crypto_sign_BYTES)
-    sodium.crypto_sign_detached(signature, Buffer.alloc(0), secretKey)
+    const signature = keyOfSeed(sodium, SEED).sign(Buffer.alloc(0))
     return signature.toString('hex') === SIGNATURE_OF_NOTHING ? sodium : null
   } catch {
     return null
