@@ -159,7 +159,6 @@ function toWireObservation(observed: DecidedClaim['observation']): ReceiptObserv
 }
 
 function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['verifier']): WireVerifier {
-  if (!plugin) return { id, version }
   const { code_hash, ...code } = toWirePlugin(plugin)
   const known = { id, ...code, version }
   return code_hash === undefined ? known : { code_hash, ...known }
@@ -187,6 +186,9 @@ function toWireVerdict({ value, reasonCode }: Verdict): ReceiptBody['verdict'] {
 }
 
 export function toWireInterval({ notBefore, notAfter, source }: Interval) {
-  const not_after = formatInstant(notAfter)
-  return notBefore === undefined ? { not_after, source } : { not_after, source, not_before: formatInstant(notBefore) }
+  return {
+    not_after: formatInstant(notAfter),
+    source,
+    ...(notBefore === undefined ? {} : { not_before: formatInstant(notBefore) }),
+  }
 }

@@ -182,8 +182,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     const sentAt = now()
     let plugin: PluginName | undefined
     const failed = (failure: Failure): CheckRecord => {
-      const record = { sentAt, answeredAt: answerTime(sentAt), failure }
-      return plugin ? { plugin, ...record } : record
+      return { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
     }
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS

@@ -9,7 +9,7 @@ import { type Credential, speaksFor, spenderOf } from '../http/credential.ts'
 import { inOneLine, refusalOf } from '../http/errors.ts'
 import { isId } from '../http/route.ts'
 import { profileList } from '../http/routes/profiles.ts'
-import { claimReader, fromClaimQuery, toClaimStatus } from '../http/wire/claim.ts'
+import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../http/wire/claim.ts'
 import { toConnectionList } from '../http/wire/connection.ts'
 import { toConsistencyProof } from '../http/wire/log.ts'
 import type { LogService } from '../log/log.ts'
@@ -86,7 +86,7 @@ export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk
       submit: (request: ClaimRequest) =>
         refusing(async () => {
           const { claim, created } = await claims.submit(submitter, readClaim(request as unknown as JsonObject))
-          return { ...toClaimStatus(claim), created }
+          return toSubmittedClaim(claim, created)
         }),
       claim: (claimId) =>
         refusing(async () => {

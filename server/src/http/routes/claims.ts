@@ -8,7 +8,7 @@ import { TAKES_REMEMBERED } from '../auth.ts'
 import { type Credential, credentialOf, speaksFor, spenderOf, withConfirmed } from '../credential.ts'
 import type { App } from '../instance.ts'
 import { errors, isId, NEEDS_KEY } from '../route.ts'
-import { fromClaimQuery, fromClaimRequest, toClaimStatus } from '../wire/claim.ts'
+import { fromClaimQuery, fromClaimRequest, toClaimStatus, toSubmittedClaim } from '../wire/claim.ts'
 
 interface ClaimRoutesOptions {
   readonly claims: ClaimService
@@ -39,7 +39,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
         (credential, confirm) => claims.submit(submitterOf(credential, confirm), input),
         (submitted) => submitted.created,
       )
-      return reply.code(202).send(Object.assign(toClaimStatus(claim), { created }))
+      return reply.code(202).send(toSubmittedClaim(claim, created))
     },
   })
 

@@ -81,6 +81,11 @@ export function toClaimStatus(claim: ClaimStatus): wire.ClaimStatus {
   }
 }
 
+/** @param created false: the claim existed already */
+export function toSubmittedClaim(claim: ClaimStatus, created: boolean): wire.SubmittedClaim {
+  return Object.assign(toClaimStatus(claim), { created })
+}
+
 function toLastCheck(record: CheckRecord): wire.LastCheck {
   const at = formatInstant(record.answeredAt)
   if (!isRead(record)) {
