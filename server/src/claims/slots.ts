@@ -72,7 +72,7 @@ interface Pool {
   taken(): number
 }
 
-/** Whoever an asker's slots count for, by name. */
+/** The names under which an asker's slots are counted. */
 interface Users {
   readonly workspace: string
   readonly key: string

@@ -2,7 +2,6 @@
  * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
  * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
-
 import { Apart } from './apart.ts'
 import {
   asNew,
