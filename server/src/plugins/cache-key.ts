@@ -1,6 +1,7 @@
 /** Names the part of a plugin's memory that belongs to one connection. */
-import { hash } from 'node:crypto'
+
 import type { Connection } from '@claimcheck/core'
+import { sha256Text } from '../base/sha256.ts'
 
 /**
  * Of one connection with its current credentials. What those can read stays hidden from other connections, and from this connection after
@@ -9,5 +10,5 @@ import type { Connection } from '@claimcheck/core'
 export function cacheKey(connection: Connection | null): string {
   if (!connection) return ''
   const { id, provider, options } = connection
-  return `${hash('sha256', JSON.stringify({ id, provider, options }), 'base64url')} `
+  return `${sha256Text(JSON.stringify({ id, provider, options }))} `
 }

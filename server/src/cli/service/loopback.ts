@@ -2,11 +2,12 @@
  * Waits for the browser to come back from the service with a code (RFC 8252 7.3): on 127.0.0.1 alone, at a port that the system chooses, and
  * for one answer. Whoever does not know the state is sent away, and the waiting goes on: another site or user cannot end it.
  */
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CALLBACK_PATH } from '../../base/command-line-client.ts'
+import { sha256 } from '../../base/sha256.ts'
 
 export interface Loopback {
   readonly redirectUri: string
@@ -63,10 +64,6 @@ function paramsOf({ method, url, headers }: IncomingMessage, host: string): URLS
 /** By their hashes: anybody may send a text of any length in bytes, and `timingSafeEqual` throws where the lengths differ. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(sha256(one), sha256(other))
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }
 
 function end(response: ServerResponse, status: number, text: string): void {

@@ -2,9 +2,10 @@
  * Signs in with the browser (RFC 8252): the person allows it at the service, the code comes back to this machine, its token is exchanged for
  * an API key, and ends with that.
  */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '../../base/command-line-client.ts'
 import { visible } from '../../base/plain-text.ts'
+import { sha256Text } from '../../base/sha256.ts'
 import { CommandError } from '../errors.ts'
 import { listenOnLoopback } from './loopback.ts'
 
@@ -42,7 +43,7 @@ export async function signIn({ url, name, show, signal, timeoutMs = TIMEOUT_MS }
       redirect_uri: loopback.redirectUri,
       scope: KEY_SCOPE,
       state,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge: sha256Text(verifier),
       code_challenge_method: 'S256',
     })
     await show(`${service.authorize}?${asked}`)

@@ -1,5 +1,4 @@
 /** Examines one receipt in full: checks its entry, and names the columns of its claim that differ from it. */
-import { hash } from 'node:crypto'
 import {
   type CheckRecord,
   canonicalize,
@@ -12,6 +11,7 @@ import {
   type ReceiptBody,
   signedEvidence,
 } from '@claimcheck/core'
+import { leafHashHex } from '../../base/sha256.ts'
 import { parseJson } from './check-record.ts'
 import { examineClaim, examineErasedClaim, paramsOf, recordsOf } from './claim-examination.ts'
 import { evidenceProblems, namesPlugin } from './evidence.ts'
@@ -43,7 +43,7 @@ export async function examineReceipt(
   const problems: string[] = []
   const addProblem = (problem: string) =>
     problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
-  const leafHash = hashLeaf(receipt.entry)
+  const leafHash = leafHashHex(receipt.entry)
   if (receipt.entry === '') addProblem('its content is missing, and no erasure says why')
   if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
   const issuedAt = Number(receipt.issued_at)
@@ -88,12 +88,7 @@ function examineErased(receipt: StoredReceipt, claim: StoredClaim | undefined, b
   }
   const isHash = /^[0-9a-f]{64}$/.test(receipt.leaf_hash)
   if (!isHash) addProblem('leaf_hash is not a hash')
-  return { leafHash: isHash ? receipt.leaf_hash : hashLeaf(''), problems }
-}
-
-/** Returns hex. The NUL is the prefix of a leaf in RFC 6962. */
-export function hashLeaf(entry: string): string {
-  return hash('sha256', `\0${entry}`, 'hex')
+  return { leafHash: isHash ? receipt.leaf_hash : leafHashHex(''), problems }
 }
 
 function readEntry(entry: string): Receipt | undefined {

@@ -2,7 +2,6 @@
  * The fast check of a receipt: accepts a receipt whose entry is, byte for byte, what follows from its claim and last check. Any other
  * receipt is examined in full, so this check need not know every valid form, and it never reports a problem.
  */
-import { hash } from 'node:crypto'
 import {
   type CheckRecord,
   canonicalize,
@@ -15,18 +14,19 @@ import {
   toWireSource,
 } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
+import { leafHashHex, sha256Text } from '../../base/sha256.ts'
 import { SEPARATORS } from '../../storage/lines.ts'
 import { readRecord } from './check-record.ts'
 import { isConsistentAccess, isFlag } from './claim-examination.ts'
 import { retell } from './evidence.ts'
-import { type HeadBounds, hashLeaf } from './receipt-examination.ts'
+import type { HeadBounds } from './receipt-examination.ts'
 import { type ClaimLine, type ReceiptLine, readChecks } from './stored.ts'
 
 export function isSound(line: ReceiptLine, bounds: HeadBounds): boolean {
   const issuedAt = Number(line.issued_at)
   const inTime = issuedAt >= bounds.notBefore && issuedAt <= bounds.notAfter
   try {
-    return inTime && isDecided(line) && entryFollows(line, bounds) && hashLeaf(line.entry) === line.leaf_hash
+    return inTime && isDecided(line) && entryFollows(line, bounds) && leafHashHex(line.entry) === line.leaf_hash
   } catch {
     // A text is not JSON, or a number is not a time: the full examination tells which.
     return false
@@ -65,7 +65,7 @@ const ONLY_CHECK = `1${SEPARATORS.attempt}`
 /** Compares the entry's text, except the issuer's name, the time of appearance and the signature, which only the leaf's hash covers. */
 function entryFollows({ claim, entry, receipt_id, issued_at, evidence }: ReceiptLine, { keyId }: HeadBounds): boolean {
   const rest = `"claimed_at":"${instantText(claim.claimed_at)}","client_claim_id":${claim.client_claim_id},"params":${canonicalize(JSON.parse(claim.params))},"target":${claim.target}}`
-  const digest = hash('sha256', `{"action":"${claim.action}",${rest}`, 'base64url')
+  const digest = sha256Text(`{"action":"${claim.action}",${rest}`)
   if (digest !== claim.claim_digest) return false
   const bound = claim.agent_bound === '1' ? '"bound":true,' : ''
   const beginning = `{"body":{"agent":{${bound}"id":${claim.agent_id}},"claim":{"action":"${claim.action}","claim_digest":"${digest}",${rest},"issued_at":"${instantText(issued_at)}","issuer":{"key_id":"${keyId}"`
@@ -104,7 +104,7 @@ function tellEvidence(claim: ClaimLine, evidence: string): Told | undefined {
   const { value, reasonCode = '' } = retold?.decision.verdict ?? {}
   if (retold?.text !== evidence || value !== claim.verdict || reasonCode !== claim.reason_code) return undefined
   const { observedAt, facts, source } = signedEvidence(retold.decision, checks)
-  const digest = hash('sha256', evidence, 'base64url')
+  const digest = sha256Text(evidence)
   const where = source ? `,"source":${canonicalize(toWireSource(source))}` : ''
   const text = `"evidence_digest":"${digest}","facts":${canonicalize(facts)},"observed_at":"${instantText(observedAt)}"${where}`
   return { text, plugin: retold.decision.basis.plugin }
