@@ -206,9 +206,13 @@ function numbered(sql: string): string {
 }
 
 // Rows are looked up by their keys. Index plans stay right however much the tables have grown since their statistics were made, while
-// a plan that was kept from when they were empty would read all rows. (Without scans allowed, a statement that needs one looks so
-// expensive that Postgres would compile it first: so that is off, too.)
-const BY_KEYS = 'SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off'
+// a plan that was kept from when they were empty would read all rows, or once for all that are looked up the whole of an index, and keep
+// what it finds (`enable_material`). (Without scans allowed, a statement that needs one looks so expensive that Postgres would compile it
+// first: so that is off, too.)
+const BY_KEYS = ['seqscan', 'hashjoin', 'mergejoin', 'material']
+  .map((way) => `SET enable_${way} = off; `)
+  .concat('SET jit = off')
+  .join('')
 
 /** @param settings the first statements of each connection */
 function connect(url: string, settings: string): Knex {

@@ -1,3 +1,4 @@
+import { PARAMETERS } from '@claimcheck/server/storage/changes'
 import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t from 'tap'
@@ -66,6 +67,14 @@ t.test('what is looked up by its key is all that is read, also by a host that be
     await storage.apply({ log: { from: log, to: log }, progress: [{ ...claimNumber(number), attempts: 1 }] })
     await store(10 + number)
   }
+  // What it reads of an index, and is not a row, is counted nowhere.
+  const plan = await storage.snapshot(async (db) => {
+    const [kept] = await db.query(`SELECT name FROM pg_prepared_statements WHERE statement LIKE 'WITH grown%'`)
+    return db.query(`EXPLAIN EXECUTE ${kept!.name}(${PARAMETERS.map(() => 'NULL')})`)
+  })
+  const lines = plan.map((row) => String(row['QUERY PLAN']))
+  const erased = lines.findIndex((line) => line.includes(' on claims known '))
+  t.match(lines[erased + 1], /Index Cond: .*workspace_id = /, 'erased claims are looked up, for each new claim')
   // A connection reports what it read when it ends, at the latest.
   await storage.close()
   const [reads] = await query(
