@@ -3,7 +3,15 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { canonicalize, createNobleSigner, DOMAINS, type JsonObject, type Receipt, toBase64url } from '@claimcheck/core'
+import {
+  canonicalBytes,
+  canonicalize,
+  createNobleSigner,
+  DOMAINS,
+  type JsonObject,
+  type Receipt,
+  toBase64url,
+} from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { type Outcome, runClaimcheck } from './support/command.ts'
 import { sharedInstallation } from './support/installation.ts'
@@ -249,7 +257,7 @@ async function signedBy({ body }: Receipt, evidence: string): Promise<Record<str
     issuer: { key_id: signer.keyId },
     observation: { ...body.observation, evidence_digest: toBase64url(new Uint8Array(digest)) },
   }
-  const signature = await signer.sign(DOMAINS.receipt, canonicalize(signed))
+  const signature = await signer.sign(DOMAINS.receipt, canonicalBytes(signed))
   const key = {
     key_id: signer.keyId,
     public_key: toBase64url(signer.publicKey),

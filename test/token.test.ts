@@ -37,8 +37,7 @@ t.test('a token makes keys, and signs with them what the checker accepts', only,
   t.strictSame(await client.keys(), [])
   const { keyId, publicKey } = await client.generate()
   const other = await client.generate()
-  const text = `{"some":"${'x'.repeat(2000)}"}`
-  const message = signedMessage(DOMAINS.receipt, text)
+  const message = signedMessage(DOMAINS.receipt, Buffer.from(`{"some":"${'x'.repeat(2000)}"}`))
   const signatures = await Promise.all(Array.from({ length: 50 }, () => client.sign(keyId, message)))
   for (const signature of signatures) t.ok(verifyEd25519(signature, message, publicKey))
   t.notOk(verifyEd25519(signatures[0]!, message, other.publicKey))

@@ -46,8 +46,10 @@ export function fromBase64url(text: string, lengthBytes?: number): Uint8Array | 
   return bits >= 6 || trailing !== 0 ? undefined : bytes
 }
 
+const ENCODER = new TextEncoder()
+
 export function utf8(text: string): Uint8Array {
-  return new TextEncoder().encode(text)
+  return ENCODER.encode(text)
 }
 
 export function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {

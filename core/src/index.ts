@@ -157,8 +157,8 @@ export {
 } from './log/tree-head.ts'
 export { ACTION_PATTERN, type ActionProfile, type FieldRole, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
 export {
+  aroundBody,
   type DecidedClaim,
-  entryOf,
   entryText,
   type Proof,
   type ProofAnchor,
@@ -192,7 +192,7 @@ export {
   signedEvidence,
 } from './receipt/evidence.ts'
 export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
-export { canonicalize } from './receipt/jcs.ts'
+export { canonicalBytes, canonicalize } from './receipt/jcs.ts'
 export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
@@ -212,7 +212,14 @@ export {
   type PublishedKey,
   parseKeySet,
 } from './signing/key-set.ts'
-export { DOMAINS, type Domain, type Signature, signedMessage, verifySignature } from './signing/message.ts'
+export {
+  DOMAINS,
+  type Domain,
+  messageBeginning,
+  type Signature,
+  signedMessage,
+  verifySignature,
+} from './signing/message.ts'
 export { createNobleSigner } from './signing/noble-signer.ts'
 export type { Signer } from './signing/signer.ts'
 export { formatInstant, parseInstant } from './time.ts'

@@ -1,6 +1,6 @@
 /** Making receipts from decided claims: bodies, digests and fingerprints. */
 import {
-  canonicalize,
+  canonicalBytes,
   claimDigest,
   createNobleSigner,
   type DecidedClaim,
@@ -109,7 +109,7 @@ t.test('a receipt names the package, the version and the digest of the plugin, a
 
 t.test('a signed body is a receipt', async (t) => {
   const body = receiptBody({ ...DECIDED, issuer: { keyId: signer.keyId, name: 'Acme' } })
-  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
+  const signature = await signer.sign(DOMAINS.receipt, canonicalBytes(body))
   t.ok(isReceipt({ body, signature }))
 })
 
@@ -122,7 +122,7 @@ t.test('the claim digest covers the claim as it is written in the receipt, and n
 
 t.test('a leaf is the canonical text of body and signature, without the proof', async (t) => {
   const body = receiptBody(DECIDED)
-  const signature = await signer.sign(DOMAINS.receipt, canonicalize(body))
+  const signature = await signer.sign(DOMAINS.receipt, canonicalBytes(body))
   const receipt = { signature, proof: {} as never, body }
   t.match(entryText(receipt), /^\{"body":\{"agent":.*\},"signature":\{"alg":"Ed25519",.*\}\}$/)
   t.equal(entryText(receipt), entryText({ body, signature }))

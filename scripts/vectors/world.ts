@@ -1,6 +1,6 @@
 /** What all vectors are made from: fixed keys, fixed times, one good receipt, and the ways to make others of it. */
 import {
-  canonicalize,
+  canonicalBytes,
   claimDigest,
   createNobleSigner,
   DOMAINS,
@@ -160,7 +160,7 @@ export async function change(edit: (body: Draft) => void = () => {}, signing: Si
 }
 
 export async function sign(body: Draft, { signer = signerA, domain = DOMAINS.receipt }: Signing): Promise<Draft> {
-  return { body, signature: { ...(await signer.sign(domain, canonicalize(body))) } }
+  return { body, signature: { ...(await signer.sign(domain, canonicalBytes(body))) } }
 }
 
 export function edited(document: Draft, edit: (document: Draft) => void): Draft {

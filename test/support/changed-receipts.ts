@@ -3,7 +3,7 @@
  * signature that is good.
  */
 import { readdirSync, readFileSync } from 'node:fs'
-import { canonicalize, DOMAINS, type Domain, digestOf, entryText, toBase64url } from '@claimcheck/core'
+import { canonicalBytes, DOMAINS, type Domain, digestOf, entryText, toBase64url } from '@claimcheck/core'
 import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
 import { type Draft, signerA } from '../../scripts/vectors/world.ts'
 import { type Random, seededRandom } from '../crash/random.ts'
@@ -134,7 +134,7 @@ async function signAgain(random: Random, receipt: Draft): Promise<void> {
       body.claim.claim_digest = digestOf(claim)
     }
     const domain: Domain = body.entry_kind === 'change' ? DOMAINS.change : DOMAINS.receipt
-    receipt.signature = await signerA.sign(domain, canonicalize(body))
+    receipt.signature = await signerA.sign(domain, canonicalBytes(body))
     if (receipt.proof === undefined) return
     const leaf = SHA256_TREE.leaf(Buffer.from(entryText(receipt)))
     Object.assign(receipt.proof, { leaf_index: 0, tree_size: 1, root_hash: toBase64url(leaf), inclusion: [] })

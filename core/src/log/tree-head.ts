@@ -2,7 +2,7 @@
 import { toBase64url } from '../encoding.ts'
 import type { Instant } from '../evidence.ts'
 import { sha256Text } from '../receipt/digest.ts'
-import { canonicalize } from '../receipt/jcs.ts'
+import { canonicalBytes } from '../receipt/jcs.ts'
 import { DOMAINS, type Signature } from '../signing/message.ts'
 import type { Signer } from '../signing/signer.ts'
 import { formatInstant } from '../time.ts'
@@ -60,5 +60,5 @@ export function treeHeadBody({ logId, treeSize, rootHash, issuedAt }: TreeHead):
 
 export async function signTreeHead(signer: Signer, head: TreeHead): Promise<SignedTreeHead> {
   const body = treeHeadBody(head)
-  return { body, signature: await signer.sign(DOMAINS.treeHead, canonicalize(body)) }
+  return { body, signature: await signer.sign(DOMAINS.treeHead, canonicalBytes(body)) }
 }

@@ -136,12 +136,13 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
 
 /** The text whose hash is a leaf of the log: body and signature in canonical JSON, without the proof. */
 export function entryText({ body, signature }: Pick<Receipt, 'body' | 'signature'>): string {
-  return entryOf(canonicalize(body), signature)
+  const [before, after] = aroundBody(signature)
+  return `${before}${canonicalize(body)}${after}`
 }
 
-/** The same, from a body that is already canonical JSON. */
-export function entryOf(bodyText: string, signature: Signature): string {
-  return `{"body":${bodyText},"signature":${canonicalize(signature)}}`
+/** What stands before and after the body in an entry. */
+export function aroundBody(signature: Signature): readonly [before: string, after: string] {
+  return ['{"body":', `,"signature":${canonicalize(signature)}}`]
 }
 
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {

@@ -1,4 +1,5 @@
 /** Canonical JSON (JCS, RFC 8785): the text of a value from which its hash and signature are made. */
+import { utf8 } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
 
 /** @throws TypeError for a lone surrogate or a number that is not finite. `parseStrictJson` lets neither through. */
@@ -15,6 +16,11 @@ export function canonicalize(value: JsonValue): string {
     members += (members === '' ? '' : ',') + beginningOf(name) + canonicalize(member)
   }
   return `{${members}}`
+}
+
+/** The same in UTF-8: what is hashed and signed. */
+export function canonicalBytes(value: JsonValue): Uint8Array {
+  return utf8(canonicalize(value))
 }
 
 /** RFC 8785 sorts names by their UTF-16 code units, as `<` and `sort` do. Most are in order already. */

@@ -1,7 +1,8 @@
 /** The bytes that a signature is over. Each kind of document has its own domain, so that a signature of one is never valid for another. */
+import { concatBytes } from '@noble/hashes/utils.js'
 import { fromBase64url, utf8 } from '../encoding.ts'
 import type { JsonValue } from '../json.ts'
-import { canonicalize } from '../receipt/jcs.ts'
+import { canonicalBytes } from '../receipt/jcs.ts'
 import { verifyEd25519 } from './ed25519.ts'
 
 export const DOMAINS = {
@@ -19,13 +20,18 @@ export type Signature = {
   readonly value: string
 }
 
-/** @param text the body in canonical JSON */
-export function signedMessage(domain: Domain, text: string): Uint8Array {
-  return utf8(`${domain}\n${text}`)
+/** What stands before the body in a signed message. */
+export function messageBeginning(domain: Domain): string {
+  return `${domain}\n`
+}
+
+/** @param body canonical JSON in UTF-8 */
+export function signedMessage(domain: Domain, body: Uint8Array): Uint8Array {
+  return concatBytes(utf8(messageBeginning(domain)), body)
 }
 
 /** @param body the signed JSON @param value the signature in base64url */
 export function verifySignature(publicKey: Uint8Array, domain: Domain, body: JsonValue, value: string): boolean {
   const signature = fromBase64url(value, 64)
-  return signature !== undefined && verifyEd25519(signature, signedMessage(domain, canonicalize(body)), publicKey)
+  return signature !== undefined && verifyEd25519(signature, signedMessage(domain, canonicalBytes(body)), publicKey)
 }

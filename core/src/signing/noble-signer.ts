@@ -12,8 +12,8 @@ export function createNobleSigner(secretKey: Uint8Array): Signer {
   return {
     keyId,
     publicKey,
-    async sign(domain, text) {
-      const value = toBase64url(ed25519.sign(signedMessage(domain, text), secretKey))
+    async sign(domain, body) {
+      const value = toBase64url(ed25519.sign(signedMessage(domain, body), secretKey))
       return { alg: 'Ed25519', key_id: keyId, value }
     },
   }

@@ -6,6 +6,6 @@ export interface Signer {
   readonly keyId: string
   /** The raw 32 bytes. */
   readonly publicKey: Uint8Array
-  /** Signs `signedMessage(domain, text)`. @param text the body in canonical JSON */
-  sign(domain: Domain, text: string): Promise<Signature>
+  /** Signs `signedMessage(domain, body)`. @param body canonical JSON in UTF-8 (`canonicalBytes`) */
+  sign(domain: Domain, body: Uint8Array): Promise<Signature>
 }

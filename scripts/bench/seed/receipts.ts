@@ -1,5 +1,5 @@
 /** Decided claims with their checks and signed receipts in the log, each as good as a real one, some ten times as fast. */
-import { canonicalize, DOMAINS, entryOf, type Instant, receiptBody, type Signer } from '@claimcheck/core'
+import { aroundBody, canonicalize, DOMAINS, type Instant, receiptBody, type Signer } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
 import { sha256Text } from '@claimcheck/server/base/sha256'
 import type { Claimcheck } from '@claimcheck/server/container'
@@ -90,7 +90,8 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     const receiptId = newId('rcpt_', at)
     const claimDigest = sha256Text(claimedOf([clientClaimId]))
     const text = bodyOf([receiptId, clientClaimId, claimDigest])
-    const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
+    const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, Buffer.from(text)))
+    const entry = before + text + after
     const leafHash = SHA256_TREE.leaf(Buffer.from(entry))
     const decided = {
       state: 'decided',

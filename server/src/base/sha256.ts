@@ -8,11 +8,8 @@ export const sha256 = (data: Uint8Array | string): Buffer => Buffer.from(hash('s
 /** base64url(SHA-256(UTF-8(text))) */
 export const sha256Text = (text: string): string => hash('sha256', text, 'base64url')
 
-/** The hash of a leaf of the log, whose entry is this text. */
-export const leafHash = (entry: string): Buffer => sha256(leafOf(entry))
+/** RFC 6962 2.1 hashes it before the entry of a leaf. */
+export const LEAF_BEGINNING = '\0'
 
-/** The same in hex, at once. */
-export const leafHashHex = (entry: string): string => hash('sha256', leafOf(entry), 'hex')
-
-/** RFC 6962 2.1 */
-const leafOf = (entry: string): string => `\0${entry}`
+/** The hash of a leaf of the log, whose entry is this text, in hex. */
+export const leafHashHex = (entry: string): string => hash('sha256', `${LEAF_BEGINNING}${entry}`, 'hex')

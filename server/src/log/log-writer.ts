@@ -1,24 +1,25 @@
 /** Plans appends to the log: the signed receipts, the tiles and the signed head, which one transaction writes. */
 import {
   appendLeaves,
+  aroundBody,
   bytesEqual,
   type CompactRange,
   canonicalize,
   DOMAINS,
-  entryOf,
   type Instant,
   partialTiles,
   receiptBody,
   restoreRange,
+  type Signature,
   type Signer,
   signTreeHead,
   TileError,
 } from '@claimcheck/core'
 import { newId } from '../base/ids.ts'
-import { leafHash } from '../base/sha256.ts'
+import { LEAF_BEGINNING, sha256 } from '../base/sha256.ts'
 import type { Config } from '../config/config.ts'
 import type { Changes } from '../storage/changes.ts'
-import type { ReceiptRow } from '../storage/log.ts'
+import type { NewReceipt } from '../storage/log.ts'
 import type { LogState } from '../storage/log-state.ts'
 import type { Reads } from '../storage/storage.ts'
 import type { LogGuard } from './log-guard.ts'
@@ -27,7 +28,7 @@ import type { SigningKeys } from './signing/signing-keys.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 /** A signed receipt that has no index in the log yet. */
-export interface Draft extends Omit<ReceiptRow, 'leafIndex'> {
+export interface Draft extends Omit<NewReceipt, 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
   /** What is published beside the receipt. */
@@ -133,8 +134,8 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const { agentId, agentBound = false, claim, observation, verdict } = content
     const issuer = name === undefined ? { keyId } : { keyId, name }
     const decided = { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict }
-    const text = canonicalize(receiptBody(decided))
-    const entry = entryOf(text, await signer.sign(DOMAINS.receipt, text))
+    const body = Buffer.from(canonicalize(receiptBody(decided)))
+    const leaf = leafOf(body, await signer.sign(DOMAINS.receipt, body))
     return {
       claimId,
       receiptId,
@@ -142,8 +143,8 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       content,
       evidence,
       keyId,
-      entry,
-      leafHash: leafHash(entry),
+      entry: leaf.subarray(LEAF_BEGINNING.length),
+      leafHash: sha256(leaf),
     }
   }
 
@@ -176,4 +177,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
       if (to !== from) logGuard.remember(to)
     },
   }
+}
+
+/** As bytes, made once of the body that was signed: a text would be put together again for the hash and for the database. */
+function leafOf(body: Uint8Array, signature: Signature): Buffer {
+  const [before, after] = aroundBody(signature)
+  return Buffer.concat([Buffer.from(LEAF_BEGINNING + before), body, Buffer.from(after)])
 }

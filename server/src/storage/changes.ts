@@ -4,7 +4,6 @@
  */
 import { Apart } from './apart.ts'
 import {
-  asNew,
   type ClaimProgress,
   checked,
   claims,
@@ -19,7 +18,7 @@ import type { Expressions } from './dialect.ts'
 import {
   type EvidenceRow,
   evidence,
-  type ReceiptRow,
+  type NewReceipt,
   receipts,
   type TileRow,
   type TreeHeadRow,
@@ -41,7 +40,7 @@ export interface Changes {
   readonly newClaims?: readonly NewClaim[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
-  readonly receipts?: readonly ReceiptRow[]
+  readonly receipts?: readonly NewReceipt[]
   readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
   readonly heads?: readonly TreeHeadRow[]
@@ -81,11 +80,11 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     to_size: to.treeSize,
     to_root: toHex(to.rootHash),
     issued_at: to.issuedAt,
-    new_claims: toJson(newClaims, (changes.newClaims ?? []).map(asNew), apart),
+    new_claims: toJson(newClaims, changes.newClaims ?? [], apart),
     new_count: changes.newClaims?.length ?? 0,
     progress: toJson(progress, changes.progress ?? [], apart),
     progress_count: changes.progress?.length ?? 0,
-    receipts: toJson(receipts, changes.receipts ?? [], apart),
+    receipts: toJson<NewReceipt>(receipts, changes.receipts ?? [], apart),
     evidence: toJson(evidence, changes.evidence ?? [], apart),
     tiles: toJson(tiles, changes.tiles ?? [], apart),
     heads: toJson(treeHeads, changes.heads ?? [], apart),

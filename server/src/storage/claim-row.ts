@@ -2,7 +2,19 @@
 import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import type { Expressions } from './dialect.ts'
-import { instant, integer, json, large, nullable, part, type RowOf, table, text } from './table.ts'
+import {
+  computed,
+  instant,
+  integer,
+  json,
+  large,
+  nullable,
+  part,
+  type RowOf,
+  type Table,
+  table,
+  text,
+} from './table.ts'
 
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
@@ -67,19 +79,15 @@ export function isClientIdLeft(clientClaimId: string): boolean {
 /** A claim that is to be stored. */
 export interface NewClaim extends ClaimRow {
   /** The key that it came through, where that was remembered and not looked up: the statement that stores the claim looks at it. */
-  readonly unconfirmedKey?: string
+  readonly unconfirmedKey?: string | null
 }
 
 /** A claim as it is given to a statement that stores it. */
-export const newClaims = table('claims', ['claimId'], {
+export const newClaims: Table<NewClaim> = table('claims', ['claimId'], {
   ...columns,
-  clientIdLeft: text('client_id_left'),
+  clientIdLeft: computed(text('client_id_left'), clientIdLeft),
   unconfirmedKey: nullable(text('unconfirmed_key')),
 })
-
-export function asNew(claim: NewClaim): RowOf<typeof newClaims> {
-  return { unconfirmedKey: null, clientIdLeft: clientIdLeft(claim), ...claim }
-}
 
 /** Whether the content of a claim was erased: what clients write is never empty. */
 export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): boolean {

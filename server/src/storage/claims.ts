@@ -2,7 +2,6 @@
 import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
-  asNew,
   type ClaimIdentity,
   type ClaimRow,
   checks,
@@ -233,7 +232,7 @@ export function claimWrites(db: Db) {
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
       const sql = `INSERT INTO claims (${claims.names}) SELECT ${claims.names} FROM ${rowsOf(db.dialect, newClaims)} AS new
         WHERE ${mayBeStored(db.dialect, 'new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
-      const stored = ordered.length > 0 ? await db.query(sql, [toJson(newClaims, ordered.map(asNew))]) : []
+      const stored = ordered.length > 0 ? await db.query(sql, [toJson(newClaims, ordered)]) : []
       const inserted = new Set(stored.map((row) => String(row.claim_id)))
       const checked = rows.filter(({ claimId, lastCheck }) => lastCheck && inserted.has(claimId))
       if (checked.length > 0) {

@@ -78,6 +78,8 @@ const leafHashes = part(receipts, 'leafHash')
 const tilePlaces = part(tiles, 'level', 'index')
 
 export type ReceiptRow = RowOf<typeof receipts>
+/** One that is to be stored: its entry as text, or in UTF-8. */
+export type NewReceipt = Omit<ReceiptRow, 'entry'> & { readonly entry: string | Uint8Array }
 export type EvidenceRow = RowOf<typeof evidence>
 export type LeafRow = RowOf<typeof leaves>
 export type TileRow = RowOf<typeof tiles>

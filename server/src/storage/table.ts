@@ -18,6 +18,8 @@ export interface Column<T = unknown> {
   readonly isNullable: boolean
   /** Its values can be put apart. */
   readonly isLarge: boolean
+  /** What a row has there follows from the rest of it. */
+  readonly computed: ((row: never) => unknown) | null
   /** What a row has there: for the compiler alone. */
   readonly value?: T
 }
@@ -69,6 +71,11 @@ export function nullable<T>({ name, type, ...kind }: Column<T>): Column<T | null
   return column(name, type, { ...kind, isNullable: true })
 }
 
+/** Of what is only written. */
+export function computed<T, R>({ name, type, ...kind }: Column<T>, of: (row: R) => T): Column<T> {
+  return column(name, type, { ...kind, computed: of })
+}
+
 /** @param column of text or bytes */
 export function large<T>({ name, type, ...kind }: Column<T>): Column<T> {
   return column(name, type, { ...kind, isLarge: true })
@@ -107,20 +114,22 @@ export function toHex({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('hex')
 }
 
+type Kind = Omit<Column, 'name' | 'type' | 'value'>
+
 // All are objects of one shape, and rows are copies of one: the loops below run for thousands of claims a second.
 function column<T>(
   name: string,
   type: ColumnType,
-  { isJson = false, isNullable = false, isLarge = false } = {},
+  { isJson = false, isNullable = false, isLarge = false, computed = null }: Partial<Kind> = {},
 ): Column<T> {
-  return { name, type, isJson, isNullable, isLarge }
+  return { name, type, isJson, isNullable, isLarge, computed }
 }
 
 function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {
   const fields = columns.map(({ field }) => field)
   const empty = Object.fromEntries(fields.map((field) => [field, null]))
   const encoded = [...columns.entries()].filter(
-    ([, { isJson, isLarge, type }]) => isJson || isLarge || type === 'bytes',
+    ([, { isJson, isLarge, computed, type }]) => isJson || isLarge || computed || type === 'bytes',
   )
   return {
     name,
@@ -129,7 +138,9 @@ function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['c
     names: columns.map((column) => column.name).join(', '),
     cells: (row, apart) => {
       const cells = fields.map((field) => (row as Row)[field])
-      for (const [index, column] of encoded) cells[index] = encode(column, cells[index], apart)
+      for (const [index, column] of encoded) {
+        cells[index] = encode(column, column.computed ? column.computed(row as never) : cells[index], apart)
+      }
       return cells as Cell[]
     },
     read: (stored) => {

@@ -23,8 +23,8 @@ export function createTokenKeys(token: TokenClient, stored: KeyVault & KeyStore)
     return {
       keyId,
       publicKey,
-      async sign(domain, text) {
-        const value = await token.sign(keyId, signedMessage(domain, text))
+      async sign(domain, body) {
+        const value = await token.sign(keyId, signedMessage(domain, body))
         return { alg: 'Ed25519', key_id: keyId, value: toBase64url(value) }
       },
     }

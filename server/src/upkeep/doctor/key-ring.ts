@@ -2,7 +2,7 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { promisify } from 'node:util'
 import {
-  canonicalize,
+  canonicalBytes,
   type Domain,
   fromBase64url,
   type Instant,
@@ -38,7 +38,7 @@ export function createKeyRing(rows: readonly SigningKeyRow[]): KeyRing {
       if (at < validFrom || (revokedAt !== null && at >= revokedAt))
         problems.push('its time is outside the window of its signing key')
       const value = fromBase64url(signature.value, 64)
-      const message = signedMessage(domain, canonicalize(body))
+      const message = signedMessage(domain, canonicalBytes(body))
       if (!value || !(await verifyInPool(null, message, known.key, value))) problems.push('the signature does not hold')
       return problems
     },
