@@ -2,12 +2,14 @@
 import * as core from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 
-export { isLiteral, normalAddress, type SocketAddress, socketAddress, unbracketed } from '@claimcheck/core'
+export { isLiteral, type SocketAddress, socketAddress, unbracketed } from '@claimcheck/core'
 
 interface Parts {
   readonly origin: string
   /** An IPv6 address in brackets. */
   readonly hostname: string
+  /** The one form of the whole address. */
+  readonly normal: string
 }
 
 /** A claim asks for the parts of one address several times, and most claims name an address that others named before. */
@@ -30,11 +32,17 @@ export function requireHostname(text: string): string {
   return partsOf(text)?.hostname ?? core.requireOrigin(text)
 }
 
+/** As core's: the one form of a base address. @throws TypeError for what is no URL */
+export function normalAddress(text: string): string {
+  return partsOf(text)?.normal ?? core.normalAddress(text)
+}
+
 function partsOf(text: string): Parts | undefined {
   const known = addresses.get(text)
   if (known) return known.parts
   const origin = core.originOf(text)
-  const parts = origin === undefined ? undefined : { origin, hostname: new URL(origin).hostname }
+  const parts =
+    origin === undefined ? undefined : { origin, hostname: new URL(origin).hostname, normal: core.normalAddress(text) }
   if (text.length <= MOST_CACHED) addresses.set(text, { parts })
   return parts
 }

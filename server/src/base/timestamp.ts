@@ -10,6 +10,8 @@ const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|([+-])
 
 /** Cuts the time to milliseconds and never rounds it up: that would make claimed_at later than the client said. */
 export function readTimestamp(text: string): Instant | TimestampProblem {
+  const plain = parseInstant(text)
+  if (plain !== undefined && plain >= 0) return plain
   const [match, date, time, fraction = '', zone, sign, hours = '0', minutes = '0'] = RFC_3339.exec(text) ?? []
   if (match === undefined) return 'malformed'
   const local = parseInstant(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)

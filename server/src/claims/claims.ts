@@ -1,8 +1,8 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
-import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
+import { createRecentSet } from '../base/recent-set.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { LogGuard } from '../log/log-guard.ts'
@@ -104,7 +104,7 @@ interface ClaimServiceOptions {
 }
 
 const MAX_LOOKUPS = 500
-const MAX_RECENT = 20_000
+const LEAST_RECENT = 20_000
 /** After a claim was submitted again that this host did not know: clients seem to repeat what they sent to another host, or long ago. */
 const LOOKS_AFTER_UNKNOWN = 500
 
@@ -114,7 +114,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
   /** The last claims that this host stored or found stored, by identity. */
-  const recent = new LRUCache<string, true>({ max: MAX_RECENT })
+  const recent = createRecentSet(LEAST_RECENT)
   /**
    * So many submissions look for an earlier claim first. The others store at once, and the database refuses those that are stored already:
    * that costs them a check in vain, and the others nothing.
@@ -148,7 +148,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
     const earlier = await lookups.add(identity)
-    if (earlier) recent.set(identityOf(identity), true)
+    if (earlier) recent.add(identityOf(identity))
     return earlier
   }
 
@@ -162,7 +162,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     const identity = identityOf(row)
     const stored = storeAndCheck(row)
       .then((claim) => {
-        if (claim) recent.set(identity, true)
+        if (claim) recent.add(identity)
         return claim
       })
       .finally(() => storing.delete(identity))

@@ -257,8 +257,8 @@ async function chooseAccess(
   connections: readonly Connection[],
 ): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
   const { registry, sources } = places
-  const named = await namedConnections(claim, registered, places, connections)
-  const fitting = await readableConnections(claim, registered, places, named)
+  const named = connections.length > 0 ? await namedConnections(claim, registered, places, connections) : []
+  const fitting = named.length > 0 ? await readableConnections(claim, registered, places, named) : []
   const [first] = fitting
   if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
   if (first) {
