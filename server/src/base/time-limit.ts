@@ -7,14 +7,14 @@ export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => E
 
 /** The result of `work`; undefined when `work` takes longer or fails. The work itself is not stopped. */
 export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
-  const settled: Promise<T | undefined> = work.catch(() => undefined)
-  return limited(settled, limitMs, (resolve) => resolve(undefined))
+  const nothing: Settle<T | undefined> = (resolve) => resolve(undefined)
+  return limited<T | undefined>(work, limitMs, nothing, nothing)
 }
 
-type Settle<T> = (resolve: (value: T) => void, reject: (error: Error) => void) => void
+type Settle<T> = (resolve: (value: T) => void, reject: (error: unknown) => void, error?: unknown) => void
 
 // One promise instead of Promise.race, which costs several times as much, and this runs for each claim.
-function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promise<T> {
+function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>, fail: Settle<T> = rejected): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => expire(resolve, reject), limitMs)
     work.then(
@@ -24,10 +24,14 @@ function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>): Promi
       },
       (error) => {
         clearTimeout(timer)
-        reject(error)
+        fail(resolve, reject, error)
       },
     )
   })
+}
+
+function rejected(_resolve: unknown, reject: (error: unknown) => void, error: unknown): void {
+  reject(error)
 }
 
 // One for all: an error with a stack for each check that ends would take 10 µs.

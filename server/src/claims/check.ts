@@ -23,6 +23,7 @@ import { LazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
 import type { ClockDoubt } from '../hosts/clock-doubt.ts'
 import type { Allowances } from '../outbound/allowances.ts'
+import type { CheckRequests } from '../outbound/check-requests.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import { PluginEndedError } from '../plugins/hosted.ts'
 import { nameInReceipts } from '../plugins/identity.ts'
@@ -111,13 +112,11 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     })
     try {
       // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-      const returned = await withinTime(checking, checkTime(claim, startedAt, limits.timeMs ?? timeoutMs), () =>
-        tooLate(plugin),
-      ).finally(() => {
-        // Whatever the plugin makes of what was refused.
-        const breach = requests.breach()
-        if (breach) throw breach
-      })
+      const limitMs = checkTime(claim, startedAt, limits.timeMs ?? timeoutMs)
+      const returned = await unbreached(
+        requests,
+        withinTime(checking, limitMs, () => tooLate(plugin)),
+      )
       const answeredAt = answerTime(startedAt)
       const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
       if (!observation) {
@@ -229,6 +228,19 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 }
 
 const SHORTEST_CHECK_MS = 500
+
+/** @throws BreachError for a check that asked for what it may not: whatever the plugin made of the refusal */
+async function unbreached(requests: CheckRequests, work: Promise<unknown>): Promise<unknown> {
+  let returned: unknown
+  try {
+    returned = await work
+  } catch (error) {
+    throw requests.breach() ?? error
+  }
+  const breach = requests.breach()
+  if (breach) throw breach
+  return returned
+}
 
 /** A check that waits for its plugin's process has not asked the destination. */
 function tooLate({ parts }: Reader['plugin']): Error {

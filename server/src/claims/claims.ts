@@ -158,14 +158,19 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     return (checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))) ?? stored
   }
 
+  async function storeAs(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
+    try {
+      const claim = await storeAndCheck(row)
+      if (claim) recent.add(identity)
+      return claim
+    } finally {
+      storing.delete(identity)
+    }
+  }
+
   function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
-    const stored = storeAndCheck(row)
-      .then((claim) => {
-        if (claim) recent.add(identity)
-        return claim
-      })
-      .finally(() => storing.delete(identity))
+    const stored = storeAs(identity, row)
     storing.set(identity, stored)
     return stored
   }

@@ -142,6 +142,7 @@ async function normalized(
     registered,
     connections.map(({ provider }) => provider),
   )
+  if (readers.every(({ verifier }) => !verifier.normalize)) return given
   try {
     const [first = given, ...others] = await Promise.all(readers.map(({ verifier }) => normalizedBy(verifier, given)))
     if (others.every((other) => isSame(first, other))) return first

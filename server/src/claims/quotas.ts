@@ -71,6 +71,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
 
   return {
     async refusal(workspaceId) {
+      if (claimsPerMinute === 0 && waitingClaims === 0) return undefined
       const [rate, waiting] = await Promise.all([rateRefusal(workspaceId), waitingRefusal(workspaceId)])
       return rate ?? waiting
     },

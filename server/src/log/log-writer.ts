@@ -103,14 +103,12 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     rows?: Reads['log'],
   ): Promise<Append> {
     const signer = await signingKeys.signer(log.keyId, rows)
-    const current = await Promise.all(
-      drafts.map((draft) =>
-        draft.keyId === log.keyId && draft.issuedAt >= log.issuedAt
-          ? draft
-          : // The times of receipts and heads must be in order, even when the clock goes back.
-            sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer),
-      ),
-    )
+    // The times of receipts and heads must be in order, even when the clock goes back.
+    const isCurrent = ({ keyId, issuedAt }: Draft) => keyId === log.keyId && issuedAt >= log.issuedAt
+    const again = drafts
+      .filter((draft) => !isCurrent(draft))
+      .map((draft) => sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer))
+    const current = [...drafts.filter(isCurrent), ...(await Promise.all(again))]
     const receipts = current
       .sort((one, other) => one.issuedAt - other.issuedAt)
       .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
@@ -128,7 +126,9 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-  async function sign({ claimId, receiptId, issuedAt, content, evidence }: Unsigned, signer: Signer): Promise<Draft> {
+  async function sign(unsigned: Unsigned, signing: Signer | Promise<Signer>): Promise<Draft> {
+    const { claimId, receiptId, issuedAt, content, evidence } = unsigned
+    const signer = await signing
     const { keyId } = signer
     const { issuerName: name } = config
     const { agentId, agentBound = false, claim, observation, verdict } = content
@@ -149,13 +149,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
   }
 
   return {
-    async draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
+    draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
       // The time of the check comes from another thread, whose clock may be slightly ahead.
       const issuedAt = Math.max(now(), content.observation.observedAt, decidedAt)
-      return sign(
-        { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence },
-        await signingKeys.latest(),
-      )
+      return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }, signingKeys.latest())
     },
 
     async plan(rows, log, drafts) {

@@ -153,12 +153,6 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
     return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
   }
 
-  async function add(step: Step): Promise<boolean> {
-    const result = await batch.add(step)
-    if (result instanceof Failed) throw result.error
-    return result
-  }
-
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
     try {
       return await addOutcome(outcome, isNew)
@@ -174,12 +168,12 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
       decided &&
       (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
     const next = claimAfter(outcome, draft?.receiptId ?? null)
-    const isApplied = await add({ isNew, attempts: claim.attempts, claim: next, draft })
-    return isApplied ? next : undefined
+    const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
+    return succeeded(isApplied) ? next : undefined
   }
 
   return {
-    store: (claim) => add({ isNew: true, attempts: 0, claim }),
+    store: async (claim) => succeeded(await batch.add({ isNew: true, attempts: 0, claim })),
     storeChecked: (outcome) => addChecked(outcome, true),
     advance: (outcome) => addChecked(outcome, false),
     ready: async () => {},
@@ -206,6 +200,12 @@ async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Ste
   const append = await logWriter.plan(tx.log, log!, draftsOf(applied))
   await tx.apply({ ...append, progress: progressOf(applied) })
   return { applied, append }
+}
+
+/** @throws the error of a step that failed by itself */
+function succeeded(result: boolean | Failed): boolean {
+  if (result instanceof Failed) throw result.error
+  return result
 }
 
 /** Of several steps that add a check to the same claim, keeps the first. */

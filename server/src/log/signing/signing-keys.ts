@@ -69,11 +69,17 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
   let latestKeyId: string | undefined
 
   function signer(keyId: string, rows?: SealedKeyRows): Promise<Signer> {
-    const known = signers.get(keyId) ?? vault.load(keyId, rows)
-    signers.set(keyId, known)
-    known.catch(() => signers.delete(keyId))
     latestKeyId = keyId
-    return known
+    const known = signers.get(keyId)
+    if (known) return known
+    const loaded = vault.load(keyId, rows)
+    signers.set(keyId, loaded)
+    loaded.catch(() => signers.delete(keyId))
+    return loaded
+  }
+
+  async function current(): Promise<Signer> {
+    return signer((await storage.read.log.state())!.keyId)
   }
 
   async function signHead(tx: Writes, log: LogState, by: Signer): Promise<void> {
@@ -103,7 +109,8 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
 
   return {
     signer,
-    latest: async () => signer(latestKeyId ?? (await storage.read.log.state())!.keyId),
+    // Without an async function where the key is known, as it is for each receipt.
+    latest: () => (latestKeyId === undefined ? current() : signer(latestKeyId)),
 
     async ensureLog() {
       const state = await storage.read.log.state()
