@@ -209,11 +209,16 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     }
   }
 
+  async function noted(connectionId: string, checked: Promise<CheckRecord>): Promise<CheckRecord> {
+    const record = await checked
+    if (usedConnection(record)) activity.connectionRead(connectionId, record)
+    return record
+  }
+
   return {
-    async check(claim, history, kind) {
-      const record = await check(claim, history, kind)
-      if (claim.connectionId !== null && usedConnection(record)) activity.connectionRead(claim.connectionId, record)
-      return record
+    check: (claim, history, kind) => {
+      const checked = check(claim, history, kind)
+      return claim.connectionId === null ? checked : noted(claim.connectionId, checked)
     },
   }
 }

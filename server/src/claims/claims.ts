@@ -153,16 +153,12 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
   }
 
   /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
-  async function storeAndCheck(row: NewClaim): Promise<ClaimRow | undefined> {
-    const { stored, checked } = (await adjudication.first(row)) ?? {}
-    return (checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))) ?? stored
-  }
-
-  async function storeAs(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
+  async function storeAndCheck(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
     try {
-      const claim = await storeAndCheck(row)
-      if (claim) recent.add(identity)
-      return claim
+      const { stored, checked } = (await adjudication.first(row)) ?? {}
+      const later = checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))
+      if (stored) recent.add(identity)
+      return later ?? stored
     } finally {
       storing.delete(identity)
     }
@@ -170,7 +166,7 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
-    const stored = storeAs(identity, row)
+    const stored = storeAndCheck(identity, row)
     storing.set(identity, stored)
     return stored
   }

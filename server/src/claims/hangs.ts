@@ -35,7 +35,21 @@ interface Origin {
   timeouts: number
   /** That timed out since the last answer; no more than are needed to tell. */
   readonly targets: Set<string>
-  readonly tries: Set<Promise<boolean>>
+  readonly tries: Set<Try>
+}
+
+/** A check that reads. Most end before anybody waits for that. */
+interface Try {
+  /** True when it hung. */
+  outcome: Promise<boolean> | undefined
+  settle(hung: boolean): void
+}
+
+function outcomeOf(one: Try): Promise<boolean> {
+  one.outcome ??= new Promise((resolve) => {
+    one.settle = resolve
+  })
+  return one.outcome
 }
 
 /** @param timeoutMs a check that was ended earlier, by its own deadline, says nothing of the destination */
@@ -54,7 +68,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
     return created
   }
 
-  function lastTry({ lane, target }: Hanging): Promise<boolean> | undefined {
+  function lastTry({ lane, target }: Hanging): Try | undefined {
     const { timeouts, targets, tries } = originOf(lane)
     const hangs = timeouts >= TIMEOUTS_IN_A_ROW && (targets.size >= TARGETS_OF_A_DESTINATION || targets.has(target))
     return hangs && tries.size >= MOST_TRIES ? [...tries].at(-1) : undefined
@@ -63,20 +77,17 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
   return {
     mustWait: (due) => lastTry(due) !== undefined,
     toShare(due, again = false) {
-      const outcome = again || !sharers.has(due.claimId) ? lastTry(due) : undefined
-      if (outcome) sharers.set(due.claimId, true)
+      const shared = again || !sharers.has(due.claimId) ? lastTry(due) : undefined
+      if (shared) sharers.set(due.claimId, true)
       else sharers.delete(due.claimId)
-      return outcome
+      return shared && outcomeOf(shared)
     },
     begin({ lane, target }) {
       const origin = originOf(lane)
-      let resolve = (_hung: boolean) => {}
-      const outcome = new Promise<boolean>((settle) => {
-        resolve = settle
-      })
-      origin.tries.add(outcome)
+      const begun: Try = { outcome: undefined, settle() {} }
+      origin.tries.add(begun)
       return (record) => {
-        origin.tries.delete(outcome)
+        origin.tries.delete(begun)
         const hung = record !== undefined && isHang(record, timeoutMs)
         if (hung) {
           origin.timeouts++
@@ -85,7 +96,7 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
           origin.timeouts = 0
           origin.targets.clear()
         }
-        resolve(hung)
+        begun.settle(hung)
       }
     },
   }

@@ -86,9 +86,7 @@ export async function planClaim(
   const { target, params } = await normalized(registered, own, { target: input.target, params: input.params })
   const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
   const { access, connectionId, origin } = registered
-    ? await chooseAccess(claim, registered, { registry, sources }, own).catch((error: unknown) => {
-        throw refusalOf(error, registered.verifier.profile)
-      })
+    ? await chooseAccess(claim, registered, { registry, sources }, own)
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
@@ -251,6 +249,7 @@ async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean
   return items.filter((_, index) => kept[index])
 }
 
+/** @throws ServiceError */
 async function chooseAccess(
   claim: Claim,
   registered: RegisteredVerifier,
@@ -258,23 +257,27 @@ async function chooseAccess(
   connections: readonly Connection[],
 ): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
   const { registry, sources } = places
-  const named = connections.length > 0 ? await namedConnections(claim, registered, places, connections) : []
-  const fitting = named.length > 0 ? await readableConnections(claim, registered, places, named) : []
-  const [first] = fitting
-  if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
-  if (first) {
-    const place = await throughConnection(claim, registered, registry, first)
-    if (!place.isOwn) refuseUndeclared(place, registered, registry, first)
-    // null for a connection's address that is none: its checks fail by themselves.
-    return { access: 'connection', connectionId: first.id, origin: originOf(place.baseUrl) ?? null }
+  try {
+    const named = connections.length > 0 ? await namedConnections(claim, registered, places, connections) : []
+    const fitting = named.length > 0 ? await readableConnections(claim, registered, places, named) : []
+    const [first] = fitting
+    if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
+    if (first) {
+      const place = await throughConnection(claim, registered, registry, first)
+      if (!place.isOwn) refuseUndeclared(place, registered, registry, first)
+      // null for a connection's address that is none: its checks fail by themselves.
+      return { access: 'connection', connectionId: first.id, origin: originOf(place.baseUrl) ?? null }
+    }
+    // A workspace that chose where such claims are read is not read anywhere else.
+    const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
+    const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
+    const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
+    if (!isOpen) return { access: 'no_connection', ...NOWHERE }
+    refuseUndeclared(place, registered, registry, null)
+    return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
+  } catch (error) {
+    throw refusalOf(error, registered.verifier.profile)
   }
-  // A workspace that chose where such claims are read is not read anywhere else.
-  const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
-  const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
-  const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
-  if (!isOpen) return { access: 'no_connection', ...NOWHERE }
-  refuseUndeclared(place, registered, registry, null)
-  return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
 }
 
 const NOWHERE = { connectionId: null, origin: null } as const

@@ -154,22 +154,18 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-    try {
-      return await addOutcome(outcome, isNew)
-    } catch (error) {
-      if (!outcome.decided || !isSignerAway(error)) throw error
-      return addOutcome(undecided(outcome), isNew)
-    }
-  }
-
-  async function addOutcome(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
     const { claim, decided, record } = outcome
-    const draft =
-      decided &&
-      (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
-    const next = claimAfter(outcome, draft?.receiptId ?? null)
-    const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
-    return succeeded(isApplied) ? next : undefined
+    try {
+      const draft =
+        decided &&
+        (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
+      const next = claimAfter(outcome, draft?.receiptId ?? null)
+      const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
+      return succeeded(isApplied) ? next : undefined
+    } catch (error) {
+      if (!decided || !isSignerAway(error)) throw error
+      return addChecked(undecided(outcome), isNew)
+    }
   }
 
   return {
