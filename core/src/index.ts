@@ -106,7 +106,6 @@ export { callBody } from './hosting/calls.ts'
 export { declaredHosts, type Grant, grantOf } from './hosting/grants.ts'
 export { credentialHeader, requestHeaders } from './hosting/headers.ts'
 export {
-  LATEST_INSTANT,
   MAX_AGE_MS,
   type ObservationPart,
   type ReadObservation,
@@ -222,7 +221,7 @@ export {
 } from './signing/message.ts'
 export { createNobleSigner } from './signing/noble-signer.ts'
 export type { Signer } from './signing/signer.ts'
-export { formatInstant, parseInstant } from './time.ts'
+export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
 export { parseUrl } from './url.ts'
 export {
   CLOSING,

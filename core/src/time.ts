@@ -4,6 +4,8 @@ import type { Instant } from './evidence.ts'
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 const DAY_MS = 86_400_000
+/** The last that a receipt can express: its year has four digits. */
+export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 // Moments written one after the other are mostly of the same day, and the day is the slow part of the text.
 let latest = { day: Number.NaN, text: '' }
@@ -38,6 +40,7 @@ function threeDigits(value: number): string {
 export function parseInstant(text: string): Instant | undefined {
   if (!TIMESTAMP.test(text)) return undefined
   const instant = Date.parse(text)
+  if (Number.isNaN(instant) || instant > LATEST_INSTANT) return undefined
   // Date.parse reads 30 February as 2 March, and 24:00 as the next day.
-  return Number.isNaN(instant) || formatInstant(instant) !== text ? undefined : instant
+  return formatInstant(instant) === text ? instant : undefined
 }

@@ -1,12 +1,11 @@
 /** Validates the observation that a verifier returned, before a host uses, stores or signs any of it. */
-import { type Instant, type LogTime, MARKS, MAX_STAYS, type Observation, type Stay } from '../evidence.ts'
+import { type LogTime, MARKS, MAX_STAYS, type Observation, type Stay } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
+import { LATEST_INSTANT } from '../time.ts'
 
 const MAX_FACTS_BYTES = 8192
 export const MAX_AGE_MS = 24 * 60 * 60_000
-/** The latest time that a receipt's timestamp can express. */
-export const LATEST_INSTANT: Instant = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 /** A receipt can still express a time by the destination after the largest clock offset is added. */
 const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
 

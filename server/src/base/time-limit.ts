@@ -2,36 +2,36 @@
 
 /** Settles as `work` does, or rejects with the error of `expire` when `work` takes longer. The work itself is not stopped. */
 export function withinTime<T>(work: Promise<T>, limitMs: number, expire: () => Error): Promise<T> {
-  return limited(work, limitMs, (_resolve, reject) => reject(expire()))
+  return new Promise((resolve, reject) => follow(work, limitMs, resolve, reject, () => reject(expire())))
 }
 
 /** The result of `work`; undefined when `work` takes longer or fails. The work itself is not stopped. */
 export function settledWithin<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
-  const nothing: Settle<T | undefined> = (resolve) => resolve(undefined)
-  return limited<T | undefined>(work, limitMs, nothing, nothing)
-}
-
-type Settle<T> = (resolve: (value: T) => void, reject: (error: unknown) => void, error?: unknown) => void
-
-// One promise instead of Promise.race, which costs several times as much, and this runs for each claim.
-function limited<T>(work: Promise<T>, limitMs: number, expire: Settle<T>, fail: Settle<T> = rejected): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => expire(resolve, reject), limitMs)
-    work.then(
-      (value) => {
-        clearTimeout(timer)
-        resolve(value)
-      },
-      (error) => {
-        clearTimeout(timer)
-        fail(resolve, reject, error)
-      },
-    )
+  return new Promise((resolve) => {
+    const nothing = () => resolve(undefined)
+    follow(work, limitMs, resolve, nothing, nothing)
   })
 }
 
-function rejected(_resolve: unknown, reject: (error: unknown) => void, error: unknown): void {
-  reject(error)
+// In place of Promise.race, which costs several times as much, and this runs for each claim.
+function follow<T>(
+  work: Promise<T>,
+  limitMs: number,
+  done: (value: T) => void,
+  failed: (error: unknown) => void,
+  expired: () => void,
+): void {
+  const timer = setTimeout(expired, limitMs)
+  work.then(
+    (value) => {
+      clearTimeout(timer)
+      done(value)
+    },
+    (error: unknown) => {
+      clearTimeout(timer)
+      failed(error)
+    },
+  )
 }
 
 // One for all: an error with a stack for each check that ends would take 10 µs.

@@ -1,10 +1,7 @@
 /** Reads the timestamps of clients: RFC 3339 with any offset and any number of fraction digits. */
-import { type Instant, parseInstant } from '@claimcheck/core'
+import { type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core'
 
 export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
-
-/** The last that a receipt can express: an offset can lead beyond it. */
-const LATEST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))?$/
 
@@ -19,6 +16,7 @@ export function readTimestamp(text: string): Instant | TimestampProblem {
   if (zone === undefined) return 'no_zone'
   const offsetMs = (Number(hours) * 60 + Number(minutes)) * 60_000
   const instant = sign === '-' ? local + offsetMs : local - offsetMs
+  // An offset can lead beyond it.
   if (instant > LATEST_INSTANT) return 'malformed'
   return instant < 0 ? 'before_1970' : instant
 }

@@ -154,20 +154,18 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
 
   /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
   async function storeAndCheck(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
-    try {
-      const { stored, checked } = (await adjudication.first(row)) ?? {}
-      const later = checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))
-      if (stored) recent.add(identity)
-      return later ?? stored
-    } finally {
-      storing.delete(identity)
-    }
+    const { stored, checked } = (await adjudication.first(row)) ?? {}
+    const later = checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))
+    if (stored) recent.add(identity)
+    return later ?? stored
   }
 
   function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
     const identity = identityOf(row)
     const stored = storeAndCheck(identity, row)
     storing.set(identity, stored)
+    const done = () => storing.delete(identity)
+    stored.then(done, done)
     return stored
   }
 

@@ -105,10 +105,12 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const signer = await signingKeys.signer(log.keyId, rows)
     // The times of receipts and heads must be in order, even when the clock goes back.
     const isCurrent = ({ keyId, issuedAt }: Draft) => keyId === log.keyId && issuedAt >= log.issuedAt
-    const again = drafts
-      .filter((draft) => !isCurrent(draft))
-      .map((draft) => sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer))
-    const current = [...drafts.filter(isCurrent), ...(await Promise.all(again))]
+    const signAgain = (draft: Draft) => {
+      return sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer)
+    }
+    const current = drafts.every(isCurrent)
+      ? [...drafts]
+      : await Promise.all(drafts.map((draft) => (isCurrent(draft) ? draft : signAgain(draft))))
     const receipts = current
       .sort((one, other) => one.issuedAt - other.issuedAt)
       .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {

@@ -17,10 +17,13 @@ type Asked = Parameters<typeof core.grantOf>[1]
 /** Of a manifest, by what was asked: most claims are read where others were. */
 const grants = new WeakMap<Reach, LRUCache<string, { readonly grant: Grant | undefined }>>()
 const MOST_CACHED = 1000
+/** Of an origin: a client may choose it. */
+const LONGEST_CACHED = 200
 
 /** As core's. */
 export function grantOf(reach: Reach, asked: Asked): Grant | undefined {
   const { origin, throughConnection, hasSecrets } = asked
+  if (origin.length > LONGEST_CACHED) return core.grantOf(reach, asked)
   const name = `${throughConnection} ${hasSecrets} ${origin}`
   const ofReach = grants.get(reach) ?? new LRUCache({ max: MOST_CACHED })
   const known = ofReach.get(name) ?? { grant: core.grantOf(reach, asked) }

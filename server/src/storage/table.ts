@@ -155,7 +155,8 @@ function encode({ isJson, isLarge, type }: Column, value: unknown, apart: Apart 
   if (value === null) return null
   const stored = isJson ? JSON.stringify(value) : (value as string | Uint8Array)
   if (isLarge && apart) return apart.put(stored)
-  return type === 'bytes' ? toHex(stored as Uint8Array) : (stored as string)
+  if (!(stored instanceof Uint8Array)) return stored
+  return type === 'bytes' ? toHex(stored) : Buffer.from(stored).toString()
 }
 
 /** Makes of what a damaged database holds the type that the row has, where that is possible. */

@@ -22,6 +22,7 @@ t.test('a timestamp is RFC 3339 with any offset, taken in UTC and cut to millise
     ['1969-12-31T23:00:00-02:00', HOUR_MS],
     ['1970-01-01T00:00:00+00:01', 'before_1970'],
     ['9999-12-31T23:59:59-00:01', 'malformed'],
+    ['9999-12-31T24:00:00.000Z', 'malformed'],
     ['2026-09-25T14:02:11+24:00', 'malformed'],
     ['2026-09-25T14:02:11+02:60', 'malformed'],
     ['2026-09-25T14:02:11+02', 'malformed'],

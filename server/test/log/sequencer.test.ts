@@ -51,9 +51,9 @@ async function open(
 function awayAtTimes(vault: KeyVault, isAway: (domain: string) => boolean): KeyVault {
   const wrap = (signer: Signer): Signer => ({
     ...signer,
-    async sign(domain, text) {
+    async sign(domain, body) {
       if (isAway(domain)) throw new SigningError('unavailable', 'the signer is away')
-      return signer.sign(domain, text)
+      return signer.sign(domain, body)
     },
   })
   return {
