@@ -214,7 +214,6 @@ export {
 export {
   DOMAINS,
   type Domain,
-  messageBeginning,
   type Signature,
   signedMessage,
   verifySignature,

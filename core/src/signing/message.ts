@@ -20,15 +20,14 @@ export type Signature = {
   readonly value: string
 }
 
-/** What stands before the body in a signed message. */
-export function messageBeginning(domain: Domain): string {
-  return `${domain}\n`
-}
-
 /** @param body canonical JSON in UTF-8 */
 export function signedMessage(domain: Domain, body: Uint8Array): Uint8Array {
-  return concatBytes(utf8(messageBeginning(domain)), body)
+  return concatBytes(BEGINNINGS[domain], body)
 }
+
+const BEGINNINGS = Object.fromEntries(
+  Object.values(DOMAINS).map((domain) => [domain, utf8(`${domain}\n`)]),
+) as Readonly<Record<Domain, Uint8Array>>
 
 /** @param body the signed JSON @param value the signature in base64url */
 export function verifySignature(publicKey: Uint8Array, domain: Domain, body: JsonValue, value: string): boolean {

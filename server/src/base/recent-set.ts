@@ -1,10 +1,11 @@
-/** The values that were added last: at least so many of them, and less than twice as many. Which is older among them, nobody asks. */
+/** Remembers the values that were added last, and forgets the others, without an order to keep for each look. */
 
 export interface RecentSet {
   has(value: string): boolean
   add(value: string): void
 }
 
+/** @param least it remembers the last so many values, and always less than twice as many */
 export function createRecentSet(least: number): RecentSet {
   let latest = new Set<string>()
   let earlier = new Set<string>()

@@ -105,17 +105,14 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const signer = await signingKeys.signer(log.keyId, rows)
     // The times of receipts and heads must be in order, even when the clock goes back.
     const isCurrent = ({ keyId, issuedAt }: Draft) => keyId === log.keyId && issuedAt >= log.issuedAt
-    const signAgain = (draft: Draft) => {
-      return sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer)
-    }
-    const current = drafts.every(isCurrent)
-      ? [...drafts]
-      : await Promise.all(drafts.map((draft) => (isCurrent(draft) ? draft : signAgain(draft))))
-    const receipts = current
-      .sort((one, other) => one.issuedAt - other.issuedAt)
-      .map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
-        return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
-      })
+    const madeCurrent = (draft: Draft) =>
+      isCurrent(draft) ? draft : sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer)
+    // Nearly always all are: a promise for each would be in vain.
+    const signedNow = drafts.every(isCurrent) ? drafts : await Promise.all(drafts.map(madeCurrent))
+    const current = signedNow.toSorted((one, other) => one.issuedAt - other.issuedAt)
+    const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
+      return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+    })
     const evidence = current.flatMap(({ receiptId, evidence }) =>
       evidence === undefined ? [] : [{ receiptId, document: evidence }],
     )

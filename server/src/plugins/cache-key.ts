@@ -1,5 +1,4 @@
 /** Names the part of a plugin's memory that belongs to one connection. */
-
 import type { Connection } from '@claimcheck/core'
 import { sha256Text } from '../base/sha256.ts'
 

@@ -209,10 +209,9 @@ function numbered(sql: string): string {
 // a plan that was kept from when they were empty would read all rows, or once for all that are looked up the whole of an index, and keep
 // what it finds (`enable_material`). (Without scans allowed, a statement that needs one looks so expensive that Postgres would compile it
 // first: so that is off, too.)
-const BY_KEYS = ['seqscan', 'hashjoin', 'mergejoin', 'material']
-  .map((way) => `SET enable_${way} = off; `)
-  .concat('SET jit = off')
-  .join('')
+const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'jit']
+  .map((setting) => `SET ${setting} = off`)
+  .join('; ')
 
 /** @param settings the first statements of each connection */
 function connect(url: string, settings: string): Knex {

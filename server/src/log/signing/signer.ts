@@ -1,6 +1,6 @@
 /** Makes signers of the service's own keys. The private key never leaves its signer. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { bytesEqual, fromBase64url, keyIdOf, messageBeginning, type Signer } from '@claimcheck/core'
+import { bytesEqual, fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
 import { keyOfSeed, loadSodium, type Sodium, type SodiumKey } from './sodium.ts'
 
 type SignBytes = SodiumKey['sign']
@@ -25,8 +25,7 @@ function toSigner(publicKey: Uint8Array, signBytes: SignBytes): Signer {
     publicKey,
     // At once, in this thread: a signature takes about as long as waking another one.
     async sign(domain, body) {
-      const message = Buffer.concat([Buffer.from(messageBeginning(domain)), body])
-      const value = signBytes(message).toString('base64url')
+      const value = signBytes(signedMessage(domain, body)).toString('base64url')
       return { alg: 'Ed25519', key_id: keyId, value }
     },
   }
