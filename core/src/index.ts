@@ -117,7 +117,7 @@ export type { JsonObject, JsonValue } from './json.ts'
 export { isJsonObject, setMember } from './json.ts'
 export { checkConsistency, checkInclusion, checkTreeHead, type TreeHeadReport } from './log/checker.ts'
 export { type Appended, appendLeaves, type CompactRange, EMPTY_RANGE, restoreRange } from './log/compact-range.ts'
-export { fullTilesAbove, pathInTile, proveInRange } from './log/compact-range-proof.ts'
+export { fullTilesAbove, proveInRange } from './log/compact-range-proof.ts'
 export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
 export type { Log } from './log/log.ts'
 export {
@@ -131,7 +131,15 @@ export {
   verifyConsistency,
   verifyInclusion,
 } from './log/merkle.ts'
-export { completeTile, TILE_NODES_BYTES, TILE_WIDTH, type TileNodes } from './log/tile-nodes.ts'
+export {
+  completeTile,
+  nodeAt,
+  nodeOffset,
+  TILE_HEIGHT,
+  TILE_NODES_BYTES,
+  TILE_WIDTH,
+  type TileNodes,
+} from './log/tile-nodes.ts'
 export {
   joinTile,
   type ProvenConsistency,

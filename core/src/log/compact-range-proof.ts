@@ -1,6 +1,6 @@
 /** Inclusion proofs at the size of a compact range: one full tile a level is read, and nothing is hashed. */
 import type { CompactRange } from './compact-range.ts'
-import { nodeAt, subtreeNode, TILE_HEIGHT, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
+import { subtreeNode, TILE_WIDTH, type TileNodes } from './tile-nodes.ts'
 import type { ProvenInclusion, TileId } from './tiles.ts'
 
 /** The full tiles with a leaf's ancestors, the lowest level first. The ancestors above them are in the range's partial tiles. */
@@ -40,18 +40,6 @@ export function proveInRange(leafIndex: number, range: CompactRange, fullTiles: 
     last = Math.floor(last / 2)
   }
   return { leafHash: subtreeNode(tiles, { level: 0, index: leafIndex }), rootHash: suffixes[0]!, path }
-}
-
-/**
- * The leaf's hash and the lower part of its path, from the full tile of level 0 that it is in. This part is the same in a proof at any
- * size that has the full tile.
- *
- * @param index the leaf's index within the tile
- */
-export function pathInTile(nodes: TileNodes, index: number): Pick<ProvenInclusion, 'leafHash' | 'path'> {
-  const path: Uint8Array[] = []
-  for (let height = 0; height < TILE_HEIGHT; height++) path.push(nodeAt(nodes, height, (index >> height) ^ 1))
-  return { leafHash: nodeAt(nodes, 0, index), path }
 }
 
 /** The number of perfect subtrees that a tree of this size consists of: the ones in its binary form. */

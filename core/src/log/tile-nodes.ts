@@ -20,12 +20,12 @@ export const TILE_NODES_BYTES = (2 * TILE_WIDTH - 2) * HASH_BYTES
  * @param index within that row
  */
 export function nodeAt(nodes: TileNodes, height: number, index: number): Uint8Array {
-  const start = offsetOf(height, index)
+  const start = nodeOffset(height, index)
   return nodes.subarray(start, start + HASH_BYTES)
 }
 
 export function setNode(nodes: TileNodes, height: number, index: number, hash: Uint8Array): void {
-  nodes.set(hash, offsetOf(height, index))
+  nodes.set(hash, nodeOffset(height, index))
 }
 
 export function noNodes(): TileNodes {
@@ -52,7 +52,8 @@ export function completeTile(width: number, hashes: Uint8Array, hasher: TreeHash
   return nodes
 }
 
-function offsetOf(height: number, index: number): number {
+/** Where `TileNodes` has a node, in bytes. */
+export function nodeOffset(height: number, index: number): number {
   const before = 2 * TILE_WIDTH - ((2 * TILE_WIDTH) >> height)
   return (before + index) * HASH_BYTES
 }

@@ -1,7 +1,16 @@
 /** Group commit: the items that arrive while one flush runs share the next flush, so the cost of an item falls as load rises. */
 
+/** In place of a result: why this item failed, and the others of its flush did not. */
+export class Failed {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
 export interface Batch<T, R> {
-  /** Resolves with the item's result when its flush is done; rejects when its flush fails. */
+  /** Resolves with the item's result when its flush is done; rejects when its flush fails, or the item by itself. */
   add(item: T): Promise<R>
   /** Resolves when no item waits and no flush runs. */
   idle(): Promise<void>
@@ -20,7 +29,7 @@ interface Waiting<T, R> {
  * @param options.maxItems the most items that one flush takes
  */
 export function createBatch<T, R>(
-  flush: (items: readonly T[]) => Promise<readonly R[]>,
+  flush: (items: readonly T[]) => Promise<readonly (R | Failed)[]>,
   { maxItems }: { readonly maxItems: number },
 ): Batch<T, R> {
   let waiting: Waiting<T, R>[] = []
@@ -34,8 +43,10 @@ export function createBatch<T, R>(
       waiting = waiting.slice(maxItems)
       try {
         const results = await flush(taken.map(({ item }) => item))
-        taken.forEach(({ resolve }, index) => {
-          resolve(results[index]!)
+        taken.forEach(({ resolve, reject }, index) => {
+          const result = results[index]!
+          if (result instanceof Failed) reject(result.error)
+          else resolve(result)
         })
       } catch (error) {
         for (const { reject } of taken) reject(error)

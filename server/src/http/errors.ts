@@ -86,7 +86,7 @@ export function answerErrors(app: App): void {
 /** Sets the status and headers of the answer and logs the error; the caller sends the body. */
 export function prepareRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): Refusal {
   const refusal = refusalOf(error)
-  if (refusal.logMessage !== undefined) request.log.error({ err: error }, refusal.logMessage)
+  if (refusal.logMessage !== undefined) request.log.error({ reqId: request.id, err: error }, refusal.logMessage)
   if (refusal.retryAfterSeconds !== undefined) reply.header('retry-after', refusal.retryAfterSeconds)
   reply.code(refusal.status).header('cache-control', 'no-store')
   return refusal

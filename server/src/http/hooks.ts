@@ -66,8 +66,9 @@ export function cachePublicly(_request: FastifyRequest, reply: FastifyReply, don
  */
 export function logRequests(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
-    const { method, routeOptions } = request
+    const { id, method, routeOptions } = request
     const fields = {
+      reqId: id,
       method,
       route: routeOptions.url ?? null,
       status: reply.statusCode,

@@ -125,7 +125,7 @@ function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
 
 function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache): LogView {
   const { treeSize } = range
-  const writePath = pathWriter(range)
+  const writePath = pathWriter(range, cache)
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
     const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
@@ -143,14 +143,9 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
   return {
     state,
     async pathTexts(leafIndexes) {
-      const needed = leafIndexes.map((leafIndex) => fullTilesAbove(leafIndex, treeSize))
-      const read = await cache.read(needed.flat())
-      let end = 0
-      return leafIndexes.map((leafIndex, index) => {
-        const start = end
-        end += needed[index]!.length
-        return writePath(leafIndex, read.slice(start, end))
-      })
+      const paths = leafIndexes.map(writePath)
+      // To wait for each takes longer than to write it.
+      return paths.some((path) => path instanceof Promise) ? Promise.all(paths) : (paths as readonly PathText[])
     },
     async proveInclusion(leafIndex, size) {
       if (size !== treeSize) return proveInclusion(leafIndex, size, readTiles, SHA256_TREE)

@@ -2,7 +2,18 @@
  * Writes the paths of inclusion proofs as JSON. All leaves of a full tile share the upper part of the path, which is written once for
  * each tree size.
  */
-import { type CompactRange, HASH_BYTES, pathInTile, proveInRange, TILE_WIDTH, type TileNodes } from '@claimcheck/core'
+import {
+  type CompactRange,
+  fullTilesAbove,
+  HASH_BYTES,
+  nodeAt,
+  nodeOffset,
+  proveInRange,
+  TILE_HEIGHT,
+  TILE_WIDTH,
+  type TileNodes,
+} from '@claimcheck/core'
+import type { TileCache } from './tile-cache.ts'
 
 export interface PathText {
   readonly leafHash: Uint8Array
@@ -11,62 +22,96 @@ export interface PathText {
 }
 
 /** The upper parts for a million leaves. */
-const MAX_CACHED = 4096
+const MAX_KNOWN = 4096
 
-/**
- * @param full the tiles of `fullTilesAbove`, in its order
- * @throws RangeError when the leaf is not in the tree
- */
-export type WritePath = (leafIndex: number, full: readonly TileNodes[]) => PathText
+/** At once where the tiles are in memory. @throws RangeError when the leaf is not in the tree */
+export type WritePath = (leafIndex: number) => PathText | Promise<PathText>
 
-export function pathWriter(range: CompactRange): WritePath {
-  const cached = new Map<number, string>()
+export function pathWriter(range: CompactRange, tiles: TileCache): WritePath {
+  /** By full tile, what ends the path of each of its leaves. */
+  const known = new Map<number, Uint8Array>()
 
-  /** The part of the path above the leaf's tile. @param below how many hashes of the path are within the tile */
-  function writeAbove(leafIndex: number, below: number, full: readonly TileNodes[]): string {
-    const index = Math.floor(leafIndex / TILE_WIDTH)
-    const known = cached.get(index)
-    if (known !== undefined) return known
-    if (cached.size === MAX_CACHED) cached.clear()
-    const written = toJsonItems(proveInRange(leafIndex, range, full).path.slice(below))
-    cached.set(index, written)
-    return written
-  }
-
-  return (leafIndex, full) => {
-    const [tile] = full
-    if (!tile) {
-      const { leafHash, path } = proveInRange(leafIndex, range, full)
-      return { leafHash, path: pathText(path) }
+  async function readAndWrite(leafIndex: number): Promise<PathText> {
+    const full = await tiles.read(fullTilesAbove(leafIndex, range.treeSize))
+    const { leafHash, path } = proveInRange(leafIndex, range, full)
+    if (full.length > 0) {
+      if (known.size === MAX_KNOWN) known.clear()
+      const above = path.slice(TILE_HEIGHT)
+      known.set(
+        Math.floor(leafIndex / TILE_WIDTH),
+        Buffer.from(above.length === 0 ? ']' : `,${pathText(above).slice(1)}`),
+      )
     }
-    const { leafHash, path } = pathInTile(tile, leafIndex % TILE_WIDTH)
-    const above = writeAbove(leafIndex, path.length, full)
-    return { leafHash, path: above === '' ? pathText(path) : `[${toJsonItems(path)},${above}]` }
+    return { leafHash, path: pathText(path) }
   }
+
+  return (leafIndex) => {
+    const index = Math.floor(leafIndex / TILE_WIDTH)
+    const above = known.get(index)
+    const tile = above && tiles.known({ level: 0, index })
+    return tile ? writeInTile(tile, leafIndex % TILE_WIDTH, above) : readAndWrite(leafIndex)
+  }
+}
+
+/** @param above ends the path */
+function writeInTile(tile: TileNodes, index: number, above: Uint8Array): PathText {
+  let end = 0
+  for (let height = 0; height < TILE_HEIGHT; height++)
+    end = writeItem(tile, nodeOffset(height, (index >> height) ^ 1), end)
+  letters.set(above, 2 * end)
+  return { leafHash: nodeAt(tile, 0, index), path: written(2 * end + above.length) }
 }
 
 export function pathText(path: readonly Uint8Array[]): string {
-  return `[${toJsonItems(path)}]`
+  if (path.length === 0) return '[]'
+  let end = 0
+  for (const hash of path) end = writeItem(hash, 0, end)
+  return `${written(2 * end)}]`
 }
 
-/** The items of a JSON array, without its brackets. */
-function toJsonItems(hashes: readonly Uint8Array[]): string {
-  return hashes.length === 0 ? '' : `"${toTexts(hashes).join('","')}"`
-}
-
-// A multiple of three bytes, so that each hash begins at a letter boundary of base64.
-const STRIDE_BYTES = HASH_BYTES + 1
-const STRIDE_LETTERS = (STRIDE_BYTES * 4) / 3
-const HASH_LETTERS = Math.ceil((HASH_BYTES * 4) / 3)
-
-// Reused by all calls. The byte after each hash is never written and stays 0, as base64 requires for the unused bits of the last letter.
-let strides = Buffer.alloc(0)
-
-/** Encodes many hashes as base64url at once, which is faster than one at a time. */
 export function toTexts(hashes: readonly Uint8Array[]): string[] {
-  const length = hashes.length * STRIDE_BYTES
-  if (length > strides.length) strides = Buffer.alloc(length)
-  for (let index = 0; index < hashes.length; index++) strides.set(hashes[index]!, index * STRIDE_BYTES)
-  const letters = strides.toString('base64url', 0, length)
-  return hashes.map((_, index) => letters.slice(index * STRIDE_LETTERS, index * STRIDE_LETTERS + HASH_LETTERS))
+  return hashes.map((hash) => {
+    writeItem(hash, 0, 0)
+    return letters.toString('latin1', ITEM_START, ITEM_START + HASH_LETTERS)
+  })
+}
+
+// What is being written, two letters at a time: no path is as long. Reused by all calls.
+const MOST_HASHES = 128
+const HASH_LETTERS = Math.ceil((HASH_BYTES * 8) / 6)
+const ITEM_START = ',"'.length
+const pairs = new Uint16Array((MOST_HASHES * (ITEM_START + HASH_LETTERS + 1)) / 2)
+const letters = Buffer.from(pairs.buffer)
+
+/** A JSON array of the items so far, without its end. */
+function written(length: number): string {
+  letters.write('[')
+  return letters.toString('latin1', 0, length)
+}
+
+const ALPHABET = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_']
+const pair = (two: string) => new Uint16Array(new Uint8Array(Buffer.from(two)).buffer)[0]!
+const START = pair(',"')
+const PAIRS = Uint16Array.from(ALPHABET.flatMap((one) => ALPHABET.map((other) => pair(one + other))))
+const ENDS = Uint16Array.from(ALPHABET.map((letter) => pair(`${letter}"`)))
+
+/**
+ * An item with the comma before it, the hash as base64url. Buffer would make a text of each hash, which takes longer than all of this.
+ *
+ * @param at in pairs
+ * @returns where it ends, in pairs
+ */
+function writeItem(hashes: Uint8Array, from: number, at: number): number {
+  const last = from + HASH_BYTES - 2
+  let end = at
+  pairs[end++] = START
+  for (let next = from; next < last; next += 3) {
+    const three = (hashes[next]! << 16) | (hashes[next + 1]! << 8) | hashes[next + 2]!
+    pairs[end++] = PAIRS[three >> 12]!
+    pairs[end++] = PAIRS[three & 0xfff]!
+  }
+  const two = (hashes[last]! << 8) | hashes[last + 1]!
+  pairs[end++] = PAIRS[two >> 4]!
+  pairs[end++] = ENDS[(two & 0xf) << 2]!
+  return end
 }

@@ -1,6 +1,6 @@
 /** Serves receipts: the stored bytes, with the proof that they are in the log. */
 import { type Anchor, bytesEqual } from '@claimcheck/core'
-import { createBatch } from '../base/batch.ts'
+import { createBatch, Failed } from '../base/batch.ts'
 import type { ReceiptText } from '../storage/receipt-texts.ts'
 import type { Storage } from '../storage/storage.ts'
 import { ErasedError } from './erased.ts'
@@ -29,7 +29,7 @@ const MAX_PER_READ = 100
 
 export function createReceiptService({ storage, log }: ReceiptServiceOptions): ReceiptService {
   // Requests that arrive together share one lookup and one tree size.
-  const lookups = createBatch<string, string | Error | undefined>(
+  const lookups = createBatch<string, string | undefined>(
     async (receiptIds) => {
       const { state, receipts } = await storage.read.log.receiptsByIds(receiptIds)
       const whole = receipts.filter(({ entry }) => entry !== '')
@@ -43,23 +43,20 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
   )
 
   /** Each receipt without content has its own reason: the others of a batch are served. */
-  async function whyEmpty(receipts: readonly ReceiptText[]): Promise<Map<string, Error>> {
+  async function whyEmpty(receipts: readonly ReceiptText[]): Promise<Map<string, Failed>> {
     const ids = receipts.map(({ receiptId }) => receiptId)
     const erased = new Map((await storage.read.erasures.byReceiptIds(ids)).map((row) => [row.receiptId, row]))
     return new Map(
       ids.map((receiptId) => {
         const row = erased.get(receiptId)
-        return [receiptId, row ? new ErasedError(row) : new Error('a receipt has no content, and no erasure says why')]
+        const why = row ? new ErasedError(row) : new Error('a receipt has no content, and no erasure says why')
+        return [receiptId, new Failed(why)]
       }),
     )
   }
 
   return {
-    async get(receiptId) {
-      const found = await lookups.add(receiptId)
-      if (found instanceof Error) throw found
-      return found
-    },
+    get: (receiptId) => lookups.add(receiptId),
     async evidence(receiptId) {
       const document = await storage.read.log.evidenceOf(receiptId)
       if (document !== undefined) return document

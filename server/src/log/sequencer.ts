@@ -6,7 +6,7 @@
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
 import type { CheckRecord, NextCheck } from '@claimcheck/core'
-import { createBatch } from '../base/batch.ts'
+import { createBatch, Failed } from '../base/batch.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimRow, NewClaim } from '../storage/claim-row.ts'
 import { identityOf } from '../storage/claims.ts'
@@ -69,15 +69,6 @@ interface Step {
   readonly draft?: Draft | undefined
 }
 
-/** The result of a step that failed by itself. */
-class Failed {
-  readonly error: unknown
-
-  constructor(error: unknown) {
-    this.error = error
-  }
-}
-
 const MAX_BATCH = 500
 /** After a decision that could not be signed. Each try reads the destination again. */
 const UNSIGNED_RETRY_MS = 30_000
@@ -93,7 +84,7 @@ interface SequencerOptions {
 }
 
 export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
-  const batch = createBatch(flush, { maxItems: MAX_BATCH })
+  const batch = createBatch<Step, boolean>(flush, { maxItems: MAX_BATCH })
 
   async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
     try {
@@ -161,7 +152,7 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
         (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
       const next = claimAfter(outcome, draft?.receiptId ?? null)
       const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
-      return succeeded(isApplied) ? next : undefined
+      return isApplied ? next : undefined
     } catch (error) {
       if (!decided || !isSignerAway(error)) throw error
       return addChecked(undecided(outcome), isNew)
@@ -169,7 +160,7 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   }
 
   return {
-    store: async (claim) => succeeded(await batch.add({ isNew: true, attempts: 0, claim })),
+    store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(outcome, true),
     advance: (outcome) => addChecked(outcome, false),
     ready: async () => {},
@@ -196,12 +187,6 @@ async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Ste
   const append = await logWriter.plan(tx.log, log!, draftsOf(applied))
   await tx.apply({ ...append, progress: progressOf(applied) })
   return { applied, append }
-}
-
-/** @throws the error of a step that failed by itself */
-function succeeded(result: boolean | Failed): boolean {
-  if (result instanceof Failed) throw result.error
-  return result
 }
 
 /** Of several steps that add a check to the same claim, keeps the first. */

@@ -6,6 +6,8 @@ import type { Reads } from '../storage/storage.ts'
 import { SHA256_TREE } from './stored-log.ts'
 
 export interface TileCache {
+  /** The tile, if it is in memory. */
+  known(tile: Pick<TileId, 'level' | 'index'>): TileNodes | undefined
   /** Returns the tiles in the order of the ids. @throws Error when a tile is not stored */
   read(tiles: readonly TileId[]): Promise<readonly TileNodes[]>
   /** For a log that was replaced by another one, such as from a backup. */
@@ -35,6 +37,7 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
   )
 
   return {
+    known: (tile) => cache.get(keyOf(tile)),
     async read(tiles) {
       const found = tiles.map((tile) => cache.get(keyOf(tile)))
       if (found.every((nodes) => nodes !== undefined)) return found

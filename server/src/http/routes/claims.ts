@@ -39,7 +39,8 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
         (credential, confirm) => claims.submit(submitterOf(credential, confirm), input),
         (submitted) => submitted.created,
       )
-      return reply.code(202).send(toSubmittedClaim(claim, created))
+      reply.code(202)
+      return toSubmittedClaim(claim, created)
     },
   })
 

@@ -31,7 +31,7 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
     },
     handler: async (request, reply) => {
       const { ok, problems } = await readiness().catch((error: unknown): Readiness => {
-        request.log.error({ err: error }, 'cannot determine readiness')
+        request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
         return { ok: false, problems: ['cannot determine readiness'] }
       })
       return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })

@@ -24,7 +24,8 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       }
       const receipt = isId(receipt_id) ? await receipts.get(receipt_id) : undefined
       if (receipt === undefined) throw new ServiceError('not_found', 'there is no such receipt')
-      return reply.type(JSON_TYPE).send(receipt)
+      reply.type(JSON_TYPE)
+      return receipt
     },
   })
 
@@ -40,7 +41,8 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       const { receipt_id } = request.params
       const evidence = isId(receipt_id) ? await receipts.evidence(receipt_id) : undefined
       if (evidence === undefined) throw new ServiceError('not_found', 'there is no evidence of such a receipt')
-      return reply.type(JSON_TYPE).send(evidence)
+      reply.type(JSON_TYPE)
+      return evidence
     },
   })
 }
