@@ -65,6 +65,14 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
     return isDeciding(kind) || (allowances.mayBegin(read.lane) && !hangs.mustWait(read))
   }
 
+  const mayShare = (kind: DueKind) => isDeciding(kind) && sharing < MAX_SHARING
+
+  /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
+  function mayEnter(read: Hanging, kind: DueKind): boolean {
+    if (!mayRead(read, kind)) return false
+    return (mayShare(kind) && hangs.mustWait(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
+  }
+
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
     refused[kind]++
     const ofKind = busy[kind]
@@ -88,12 +96,11 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
       const read = readOf(due)
       const { lane } = read
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
-      const mayShare = isDeciding(kind) && sharing < MAX_SHARING
-      const first = mayShare ? hangs.toShare(read) : undefined
+      const first = mayShare(kind) ? hangs.toShare(read) : undefined
       if (first) return share(first, kind)
       const release = slots.take(askerOf(lane), isDeciding(kind))
       if (typeof release === 'string') {
-        const outcome = mayShare ? hangs.toShare(read, true) : undefined
+        const outcome = mayShare(kind) ? hangs.toShare(read, true) : undefined
         return outcome ? share(outcome, kind) : refuse(due, kind, release)
       }
       const endReading = allowances.begin(lane, isDeciding(kind))
@@ -110,8 +117,7 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
     },
     busy(kind) {
       for (const [name, due] of busy[kind]) {
-        const read = readOf(due)
-        if (mayRead(read, kind) && !slots.usedUp(askerOf(read.lane), isDeciding(kind))) busy[kind].delete(name)
+        if (mayEnter(readOf(due), kind)) busy[kind].delete(name)
       }
       return [...busy[kind].keys()]
     },

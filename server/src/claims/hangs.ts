@@ -42,7 +42,7 @@ interface Origin {
 interface Try {
   /** True when it hung. */
   outcome: Promise<boolean> | undefined
-  settle(hung: boolean): void
+  settle(hung: boolean | Promise<boolean>): void
 }
 
 function outcomeOf(one: Try): Promise<boolean> {
@@ -89,14 +89,17 @@ export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hang
       return (record) => {
         origin.tries.delete(begun)
         const hung = record !== undefined && isHang(record, timeoutMs)
+        const answered = record !== undefined && isAnswered(record)
         if (hung) {
           origin.timeouts++
           if (origin.targets.size < TARGETS_OF_A_DESTINATION) origin.targets.add(target)
-        } else if (record && isAnswered(record)) {
+        } else if (answered) {
           origin.timeouts = 0
           origin.targets.clear()
         }
-        begun.settle(hung)
+        // A try that its own deadline ended says nothing: who shares it goes on with the next one.
+        const next = hung || answered ? undefined : [...origin.tries].at(-1)
+        begun.settle(next && begun.outcome ? outcomeOf(next) : hung)
       }
     },
   }

@@ -75,6 +75,24 @@ t.test('a check that ended by its own deadline, or asked nobody, says nothing', 
   t.ok(hangs.mustWait(claimAt('z')), 'it does not end a row of timeouts either')
 })
 
+t.test('who shares a check that ends without saying anything goes on with the next one', async (t) => {
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  checked(hangs, ['a', 'b', 'c', 'd'], timeout())
+  const [first, second, third] = ['w', 'x', 'y'].map((target) => hangs.begin(claimAt(target)))
+  const outcome = hangs.toShare(claimAt('z'))!
+  third!(timeout(600))
+  second!(undefined)
+  first!(timeout())
+  t.equal(await outcome, true)
+  const last = hangs.begin(claimAt('w'))
+  hangs.begin(claimAt('x'))(timeout())
+  const before = hangs.begin(claimAt('y'))
+  const alone = hangs.toShare(claimAt('z'))!
+  last(timeout(600))
+  before(timeout(600))
+  t.equal(await alone, false, 'without a next one nothing hung')
+})
+
 t.test('a claim shares every other check, unless there is no slot for it', async (t) => {
   const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
