@@ -124,7 +124,8 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
-    const entry = admission.enter({ claimId: claim.claimId, target: claim.target, lane: laneOf(claim) }, 'looking')
+    const { claimId, target, deadlineAt } = claim
+    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'looking')
     if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
     const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))

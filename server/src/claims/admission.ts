@@ -1,5 +1,5 @@
 /** Admits checks: gives each the slot that its workspace, key and destination may take, and leaves request allowances to others. */
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord, Instant } from '@claimcheck/core'
 import type { Config } from '../config/config.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { Destinations } from '../outbound/destinations.ts'
@@ -35,6 +35,7 @@ interface AdmissionOptions {
   readonly config: Pick<Config, 'checks'>
   readonly destinations: Destinations
   readonly allowances: Allowances
+  readonly now: () => Instant
 }
 
 /** Beyond this the earliest are forgotten, and refused once more. */
@@ -42,16 +43,16 @@ const MAX_BUSY = 1000
 /** Checks that share an outcome take no slot, but some kilobytes of memory. */
 const MAX_SHARING = 5000
 
-export function createAdmission({ config, destinations, allowances }: AdmissionOptions): Admission {
+export function createAdmission({ config, destinations, allowances, now }: AdmissionOptions): Admission {
   const slots = createSlots(config.checks.concurrency)
-  const hangs = createHangs(config.checks)
+  const hangs = createHangs({ timeoutMs: config.checks.timeoutMs, now })
   /** By name, a claim that was refused. */
   const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = { deciding: new Map(), looking: new Map() }
   const refused = { deciding: 0, looking: 0 }
   let sharing = 0
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
-  const readOf = ({ claimId, target, lane }: DueClaim): Hanging => ({ claimId, target, lane: partsOfLane(lane) })
+  const readOf = ({ lane, ...due }: DueClaim): Hanging => ({ ...due, lane: partsOfLane(lane) })
 
   function askerOf({ workspaceId, submittedBy, origin }: Lane): Asker {
     return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
@@ -70,7 +71,7 @@ export function createAdmission({ config, destinations, allowances }: AdmissionO
   /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
   function mayEnter(read: Hanging, kind: DueKind): boolean {
     if (!mayRead(read, kind)) return false
-    return (mayShare(kind) && hangs.mustWait(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
+    return (mayShare(kind) && hangs.mayShare(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
   }
 
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {

@@ -3,13 +3,16 @@
  * decide meanwhile share how a try ends. Otherwise a flood of claims at a destination that hangs would take hours of slots, and its
  * closing reads would come late.
  */
-import { type CheckRecord, isRead } from '@claimcheck/core'
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { DueClaim, Lane } from '../storage/claims.ts'
+import { checkTime } from './check.ts'
 
 export interface Hangs {
   /** Whether a check that only looks has to wait. */
   mustWait(due: Hanging): boolean
+  /** Whether a check that decides may share an outcome. */
+  mayShare(due: Hanging): boolean
   /**
    * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
    * @param again also when the claim's last check was shared: there is no slot for it
@@ -19,7 +22,7 @@ export interface Hangs {
   begin(due: Hanging): (record: CheckRecord | undefined) => void
 }
 
-export interface Hanging extends Pick<DueClaim, 'claimId' | 'target'> {
+export interface Hanging extends Omit<DueClaim, 'lane'> {
   readonly lane: Lane
 }
 
@@ -38,11 +41,23 @@ interface Origin {
   readonly tries: Set<Try>
 }
 
+/** One for each workspace, connection and origin: no claim fails because of what another workspace reads. */
+function nameOf({ workspaceId, connectionId, origin }: Lane): string {
+  return `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
+}
+
 /** A check that reads. Most end before anybody waits for that. */
-interface Try {
+interface Try extends Span {
   /** True when it hung. */
   outcome: Promise<boolean> | undefined
-  settle(hung: boolean | Promise<boolean>): void
+  settle(hung: boolean): void
+}
+
+/** How long a check that begins now may take. */
+interface Span {
+  readonly endsAt: Instant
+  /** Its deadline does not cut it short. */
+  readonly isWhole: boolean
 }
 
 function outcomeOf(one: Try): Promise<boolean> {
@@ -52,54 +67,64 @@ function outcomeOf(one: Try): Promise<boolean> {
   return one.outcome
 }
 
-/** @param timeoutMs a check that was ended earlier, by its own deadline, says nothing of the destination */
-export function createHangs({ timeoutMs }: { readonly timeoutMs: number }): Hangs {
+interface HangsOptions {
+  /** A check that was ended earlier, by its own deadline, says nothing of the destination. */
+  readonly timeoutMs: number
+  readonly now: () => Instant
+}
+
+export function createHangs({ timeoutMs, now }: HangsOptions): Hangs {
   const origins = new LRUCache<string, Origin>({ max: MAX_DESTINATIONS })
   /** Claims whose last check was shared: the next one is read, where there is a slot, so that no claim depends on others alone. */
   const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
 
-  /** One for each workspace, connection and origin: no claim fails because of what another workspace reads. */
-  function originOf({ workspaceId, connectionId, origin }: Lane): Origin {
-    const name = `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
-    const known = origins.get(name)
-    if (known) return known
-    const created: Origin = { timeouts: 0, targets: new Set(), tries: new Set() }
-    origins.set(name, created)
-    return created
+  function spanOf(due: Hanging): Span {
+    const startedAt = now()
+    const tookMs = checkTime(due, startedAt, timeoutMs)
+    return { endsAt: startedAt + tookMs, isWhole: tookMs === timeoutMs }
   }
 
-  function lastTry({ lane, target }: Hanging): Try | undefined {
-    const { timeouts, targets, tries } = originOf(lane)
-    const hangs = timeouts >= TIMEOUTS_IN_A_ROW && (targets.size >= TARGETS_OF_A_DESTINATION || targets.has(target))
-    return hangs && tries.size >= MOST_TRIES ? [...tries].at(-1) : undefined
+  /** The tries at a destination that hangs, when there are enough of them. */
+  function triesAt({ lane, target }: Hanging): readonly Try[] | undefined {
+    const known = origins.get(nameOf(lane))
+    if (!known || known.timeouts < TIMEOUTS_IN_A_ROW || known.tries.size < MOST_TRIES) return undefined
+    const hangs = known.targets.size >= TARGETS_OF_A_DESTINATION || known.targets.has(target)
+    return hangs ? [...known.tries] : undefined
+  }
+
+  /** The last try that tells whether this check would hang: one that is not cut short, or not before this one. */
+  function tryFor(due: Hanging): Try | undefined {
+    const { endsAt } = spanOf(due)
+    return triesAt(due)?.findLast((one) => one.isWhole || one.endsAt >= endsAt)
   }
 
   return {
-    mustWait: (due) => lastTry(due) !== undefined,
+    mustWait: (due) => triesAt(due) !== undefined,
+    mayShare: (due) => tryFor(due) !== undefined,
     toShare(due, again = false) {
-      const shared = again || !sharers.has(due.claimId) ? lastTry(due) : undefined
+      const shared = again || !sharers.has(due.claimId) ? tryFor(due) : undefined
       if (shared) sharers.set(due.claimId, true)
       else sharers.delete(due.claimId)
       return shared && outcomeOf(shared)
     },
-    begin({ lane, target }) {
-      const origin = originOf(lane)
-      const begun: Try = { outcome: undefined, settle() {} }
+    begin(due) {
+      const { target } = due
+      const name = nameOf(due.lane)
+      const origin = origins.get(name) ?? { timeouts: 0, targets: new Set(), tries: new Set() }
+      origins.set(name, origin)
+      const begun: Try = { outcome: undefined, settle() {}, ...spanOf(due) }
       origin.tries.add(begun)
       return (record) => {
         origin.tries.delete(begun)
         const hung = record !== undefined && isHang(record, timeoutMs)
-        const answered = record !== undefined && isAnswered(record)
         if (hung) {
           origin.timeouts++
           if (origin.targets.size < TARGETS_OF_A_DESTINATION) origin.targets.add(target)
-        } else if (answered) {
+        } else if (record && isAnswered(record)) {
           origin.timeouts = 0
           origin.targets.clear()
         }
-        // A try that its own deadline ended says nothing: who shares it goes on with the next one.
-        const next = hung || answered ? undefined : [...origin.tries].at(-1)
-        begun.settle(next && begun.outcome ? outcomeOf(next) : hung)
+        begun.settle(hung)
       }
     },
   }

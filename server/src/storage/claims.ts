@@ -44,6 +44,7 @@ export interface DueClaim {
   readonly claimId: string
   readonly target: string
   readonly lane: string
+  readonly deadlineAt: Instant
 }
 
 /** Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids, without spaces. */
@@ -181,7 +182,7 @@ export function claimReads(db: Db) {
     /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
-      const sql = `SELECT claim_id, target, ${LANE} AS lane FROM claims
+      const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims
         WHERE state = 'queued' AND due_at <= ? AND ${isFree} AND ${DUE[kind]} LIMIT ?`
       const names = JSON.stringify(busy)
       const rows = await db.query(sql, [now, ...BUSY_NAMES.map(() => names), now, limit])
@@ -189,6 +190,7 @@ export function claimReads(db: Db) {
         claimId: String(row.claim_id),
         target: String(row.target),
         lane: String(row.lane),
+        deadlineAt: Number(row.deadline_at),
       }))
     },
     /** The queued claim whose next check comes first, also when it is not due yet. */

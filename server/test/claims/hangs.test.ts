@@ -5,9 +5,13 @@ import t from 'tap'
 const TIMEOUT_MS = 10_000
 
 let claims = 0
-const claimAt = (target: string, over: { workspaceId?: string; connectionId?: string } = {}): Hanging => ({
+const claimAt = (
+  target: string,
+  over: { workspaceId?: string; connectionId?: string; deadlineAt?: number } = {},
+): Hanging => ({
   claimId: `clm_${++claims}`,
   target,
+  deadlineAt: over.deadlineAt ?? 0,
   lane: {
     workspaceId: over.workspaceId ?? 'ws_1',
     submittedBy: 'key_1',
@@ -31,7 +35,7 @@ function checked(hangs: ReturnType<typeof createHangs>, targets: readonly string
 t.test(
   'after four timeouts about several targets two checks try, and the others share how the last one ends',
   async (t) => {
-    const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+    const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
     checked(hangs, ['a', 'b', 'c', 'd'], timeout())
     t.equal(hangs.toShare(claimAt('x')), undefined)
     hangs.begin(claimAt('x'))
@@ -44,7 +48,7 @@ t.test(
 )
 
 t.test('an answer ends it, and who shares it is told that nothing hung', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   const end = hangs.begin(claimAt('y'))
@@ -55,7 +59,7 @@ t.test('an answer ends it, and who shares it is told that nothing hung', async (
 })
 
 t.test('one slow target hangs alone', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, Array(10).fill('huge'), timeout())
   hangs.begin(claimAt('huge'))
   hangs.begin(claimAt('huge'))
@@ -64,7 +68,7 @@ t.test('one slow target hangs alone', async (t) => {
 })
 
 t.test('a check that ended by its own deadline, or asked nobody, says nothing', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, ['a', 'b', 'c', 'd', 'e'], timeout(600))
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))
@@ -75,26 +79,25 @@ t.test('a check that ended by its own deadline, or asked nobody, says nothing', 
   t.ok(hangs.mustWait(claimAt('z')), 'it does not end a row of timeouts either')
 })
 
-t.test('who shares a check that ends without saying anything goes on with the next one', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+t.test('a check shares one that its deadline does not cut short, or not before this one', async (t) => {
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
-  const [first, second, third] = ['w', 'x', 'y'].map((target) => hangs.begin(claimAt(target)))
-  const outcome = hangs.toShare(claimAt('z'))!
-  third!(timeout(600))
-  second!(undefined)
-  first!(timeout())
+  hangs.begin(claimAt('w', { deadlineAt: 3000 }))
+  hangs.begin(claimAt('x', { deadlineAt: 5000 }))
+  t.ok(hangs.mustWait(claimAt('z')))
+  t.ok(hangs.toShare(claimAt('z', { deadlineAt: 5000 })))
+  const closing = claimAt('z')
+  t.notOk(hangs.toShare(closing, true), 'it reads itself')
+  t.notOk(hangs.mayShare(closing))
+  const end = hangs.begin(claimAt('y'))
+  hangs.begin(claimAt('w', { deadlineAt: 4000 }))
+  const outcome = hangs.toShare(closing)!
+  end(timeout())
   t.equal(await outcome, true)
-  const last = hangs.begin(claimAt('w'))
-  hangs.begin(claimAt('x'))(timeout())
-  const before = hangs.begin(claimAt('y'))
-  const alone = hangs.toShare(claimAt('z'))!
-  last(timeout(600))
-  before(timeout(600))
-  t.equal(await alone, false, 'without a next one nothing hung')
 })
 
 t.test('a claim shares every other check, unless there is no slot for it', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))
@@ -106,7 +109,7 @@ t.test('a claim shares every other check, unless there is no slot for it', async
 })
 
 t.test('other workspaces and connections have nothing to do with it', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS })
+  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))

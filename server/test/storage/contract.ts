@@ -472,7 +472,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     t.equal(lanes[0], 'ws_1 key_1  https://a.example')
     t.match(queue[0], partsOfLane(lanes[0]!))
     t.strictSame(await read.claims.due('looking', NOON + 10, 5, [lanes[0]!]), [
-      { claimId: 'clm_1', target: 'somewhere', lane: lanes[1] },
+      { claimId: 'clm_1', target: 'somewhere', lane: lanes[1], deadlineAt: queue[1]!.deadlineAt },
     ])
     for (const name of Object.values(namesOfLane(lanes[0]!))) {
       const left = (await read.claims.due('looking', NOON + 10, 5, [name])).length
