@@ -68,12 +68,12 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
     return isDeciding(kind) || (allowances.mayBegin(read.lane) && !hangs.mustWait(read))
   }
 
-  const mayShare = (kind: DueKind) => isDeciding(kind) && sharing < MAX_SHARING
+  const mayAddSharer = (kind: DueKind) => isDeciding(kind) && sharing < MAX_SHARING
 
   /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
   function mayEnter(read: Hanging, kind: DueKind): boolean {
     if (!mayRead(read, kind)) return false
-    return (mayShare(kind) && hangs.mayShare(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
+    return (mayAddSharer(kind) && hangs.mayShare(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
   }
 
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
@@ -99,11 +99,11 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
       const read = readOf(due)
       const { lane } = read
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
-      const first = mayShare(kind) ? hangs.toShare(read) : undefined
+      const first = mayAddSharer(kind) ? hangs.toShare(read) : undefined
       if (first) return share(first, kind)
       const release = slots.take(askerOf(lane), isDeciding(kind))
       if (typeof release === 'string') {
-        const outcome = mayShare(kind) ? hangs.toShare(read, true) : undefined
+        const outcome = mayAddSharer(kind) ? hangs.toShare(read, true) : undefined
         return outcome ? share(outcome, kind) : refuse(due, kind, release)
       }
       const endReading = allowances.begin(lane, isDeciding(kind))

@@ -94,8 +94,10 @@ export function createHangs({ timeoutMs, now }: HangsOptions): Hangs {
 
   /** The last try that tells whether this check would hang: one that is not cut short, or not before this one. */
   function tryFor(due: Hanging): Try | undefined {
+    const tries = triesAt(due)
+    if (!tries) return undefined
     const { endsAt } = spanOf(due)
-    return triesAt(due)?.findLast((one) => one.isWhole || one.endsAt >= endsAt)
+    return tries.findLast((one) => one.isWhole || one.endsAt >= endsAt)
   }
 
   return {

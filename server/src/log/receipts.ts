@@ -35,9 +35,9 @@ export function createReceiptService({ storage, log }: ReceiptServiceOptions): R
       const whole = receipts.filter(({ entry }) => entry !== '')
       const leafIndexes = whole.map(({ leafIndex }) => leafIndex)
       const texts = withProofs(whole, await log.inclusions(state, leafIndexes))
-      const empty =
-        receipts.length > whole.length ? await whyEmpty(receipts.filter(({ entry }) => entry === '')) : texts
-      return receiptIds.map((receiptId) => texts.get(receiptId) ?? empty.get(receiptId))
+      const reasons =
+        receipts.length > whole.length ? await whyEmpty(receipts.filter(({ entry }) => entry === '')) : undefined
+      return receiptIds.map((receiptId) => texts.get(receiptId) ?? reasons?.get(receiptId))
     },
     { maxItems: MAX_PER_READ },
   )

@@ -20,6 +20,7 @@ const MAX_PER_READ = 100
 
 export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache {
   const cache = new LRUCache<number, TileNodes>({ max: Math.floor(CACHE_BYTES / TILE_NODES_BYTES) })
+  const known = (tile: Pick<TileId, 'level' | 'index'>) => cache.get(keyOf(tile))
 
   // Proofs that miss tiles at the same time share one read.
   const misses = createBatch<TileId, TileNodes>(
@@ -28,7 +29,7 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
       return tiles.map((tile) => {
         const row = rows.get(keyOf(tile))
         if (!row) throw new Error(`tile ${tile.level}/${tile.index} is not stored`)
-        const nodes = cache.get(keyOf(tile)) ?? completeTile(row.width, row.hashes, SHA256_TREE)
+        const nodes = known(tile) ?? completeTile(row.width, row.hashes, SHA256_TREE)
         cache.set(keyOf(tile), nodes)
         return nodes
       })
@@ -37,9 +38,9 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache
   )
 
   return {
-    known: (tile) => cache.get(keyOf(tile)),
+    known,
     async read(tiles) {
-      const found = tiles.map((tile) => cache.get(keyOf(tile)))
+      const found = tiles.map(known)
       if (found.every((nodes) => nodes !== undefined)) return found
       return Promise.all(tiles.map((tile, index) => found[index] ?? misses.add(tile)))
     },

@@ -26,9 +26,10 @@ function claimAt(origin: string): DueClaim {
 function fill(admission: ReturnType<typeof createAdmission>, origins: readonly string[]) {
   const entries: Entry[] = []
   for (const origin of origins) {
-    for (let entry = admission.enter(claimAt(origin), 'deciding'); entry; ) {
+    for (;;) {
+      const entry = admission.enter(claimAt(origin), 'deciding')
+      if (!entry) break
       entries.push(entry)
-      entry = admission.enter(claimAt(origin), 'deciding')
     }
   }
   return entries

@@ -3,6 +3,7 @@ import { createHangs, type Hanging } from '@claimcheck/server/claims/hangs'
 import t from 'tap'
 
 const TIMEOUT_MS = 10_000
+const OPTIONS = { timeoutMs: TIMEOUT_MS, now: () => 0 }
 
 let claims = 0
 const claimAt = (
@@ -35,7 +36,7 @@ function checked(hangs: ReturnType<typeof createHangs>, targets: readonly string
 t.test(
   'after four timeouts about several targets two checks try, and the others share how the last one ends',
   async (t) => {
-    const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+    const hangs = createHangs(OPTIONS)
     checked(hangs, ['a', 'b', 'c', 'd'], timeout())
     t.equal(hangs.toShare(claimAt('x')), undefined)
     hangs.begin(claimAt('x'))
@@ -48,7 +49,7 @@ t.test(
 )
 
 t.test('an answer ends it, and who shares it is told that nothing hung', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   const end = hangs.begin(claimAt('y'))
@@ -59,7 +60,7 @@ t.test('an answer ends it, and who shares it is told that nothing hung', async (
 })
 
 t.test('one slow target hangs alone', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, Array(10).fill('huge'), timeout())
   hangs.begin(claimAt('huge'))
   hangs.begin(claimAt('huge'))
@@ -68,7 +69,7 @@ t.test('one slow target hangs alone', async (t) => {
 })
 
 t.test('a check that ended by its own deadline, or asked nobody, says nothing', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, ['a', 'b', 'c', 'd', 'e'], timeout(600))
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))
@@ -80,7 +81,7 @@ t.test('a check that ended by its own deadline, or asked nobody, says nothing', 
 })
 
 t.test('a check shares one that its deadline does not cut short, or not before this one', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('w', { deadlineAt: 3000 }))
   hangs.begin(claimAt('x', { deadlineAt: 5000 }))
@@ -97,7 +98,7 @@ t.test('a check shares one that its deadline does not cut short, or not before t
 })
 
 t.test('a claim shares every other check, unless there is no slot for it', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))
@@ -109,7 +110,7 @@ t.test('a claim shares every other check, unless there is no slot for it', async
 })
 
 t.test('other workspaces and connections have nothing to do with it', async (t) => {
-  const hangs = createHangs({ timeoutMs: TIMEOUT_MS, now: () => 0 })
+  const hangs = createHangs(OPTIONS)
   checked(hangs, ['a', 'b', 'c', 'd'], timeout())
   hangs.begin(claimAt('x'))
   hangs.begin(claimAt('y'))
