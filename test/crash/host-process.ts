@@ -9,8 +9,7 @@ export interface Strike {
   readonly before: number | string
 }
 
-/** `./host.js` with what it imports: `scripts/bundle-hosts.ts`. */
-const SCRIPT = new URL('../../bundled/host.js', import.meta.url)
+const SCRIPT = new URL('./host.js', import.meta.url)
 
 export class HostProcess {
   readonly #folder: string

@@ -1,11 +1,7 @@
 /** Runs commands, one after another, each as if the process were its own. */
 import { setTimeout } from 'node:timers/promises'
+import { run } from '@claimcheck/server/cli/main'
 import { END, type Order } from './command.ts'
-
-// The program as it is installed, which loads in half of the time.
-const { run }: typeof import('@claimcheck/server/cli/main') = await import(
-  new URL('../../../server/dist/program/claimcheck.js', import.meta.url).href
-)
 
 const CLOSING_MS = 5000
 
