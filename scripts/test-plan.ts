@@ -44,11 +44,10 @@ const FOLDERS: readonly Folder[] = [
   { at: 'server/test/cli/checkout.test', endToEnd: true },
   { at: 'server/', processes: 3 },
   { at: 'test/browser/', processes: 2, endToEnd: true },
+  // They share one installation of what is packed.
+  { at: 'test/packed/', processes: 1, endToEnd: true },
   { at: 'test/crash/', onBoth: 'all' },
-  // These two set up a world of their own.
   { at: 'test/docs.test', endToEnd: true },
-  { at: 'test/packaging.test', endToEnd: true },
-  { at: 'test/npx.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
   { at: 'test/integrations/', endToEnd: true },
   { at: 'test/python.test', endToEnd: true },

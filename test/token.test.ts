@@ -102,6 +102,8 @@ async function start(
     database: await createDatabase(dialect),
     file: { signer: made.signer, rate_limits: { key: 0, receipts: 0, log: 0 } },
     env: { SIGNER_PIN: made.pin },
+    // The module is configured by this process's environment.
+    inProcess: true,
     ...(clock ? { now: clock.now } : {}),
   })
   t.teardown(() => installation.remove())
@@ -183,7 +185,7 @@ t.test(
   only,
   async (t) => {
     const made = token(t)
-    const installation = await Installation.start({ database: await createDatabase('sqlite') })
+    const installation = await Installation.start({ database: await createDatabase('sqlite'), inProcess: true })
     t.teardown(() => installation.remove())
     const client = await installation.client('acme')
     await client.submit()

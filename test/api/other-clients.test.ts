@@ -7,7 +7,8 @@ import { sharedInstallation } from '../support/installation.ts'
 import { ROUTE_ACCESS } from '../support/route-access.ts'
 import { servedRoutes } from '../support/served-routes.ts'
 
-const shared = sharedInstallation({ file: { oauth: OAUTH } })
+// Its routes are read from what runs.
+const shared = sharedInstallation({ file: { oauth: OAUTH }, inProcess: true })
 
 const NAMES = ['key', 'api_key', 'apikey', 'access_token', 'token', 'authorization', 'Authorization']
 const HEADERS = ['x-api-key', 'api-key', 'apikey', 'x-authorization', 'proxy-authorization', 'x-access-token']

@@ -24,6 +24,8 @@ const OURS = {
 }
 
 const shared = sharedInstallation({
+  // Its routes are read from what runs.
+  inProcess: true,
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
   file: { oauth: { ...OAUTH, dynamic_registration: true } },
 })

@@ -38,7 +38,7 @@ t.test('each refresh token works once, and using one again ends all that came of
 })
 
 t.test('a refresh that is refused leaves the refresh token as it was', async (t) => {
-  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { oauth: 0 } } })
+  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { oauth: 0 } }, inProcess: true })
   const application = new Application()
   const first = await application.tokens(await Visitor.owner(host))
   const refresh = (over: Record<string, string> = {}) => application.refresh(host, first.refresh_token, over)
@@ -116,7 +116,7 @@ t.test('a token is worth no more than the member whom it speaks for, now', async
 })
 
 t.test('what is allowed in the moment in which the workspace asks for more ends at once', async (t) => {
-  const { host } = await installed(t)
+  const { host } = await installed(t, { inProcess: true })
   const { members } = host.claimcheck
   const oauth: { allow: typeof host.claimcheck.oauth.allow } = host.claimcheck.oauth
   const owner = await Visitor.owner(host)

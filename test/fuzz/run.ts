@@ -96,6 +96,8 @@ type Kind = (typeof KINDS)[number]
 async function createWorld(dialect: Dialect | undefined) {
   const provider = await OpenIdProvider.start()
   const installation = await Installation.start({
+    // Its routes are read from what runs.
+    inProcess: true,
     database: await createDatabase(dialect),
     // The service's own words about a fault, for who looks for its cause: LOG_LEVEL=error npm run fuzz.
     env: { ...provider.env, LOG_LEVEL: process.env.LOG_LEVEL ?? 'silent' },

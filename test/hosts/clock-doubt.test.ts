@@ -3,7 +3,7 @@ import t from 'tap'
 import { Installation } from '../support/installation.ts'
 
 t.test('the metrics say whether listed destinations doubt the clock of the host', async (t) => {
-  const installation = await Installation.start()
+  const installation = await Installation.start({ inProcess: true })
   t.teardown(() => installation.remove())
   const doubted = async () => {
     const response = await fetch(`${installation.url}/metrics`)

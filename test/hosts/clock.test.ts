@@ -15,7 +15,7 @@ t.test('hosts whose own clocks are hours apart stamp by one clock', async (t) =>
   const hosts = [installation.host]
   for (const offMs of [HOUR_MS, -HOUR_MS]) {
     const dataDir = join(installation.folder, `data-${hosts.length + 1}`)
-    const host = new Host({ ...installation.config, dataDir }, () => Date.now() + offMs)
+    const host = new Host({ ...installation.config, dataDir }, { now: () => Date.now() + offMs })
     await host.start()
     hosts.push(host)
   }

@@ -16,6 +16,7 @@ t.test(
     const { use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
     const { url, port } = await destination(t)
     const installation = await Installation.start({
+      inProcess: true,
       plugins: [SCRIPTED, { use }],
       env: { ALLOW_PRIVATE: `127.0.0.1:${port}` },
     })

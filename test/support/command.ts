@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { hold } from './hold.ts'
 
 export type Env = Readonly<Record<string, string>>
 
@@ -32,9 +33,9 @@ export function runClaimcheck(folder: string, args: readonly string[], env: Env 
   return args[0] === 'serve' ? runProgram(order) : runInProcess(order)
 }
 
-/** The installed program itself. */
-async function runProgram({ folder, args, env }: Order): Promise<Outcome> {
-  const child = spawn(process.execPath, [CLAIMCHECK, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+/** The program itself, in a process that is new. @param program where it is installed elsewhere than in this checkout */
+export async function runProgram({ folder, args, env }: Order, program = CLAIMCHECK): Promise<Outcome> {
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
   return { code, stdout, stderr }
 }
@@ -67,18 +68,6 @@ function startProcess(): ChildProcess {
   child.stdout!.setEncoding('utf8')
   child.stderr!.setEncoding('utf8')
   return child
-}
-
-/** Whether this process goes on for the child's sake. */
-function hold(child: ChildProcess, isHeld: boolean): void {
-  const handles = [child, child.channel, child.stdout, child.stderr] as readonly ({
-    ref(): void
-    unref(): void
-  } | null)[]
-  for (const handle of handles) {
-    if (isHeld) handle?.ref()
-    else handle?.unref()
-  }
 }
 
 /** One listener for all chunks: what came between one and the next would be lost. */

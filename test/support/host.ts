@@ -1,8 +1,10 @@
-/** One running server of an installation, in this process, and spoken to over HTTP. */
+/** One running server of an installation, spoken to over HTTP: the program that people start, or its parts in this process. */
 import type { Config } from '@claimcheck/server/config/config'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
-import { type RunningServer, startServer } from '@claimcheck/server/server'
+import { startServer } from '@claimcheck/server/server'
+import type { Env } from './command.ts'
+import { startInWarmProcess, startProgram } from './program.ts'
 
 export interface Answer {
   readonly status: number
@@ -11,44 +13,59 @@ export interface Answer {
   readonly headers: Headers
 }
 
+/** In this process: for a test that sets the clock, or reaches into what runs. */
+export interface InProcess {
+  readonly now?: (() => number) | undefined
+}
+
+/** What the program is started with. */
+export interface AsProgram {
+  readonly folder: string
+  readonly env: Env
+  /** In a process that is new: `server/bin/claimcheck.js`. */
+  readonly isNew: boolean
+}
+
+interface Running {
+  readonly url: string
+  readonly metricsUrl: string | undefined
+  /** The parts of what runs; of a program, parts that this process opened beside it, as commands do. */
+  readonly claimcheck: Claimcheck
+  stop(): Promise<void>
+}
+
 export class Host {
   readonly config: Config
-  readonly #now: (() => number) | undefined
-  #claimcheck: Claimcheck | undefined
-  #server: RunningServer | undefined
+  readonly #how: InProcess | AsProgram
+  #running: Running | undefined
 
-  constructor(config: Config, now?: () => number) {
+  constructor(config: Config, how: InProcess | AsProgram = {}) {
     this.config = config
-    this.#now = now
+    this.#how = how
   }
 
   get claimcheck(): Claimcheck {
-    return this.#claimcheck!
+    return this.#running!.claimcheck
   }
 
   get url(): string {
-    return this.#server!.url
+    return this.#running!.url
   }
 
   get metricsUrl(): string | undefined {
-    return this.#server!.metricsUrl
+    return this.#running!.metricsUrl
   }
 
   async start(): Promise<void> {
-    this.#claimcheck = await openClaimcheck(this.config, {
-      plugins: true,
-      // As it is served; but that a clock of the test's own is in this thread alone.
-      ...(this.#now ? { now: this.#now } : { sequencerThread: SEQUENCER_THREAD }),
-    })
-    this.#server = await startServer(this.#claimcheck)
+    const how = this.#how
+    this.#running = await ('folder' in how ? serveBeside(this.config, how) : serveHere(this.config, how))
   }
 
   /** Stops as SIGTERM stops it. */
   async stop(): Promise<void> {
-    await this.#server?.stop()
-    await this.#claimcheck?.close()
-    this.#server = undefined
-    this.#claimcheck = undefined
+    const running = this.#running
+    this.#running = undefined
+    await running?.stop()
   }
 
   async request(path: string, init: RequestInit = {}): Promise<Answer> {
@@ -56,5 +73,38 @@ export class Host {
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json')
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
+  }
+}
+
+async function serveHere(config: Config, { now }: InProcess): Promise<Running> {
+  const claimcheck = await openClaimcheck(config, {
+    plugins: true,
+    // As it is served; but that a clock of the test's own is in this thread alone.
+    ...(now ? { now } : { sequencerThread: SEQUENCER_THREAD }),
+  })
+  const server = await startServer(claimcheck)
+  return {
+    url: server.url,
+    metricsUrl: server.metricsUrl,
+    claimcheck,
+    stop: async () => {
+      await server.stop()
+      await claimcheck.close()
+    },
+  }
+}
+
+async function serveBeside(config: Config, { folder, env, isNew }: AsProgram): Promise<Running> {
+  const { PATH, HOME } = process.env
+  const all = { PATH, HOME, ...env }
+  const program = await (isNew ? startProgram(folder, all) : startInWarmProcess({ folder, env: all as Env }))
+  const claimcheck = await openClaimcheck(config, { plugins: true, patient: true })
+  return {
+    ...program,
+    claimcheck,
+    stop: async () => {
+      await claimcheck.close()
+      await program.stop()
+    },
   }
 }

@@ -1,4 +1,4 @@
-/** A whole installation in a temporary folder, served on free ports by one host or several. Tests speak to it over HTTP alone. */
+/** A whole installation in a temporary folder, served on free ports by one host or several. Tests speak to it over HTTP. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -21,7 +21,12 @@ export interface InstallationOptions {
   }[]
   /** The rest of the configuration file. */
   readonly file?: object
+  /** Of a host in this process. */
   readonly now?: () => number
+  /** For a test that reaches into what runs: hosts in this process. Otherwise each is the program that people start. */
+  readonly inProcess?: true
+  /** Each host in a process that has served nothing before. */
+  readonly isNew?: boolean
   /** Instead of one in the dialect of the test run. It is removed with the installation. */
   readonly database?: Database
 }
@@ -51,10 +56,11 @@ export class Installation {
 
   /** Another host on the same database, with its own data folder. */
   async addHost(env: Readonly<Record<string, string>> = { DATA_DIR: `data-${this.#hosts.length + 1}` }): Promise<Host> {
-    const { env: common, now } = this.#options
-    const config = loadConfig({ PORT: '0', LOG_LEVEL: 'silent', ...this.database.env, ...common, ...env }, this.folder)
+    const { env: common, now, inProcess, isNew = false } = this.#options
+    const all = { PORT: '0', LOG_LEVEL: 'silent', ...this.database.env, ...common, ...env }
+    const config = loadConfig(all, this.folder)
     if (this.#hosts.length === 0) copyTemplate(config.databaseUrl)
-    const host = new Host(config, now)
+    const host = new Host(config, now || inProcess ? { now } : { folder: this.folder, env: all, isNew })
     await host.start()
     this.#hosts.push(host)
     return host
@@ -119,7 +125,11 @@ const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in:
 export function sharedInstallation({ file, ...options }: InstallationOptions = {}): () => Promise<Installation> {
   let started: Promise<Installation> | undefined
   async function start(): Promise<Installation> {
-    const installation = await Installation.start({ ...options, file: { rate_limits: NO_LIMITS, ...file } })
+    const installation = await Installation.start({
+      isNew: true,
+      ...options,
+      file: { rate_limits: NO_LIMITS, ...file },
+    })
     afterFile(() => {
       started = undefined
       return installation.remove()

@@ -43,7 +43,12 @@ export function addServeCommand(program: Command): void {
     const setupToken = await accounts.setupToken()
     const setupUrl = setupToken && address + paths.setup(setupToken)
     const actions = registry.profiles().map(({ action }) => action)
-    print(options, { url: server.url, ...(setupUrl ? { setup_url: setupUrl } : {}) }, [
+    const urls = {
+      url: server.url,
+      ...(server.metricsUrl === undefined ? {} : { metrics_url: server.metricsUrl }),
+      ...(setupUrl ? { setup_url: setupUrl } : {}),
+    }
+    print(options, urls, [
       `Claimcheck ${VERSION} is running on ${server.url}`,
       `  database  ${describeDatabase(config.databaseUrl)}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,

@@ -1,18 +1,17 @@
-/** Core and the client as others get them: packed, installed in an empty folder, and used as their READMEs show. */
+/** Core and the client as others get them: installed in an empty folder, and used as their READMEs show. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { moduleOf, namedExports, namedIn } from './docs/exports.ts'
-import { type Block, readPage } from './docs/markdown.ts'
-import { afterFile } from './support/after-file.ts'
-import { Installation } from './support/installation.ts'
+import { moduleOf, namedExports, namedIn } from '../docs/exports.ts'
+import { type Block, readPage } from '../docs/markdown.ts'
+import { Installation } from '../support/installation.ts'
+import { installPacked } from './installed.ts'
 
 const execute = promisify(execFile)
 const README = await readFile('core/README.md', 'utf8')
@@ -72,21 +71,13 @@ async function compile(sources: Readonly<Record<string, string>>, ...options: re
 }
 
 t.before(async () => {
-  // Nothing above it may have packages of its own.
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-package-')))
+  folder = (await installPacked()).folder
   installed = join(folder, 'node_modules/@claimcheck/core')
-  for (const one of ['core', 'core/client']) await run(one, 'npm', ['pack', '--pack-destination', folder])
-  const archives = (await readdir(folder)).filter((file) => file.endsWith('.tgz'))
-  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
-  const install = ['install', '--prefer-offline', '--no-audit', '--no-fund', ...archives.map((file) => `./${file}`)]
-  const { code, output } = await run(folder, 'npm', install)
-  if (code !== 0) throw new Error(output)
   const copies = { 'receipt.json': 'valid-included-middle-leaf.json', 'keys.json': 'keys.json' }
   for (const [name, vector] of Object.entries(copies)) {
     await writeFile(join(folder, name), await readFile(`test/vectors/${vector}`))
   }
 })
-afterFile(() => rm(folder, { recursive: true, force: true }))
 
 async function exportedSubpaths(): Promise<string[]> {
   const { name, exports } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
@@ -211,26 +202,3 @@ t.test(
     t.match(await readFile('core/python/pyproject.toml', 'utf8'), `version = "${version}"`)
   },
 )
-
-t.test('every package ships its README and its sources, and nothing of the build', async (t) => {
-  const { output } = await run('.', 'npm', ['pack', '--workspaces', '--dry-run', '--json', '--ignore-scripts'])
-  const packages = JSON.parse(output) as { name: string; files: { path: string }[] }[]
-  t.equal(packages.length, 9)
-  for (const { name, files } of packages) {
-    const paths = files.map(({ path }) => path)
-    t.ok(paths.includes('README.md'), `${name} has a README`)
-    t.ok(paths.includes('LICENSE'), `${name} has its licence`)
-    t.ok(
-      paths.some((path) => path.startsWith('src/')),
-      `${name} has its sources`,
-    )
-    t.notOk(
-      paths.find((path) => path.endsWith('.tsbuildinfo')),
-      `${name} has no build state`,
-    )
-    // The pages of the documentation are made from these.
-    if (name !== '@claimcheck/server') continue
-    for (const file of ['docs/quickstart.md', 'dist/docs/plugins/README.md', 'dist/docs/core/README.md'])
-      t.ok(paths.includes(file), `${name} has ${file}`)
-  }
-})

@@ -1,0 +1,79 @@
+/** Every package of this repository as others get it: packed with its scripts, and installed in an empty folder. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const MOST_BYTES = 64 * 1024 * 1024
+const execute = promisify(execFile)
+
+export interface Installed {
+  /** It has a package.json, and nothing above it has packages. */
+  readonly folder: string
+  /** The program. */
+  readonly bin: string
+  /** Names with the files of each archive. */
+  readonly packed: ReadonlyMap<string, readonly string[]>
+}
+
+let installed: Promise<Installed> | undefined
+
+/** Packs and installs once in a process; the folder is removed when the process ends. */
+export function installPacked(): Promise<Installed> {
+  installed ??= install()
+  return installed
+}
+
+async function install(): Promise<Installed> {
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-packed-')))
+  process.on('exit', () => rmSync(top, { recursive: true, force: true }))
+  const archives = join(top, 'archives')
+  const folder = join(top, 'installed')
+  await Promise.all([mkdir(archives), mkdir(folder)])
+
+  const args = ['pack', '--workspaces', '--pack-destination', archives, '--json']
+  await execute('npm', args, { maxBuffer: MOST_BYTES })
+  const files = (await readdir(archives)).filter((file) => file.endsWith('.tgz'))
+  const listed = await Promise.all(files.map(async (file) => contentsOf(join(archives, file))))
+
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
+  const mirror = await startMirror(top)
+  try {
+    const wanted = files.map((file) => join(archives, file))
+    const options = ['--prefer-offline', '--no-audit', '--no-fund']
+    await execute('npm', ['install', ...options, ...wanted], {
+      cwd: folder,
+      env: { ...process.env, npm_config_sqlite3_binary_host: mirror.url },
+      maxBuffer: MOST_BYTES,
+    })
+  } finally {
+    mirror.close()
+  }
+  return { folder, bin: join(folder, 'node_modules/.bin/claimcheck'), packed: new Map(listed) }
+}
+
+async function contentsOf(archive: string): Promise<[string, readonly string[]]> {
+  const [list, manifest] = await Promise.all([
+    execute('tar', ['tzf', archive], { maxBuffer: MOST_BYTES }),
+    execute('tar', ['xzOf', archive, 'package/package.json']),
+  ])
+  const paths = list.stdout.trim().split('\n')
+  return [JSON.parse(manifest.stdout).name, paths.map((path) => path.replace(/^package\//, ''))]
+}
+
+/** Where sqlite3's installer finds a binary: that of the checkout. To compile it takes minutes. */
+async function startMirror(top: string) {
+  const archive = join(top, 'sqlite3.tar.gz')
+  await execute('tar', ['czf', archive, '-C', 'node_modules/sqlite3', 'build/Release/node_sqlite3.node'])
+  const server = createServer(async (_request, response) => response.end(await readFile(archive))).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(server, 'listening')
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
+}
