@@ -76,7 +76,7 @@ export function missingTools(isolation: Isolation): readonly string[] {
 
 /**
  * @param program with its arguments; by its absolute path
- * @param dataMib how much memory it can write to: its heap, buffers and stacks together
+ * @param dataMib how much memory it can write to: its heap, buffers, code and what it has mapped when it starts
  */
 export function sandboxCommand(
   program: readonly string[],

@@ -4,10 +4,8 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Isolation, isRoot, missingTools, type ReadableSet } from './command.ts'
-import { startProgram } from './sandbox.ts'
+import { startTrial } from './sandbox.ts'
 
-const NOTHING: ReadableSet = { packages: [], files: [], links: [] }
-const TRIAL_DATA_MIB = 256
 const OTHERS_READ = 0o004
 const OTHERS_ENTER = 0o001
 
@@ -35,13 +33,14 @@ async function tryOnce(isolation: Isolation): Promise<string | undefined> {
   return `this system does not let the service isolate plugins (${reason}): ${remedy(isolation)}`
 }
 
-/** Has Node say its version in the sandbox. @returns what went wrong */
+/** Has a script say its version of Node: `node --version` would start no V8, which may lack memory. @returns what went wrong */
 async function trial(isolation: Isolation): Promise<string | undefined> {
-  const child = startProgram([process.execPath, '--version'], NOTHING, { dataMib: TRIAL_DATA_MIB, isolation })
   try {
+    const child = startTrial('process.stdout.write(process.version)', isolation)
     const [version, said] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
-    if (version.trim() === process.version) return undefined
-    return said.trim().split('\n')[0] || `exit code ${child.exitCode}`
+    if (version === process.version) return undefined
+    // V8 begins its last words with lines of nothing but `#`.
+    return /.*\p{L}.*/u.exec(said)?.[0] ?? `exit code ${child.exitCode ?? child.signalCode}`
   } catch (error) {
     return (error as Error).message
   }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
+import { startDataMib } from './start-data.ts'
 
 export type { Isolation, PackageLink, ReadableSet } from './command.ts'
 
@@ -10,18 +11,15 @@ export interface SandboxOptions {
   readonly entry: string
   readonly readable: ReadableSet
   readonly args?: readonly string[]
-  /** The limit of the heap. Buffers, stacks and compiled code have `BESIDE_HEAP_MIB` more. */
+  /** The limit of the heap. Buffers, young objects and compiled code have `BESIDE_HEAP_MIB` more. */
   readonly memoryMib?: number
   readonly isolation: Isolation
 }
 
 const HEAP_MIB = 128
-/**
- * Node maps about 80 MiB for stacks and itself when it starts, and up to 48 MiB for young objects. The rest is for buffers and compiled
- * code. With less, the limit of data would end a process before the limit of its heap, which leaves a trace that says why.
- */
-const BESIDE_HEAP_MIB = 256
-// Node 20 calls it experimental; newer versions have both names, or the short one alone.
+/** With less, the limit of data would end a process before the limit of its heap does, which leaves a trace that says why. */
+const BESIDE_HEAP_MIB = 208
+// Node 20 calls it experimental, 22 has both names, and newer versions the short one alone.
 const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission'
@@ -44,16 +42,27 @@ export function startSandboxed({
 }: SandboxOptions): ChildProcess {
   const all = { ...readable, files: [...readable.files, entry] }
   const program = [process.execPath, ...permissions(all), ...flags(memoryMib), entry, ...args]
-  return startProgram(program, all, { dataMib: memoryMib + BESIDE_HEAP_MIB, isolation })
+  return startProgram(program, all, { memoryMib, isolation })
 }
 
-/** Starts any program in the sandbox: without what Node's permission model adds. */
+/**
+ * Runs one line of JavaScript under the limits of a plugin, with nothing to read.
+ *
+ * @throws Error when Node cannot be measured
+ */
+export function startTrial(line: string, isolation: Isolation): ChildProcess {
+  const program = [process.execPath, PERMISSION_FLAG, ...flags(HEAP_MIB), '-e', line]
+  return startProgram(program, { packages: [], files: [], links: [] }, { memoryMib: HEAP_MIB, isolation })
+}
+
+/** Starts any program of Node in the sandbox: without what Node's permission model adds. */
 export function startProgram(
   program: readonly string[],
   readable: ReadableSet,
-  limits: { readonly dataMib: number; readonly isolation: Isolation },
+  { memoryMib = HEAP_MIB, isolation }: Pick<SandboxOptions, 'memoryMib' | 'isolation'>,
 ): ChildProcess {
-  const { file, args, env } = sandboxCommand(program, { readable, ...limits })
+  const dataMib = startDataMib() + memoryMib + BESIDE_HEAP_MIB
+  const { file, args, env } = sandboxCommand(program, { readable, dataMib, isolation })
   const nothing = openSync('/dev/null', 'r')
   try {
     return spawn(file, args, { cwd: '/', env, stdio: [...HANDLES, ...covers(nothing)] })

@@ -22,7 +22,6 @@ const ENDING: readonly (readonly [deed: string, reason: RegExp])[] = [
   ['exits', /exited/],
   ['aborts', /exited/],
   ['fills the heap', /exited|looped/],
-  ['fills buffers', /exited|looped/],
   ['floods the log', /flooded|looped|exited/],
   ['floods the pipe', /flooded/],
   ['speaks another protocol', /flooded/],
@@ -54,6 +53,16 @@ for (let first = 0; first < ENDING.length; first += DEEDS_AT_A_PLUGIN) {
     }
   })
 }
+
+t.test('a check that fills buffers costs only itself, whether it fails or the process ends', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const checks = [check('page', 'fills buffers'), check('page'), check('missing'), check('page')]
+  const [filling, ...others] = await Promise.all(checks)
+  // Node 24 and 26 throw where 20 and 22 end.
+  t.match(filling, /^(PluginEndedError|Error)$/)
+  t.strictSame(others, [PAGE, MISSING, PAGE])
+  t.strictSame(await check('page'), PAGE, 'and the process works again')
+})
 
 t.test('a workspace whose claims end the process often waits, and no other one does', { skip }, async (t) => {
   const { check, plugin } = await startDeeds(t)
@@ -105,9 +114,10 @@ t.test('a plugin reaches nothing beside the host', { skip }, async (t) => {
     ['lists the root', undefined, /^(?!.*\b(?:etc|var|boot)\b)/],
     ['starts a program', undefined, /^ERR_ACCESS_DENIED$/],
     ['starts a worker', undefined, /^ERR_ACCESS_DENIED$/],
-    ['opens a connection', String(port), /^ENETUNREACH$/],
-    ['opens a connection', new URL(url).port, /^ENETUNREACH$/],
-    ['opens a Unix socket', socket, /^ENOENT$/],
+    // From Node 25 on its permission model stands before the network namespace.
+    ['opens a connection', String(port), /^(ENETUNREACH|ERR_ACCESS_DENIED)$/],
+    ['opens a connection', new URL(url).port, /^(ENETUNREACH|ERR_ACCESS_DENIED)$/],
+    ['opens a Unix socket', socket, /^(ENOENT|ERR_ACCESS_DENIED)$/],
     ['signals a process', String(process.pid), /^ESRCH$/],
     ['reveals a credential', undefined, /holds no credentials/],
     ['tells its token', undefined, /^secret:token$/],

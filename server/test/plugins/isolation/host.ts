@@ -19,10 +19,10 @@ export interface Outcome {
 const LONGEST_MS = 30_000
 
 async function outcomeOf(run: Run): Promise<Outcome> {
-  const { entry, readable, args = [], memoryMib = 128, isolation } = run
+  const { entry, readable, args = [] } = run
   const all = { ...readable, files: [...readable.files, entry] }
   const child = run.isWithoutPermissions
-    ? startProgram([process.execPath, entry, ...args], all, { dataMib: memoryMib + 256, isolation })
+    ? startProgram([process.execPath, entry, ...args], all, run)
     : startSandboxed(run)
   const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
   const channel = child.stdio[3] as NodeJS.ReadableStream

@@ -178,7 +178,8 @@ for (const user of await users()) {
       await attempt('tcp', () => connect({ port: Number(port), host: '127.0.0.1' }))
       await attempt('path', () => connect({ path }))
       await attempt('abstract', () => connect({ path: '\\0' + abstract }))
-      await attempt('udp', () => new Promise((done, fail) => createSocket('udp4').send('x', Number(udpPort), '127.0.0.1', (error) => error ? fail(error) : done())))
+      const send = (to) => new Promise((done, fail) => createSocket('udp4').on('error', fail).send('x', to, '127.0.0.1', (error) => error ? fail(error) : done()))
+      await attempt('udp', () => send(Number(udpPort)))
       await attempt('outside', () => connect({ port: 443, host: '1.1.1.1' }))
       await attempt('signal', () => process.kill(Number(host), 0))
       setImmediate(() => process.exit())`
@@ -235,6 +236,17 @@ for (const user of await users()) {
       }
     })
   }
+
+  t.test(`a process of ${user.name} gets the same memory from every version of Node`, { skip }, async (t) => {
+    const code = `const kept = []
+      for (;;) {
+        kept.push(Buffer.alloc(1024 * 1024, 1))
+        fs.writeSync(1, '.')
+      }`
+    const [{ printed }] = (await outcomes(user, [runOf(folders(t, code), { isolation: 'full' })])) as [Outcome]
+    const mebibytes = /^\.*/.exec(printed)![0].length
+    t.ok(mebibytes >= 128 && mebibytes <= 384, `${mebibytes} MiB of buffers`)
+  })
 
   for (const isolation of ['full', 'open'] as const) {
     t.test(`a process of ${user.name} that loops dies with its killed host, ${isolation}`, { skip }, async (t) => {
