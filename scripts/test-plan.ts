@@ -64,6 +64,22 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/', processes: 3, onBoth: ['cli'] },
 ]
 
+/**
+ * What `.ci/run` runs on each version of Node that people have, beside everything on the machine's own: start and set-up, from a claim to a
+ * receipt, verify, the client, requests to destinations, storage on both databases, and plugins in processes of their own.
+ */
+export const ON_EVERY_NODE: readonly string[] = [
+  'server/test/plugins/isolation/deeds.test.ts',
+  'server/test/storage',
+  'server/test/outbound',
+  'test/isolation/destinations.test.ts',
+  'test/console/sign-in.test.ts',
+  'test/api',
+  'test/cli.test.ts',
+  'test/cli-verify.test.ts',
+  'core/client/test/service.test.ts',
+]
+
 export interface PlannedProcess {
   readonly name: string
   readonly database: Dialect

@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, extentFor, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import { splitWords } from '../scripts/test-on-node.ts'
+import { allTests, extentFor, ON_EVERY_NODE, planProcesses, testsFor } from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -230,9 +231,26 @@ t.test(
   },
 )
 
-t.test('a name that fits no test is refused in one line', async (t) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['build/scripts/test.js', 'test/ap'], {
-    encoding: 'utf8',
-  })
-  t.strictSame([status, stdout, stderr], [2, '', 'test/ap: no test file\n'])
+t.test('what runs on each version of Node is there', async (t) => {
+  t.ok(testsFor(allTests(), ON_EVERY_NODE).length >= ON_EVERY_NODE.length)
 })
+
+t.test('a version of Node stands among the other words', async (t) => {
+  t.strictSame(splitWords(['test/api']), { node: undefined, others: ['test/api'] })
+  t.strictSame(splitWords(['--node', '24']), { node: '24', others: [] })
+  t.strictSame(splitWords(['test/api', '--node', '22', '--changed']), { node: '22', others: ['test/api', '--changed'] })
+})
+
+const REFUSED: readonly (readonly [words: readonly string[], text: string])[] = [
+  [['test/ap'], 'test/ap: no test file'],
+  [['--node'], '--node: name a version, such as 24'],
+  [['--node', 'lts'], '--node lts: name one of 20, 22, 24, 26, or a full version such as 24.0.0'],
+]
+for (const [words, text] of REFUSED) {
+  t.test(`${words.join(' ')} is refused in one line`, async (t) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['build/scripts/test.js', ...words], {
+      encoding: 'utf8',
+    })
+    t.strictSame([status, stdout, stderr], [2, '', `${text}\n`])
+  })
+}
