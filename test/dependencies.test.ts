@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { sbomOf } from '../scripts/sbom.ts'
-import { type LockedPackage, lockProblems } from './dependencies.ts'
+import { engineProblems, type LockedPackage, lockProblems } from './dependencies.ts'
 
 const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'))
 const { allowScripts } = JSON.parse(await readFile('package.json', 'utf8'))
@@ -31,6 +31,20 @@ for (const [what, over, problem] of breaches) {
     t.match(problems[0], problem)
   })
 }
+
+t.test('each package takes the versions of Node that people run, and this repository says the same', async (t) => {
+  t.strictSame(engineProblems(packages), [])
+  const own = Object.keys(packages).filter((folder) => !folder.includes('node_modules/'))
+  t.ok(own.length > 5, own.join())
+  for (const folder of own) t.equal(packages[folder].engines?.node, '>=20.19', folder)
+})
+
+t.test('a package that wants a newer Node is told', async (t) => {
+  t.match(engineProblems({ 'node_modules/a': { ...SOUND, engines: { node: '>=22' } } }), [
+    /a 1\.0\.0: .*>=22.* 20\.19\.0$/,
+  ])
+  t.match(engineProblems({ 'node_modules/a': { ...SOUND, engines: { node: '^20 || ^22' } } }), [/24\.0\.0, 26\.0\.0$/])
+})
 
 t.test('folders of the repository, and scripts that are allowed, are no breach', async (t) => {
   const scripted = { ...SOUND, hasInstallScript: true }

@@ -1,10 +1,13 @@
 /** What a lockfile must hold for us to trust an installation: read off the lockfile, because a list of known holes needs a network. */
 
+import { satisfies } from 'semver'
+
 export interface LockedPackage {
   readonly version?: string
   readonly resolved?: string
   readonly integrity?: string
   readonly license?: string
+  readonly engines?: { readonly node?: string }
   readonly link?: boolean
   readonly dev?: boolean
   readonly inBundle?: boolean
@@ -50,5 +53,20 @@ export function lockProblems(packages: LockedPackages, scripted: readonly string
       ...(one.hasInstallScript && !scripted.some(runs) ? [`${name}: it runs a script when it is installed`] : []),
       ...(one.dev || LICENCES.has(one.license ?? '') ? [] : [`${name}: its licence is ${one.license ?? 'not said'}`]),
     ]
+  })
+}
+
+/** The versions of Node that people run, each by the first that must do. */
+const NODES = ['20.19.0', '22.12.0', '24.0.0', '26.0.0']
+
+/** What npm would warn of, in words; empty when nothing is. Those of this repository count, too. */
+export function engineProblems(packages: LockedPackages): string[] {
+  return Object.entries(packages).flatMap(([folder, { engines, version }]) => {
+    const range = engines?.node
+    if (range === undefined) return []
+    const left = NODES.filter((node) => !satisfies(node, range))
+    return left.length === 0
+      ? []
+      : [`${folder} ${version}: it wants Node ${range}, which leaves out ${left.join(', ')}`]
   })
 }

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { writeFirstConfig } from '@claimcheck/server/config/first-config'
 import t from 'tap'
+import { engineProblems } from '../dependencies.ts'
 import { installPacked } from './installed.ts'
 
 const MOST_BYTES = 64 * 1024 * 1024
@@ -50,6 +51,15 @@ t.test('it serves in an empty folder, says what to do next, and ends as SIGTERM 
   service.kill('SIGTERM')
   t.strictSame(await ended, [0, null])
 })
+
+t.test(
+  'npm has nothing to warn of: each package that it chose takes the versions of Node that people run',
+  async (t) => {
+    const { packages } = JSON.parse(await readFile(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
+    t.ok(Object.keys(packages).length > 150)
+    t.strictSame(engineProblems(packages), [])
+  },
+)
 
 /** Of `import('name')`, with the members that are taken of it at once. */
 const DYNAMIC = /(?:const \{([^}]*)\} = await )?import\(\s*(?:\/\*.*?\*\/\s*)?('[^']+'|[^)]*)\)/g

@@ -29,7 +29,7 @@ export function packageJson(name: string, action: string): object {
       try: 'tsc && node dist/test/serve.js claimcheck try . --claim claim.json --connection connection.json',
       prepublishOnly: 'npm test',
     },
-    engines: { node: '>=20.18.1' },
+    engines: { node: '>=20.19' },
     // npm signs where and from which commit the package was built, when a CI job publishes it.
     publishConfig: { access: 'public', provenance: true },
     dependencies: pinned('@claimcheck/core'),
