@@ -1,9 +1,9 @@
 /** `claimcheck verify` over every kind of document, held against the vectors, and what it tells a person. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { paintFor } from '@claimcheck/cli/verify/style'
 import { toBase64url, treeHasher, utf8 } from '@claimcheck/core'
-import { visible } from '@claimcheck/server/base/plain-text'
-import { paintFor } from '@claimcheck/server/cli/verify/style'
+import { visible } from '@claimcheck/core/words/plain-text'
 import t, { type Test } from 'tap'
 import { CONFORMANCE_DIR, published } from '../core/test/conformance.ts'
 import { type ListedVector, readManifest } from '../core/test/vector-suite.ts'

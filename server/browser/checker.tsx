@@ -10,10 +10,10 @@ import {
   type Proof,
   parseKeySet,
 } from '@claimcheck/core/checker'
+import { firstFailure } from '@claimcheck/core/words/checks'
+import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '@claimcheck/core/words/document'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import { type ComponentChildren, render } from 'preact'
-import { plainText } from '../src/base/plain-text.ts'
-import { firstFailure } from '../src/receipt/check-words.ts'
-import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '../src/receipt/document.ts'
 import { anyFails, stepsOf } from '../src/receipt/steps.ts'
 import { viewOf } from '../src/receipt/view.ts'
 import { Proofs } from '../src/site/receipt/proofs.tsx'

@@ -1,8 +1,8 @@
 /** Checks the receipt of a page in the visitor's browser, and shows the page again as the checked documents say it. */
 import { type Bundle, checkBundle } from '@claimcheck/core/checker'
+import { firstFailure } from '@claimcheck/core/words/checks'
+import { readBundle } from '@claimcheck/core/words/document'
 import { render } from 'preact'
-import { firstFailure } from '../src/receipt/check-words.ts'
-import { readBundle } from '../src/receipt/document.ts'
 import { type Step, stepsOf } from '../src/receipt/steps.ts'
 import { viewOf } from '../src/receipt/view.ts'
 import { rawDocuments } from '../src/site/receipt/raw.ts'

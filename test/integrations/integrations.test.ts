@@ -13,7 +13,7 @@ import { sharedInstallation } from '../support/installation.ts'
 
 const CODEHOST = { use: resolve('plugins/codehost'), trusted: true }
 const COMMAND = `${process.execPath} ${resolve('server/bin/claimcheck.js')}`
-const FOLDER = resolve('server/integrations')
+const FOLDER = resolve('core/cli/integrations')
 const run = promisify(execFile)
 
 let server: Promise<GitServer> | undefined

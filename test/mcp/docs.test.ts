@@ -1,6 +1,6 @@
 /** The page about MCP lists the tools and resources that there are. */
 import { readFileSync } from 'node:fs'
-import { TOOLS } from '@claimcheck/server/mcp/tools'
+import { TOOLS } from '@claimcheck/cli/mcp/tools'
 import t from 'tap'
 
 const page = readFileSync('server/docs/mcp.md', 'utf8')

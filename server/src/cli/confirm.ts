@@ -1,6 +1,6 @@
 /** Asks a person at a terminal before what cannot be undone. */
 import { createInterface } from 'node:readline/promises'
-import { CommandError } from './errors.ts'
+import { CommandError } from '@claimcheck/cli/errors'
 
 /** @throws CommandError `not_confirmed`, also where no terminal can answer */
 export async function confirm(meaning: string, question: string): Promise<void> {

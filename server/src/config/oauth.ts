@@ -1,7 +1,8 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
+
+import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
-import { COMMAND_LINE_CLIENT } from '../base/command-line-client.ts'
 import { MAX_NAME_LENGTH } from '../base/names.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 import type { Report } from './report.ts'

@@ -1,8 +1,9 @@
 /** The SDK's side of /mcp. Imported at the first request: whoever uses no MCP does not wait for it. */
+
+import type { Desk } from '@claimcheck/cli/mcp/desk'
+import { createMcpServer } from '@claimcheck/cli/mcp/server'
 import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify'
 import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
-import type { Desk } from './desk.ts'
-import { createMcpServer } from './server.ts'
 
 export { hostHeaderValidation, originValidation }
 

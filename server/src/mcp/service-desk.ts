@@ -1,4 +1,6 @@
 /** The desk inside the service: the same services, readers and refusals as behind the REST API. */
+
+import { actionRules, type Desk, DeskError } from '@claimcheck/cli/mcp/desk'
 import type { ActionProfile, JsonObject } from '@claimcheck/core'
 import { type ClaimRequest, claimRequest } from '@claimcheck/core/api'
 import { checkBundle, treeSizeIn } from '@claimcheck/core/checker'
@@ -15,7 +17,6 @@ import { toConsistencyProof } from '../http/wire/log.ts'
 import type { LogService } from '../log/log.ts'
 import type { ReceiptService } from '../log/receipts.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
-import { actionRules, type Desk, DeskError } from './desk.ts'
 
 export interface DeskParts {
   readonly claims: ClaimService

@@ -2,9 +2,10 @@
  * Gives the command line an API key in place of the token that a person allowed it: the endpoints that need a key take no token. The grant
  * ends in the transaction that makes the key, so that a token gives one key at most.
  */
+
+import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { Instant } from '@claimcheck/core'
 import { type Acting, byUser } from '../base/actor.ts'
-import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '../base/command-line-client.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { KeyService, NewKey } from '../workspaces/keys.ts'

@@ -1,8 +1,10 @@
 /** The scopes that applications may get: their descriptions for people, and the roles that may grant them. */
-import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '../base/command-line-client.ts'
+
+import type { ToolScope } from '@claimcheck/cli/mcp/tools'
+import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { Role } from '../storage/people.ts'
 
-export type Scope = 'claims:read' | 'claims:submit' | 'connections:read' | typeof KEY_SCOPE
+export type Scope = ToolScope | typeof KEY_SCOPE
 
 interface ScopeRule {
   readonly words: string

@@ -1,5 +1,5 @@
 /** Authenticates access tokens. It reads the database each time, so that a revocation takes effect on the next request, on every host. */
-import { COMMAND_LINE_CLIENT } from '../base/command-line-client.ts'
+import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { isToken } from '../base/tokens.ts'
 import type { Config } from '../config/config.ts'
 import type { Storage } from '../storage/storage.ts'

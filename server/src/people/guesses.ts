@@ -6,8 +6,8 @@
  */
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core'
+import { duration } from '@claimcheck/core/words/durations'
 import { ServiceError } from '../base/errors.ts'
-import { duration } from '../receipt/durations.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Tally } from '../storage/tallies.ts'
 

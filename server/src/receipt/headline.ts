@@ -10,11 +10,11 @@ import {
   type VerdictValue,
   type Worded,
 } from '@claimcheck/core'
-import { plainText } from '../base/plain-text.ts'
+import { duration } from '@claimcheck/core/words/durations'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { written } from '../base/schema-properties.ts'
-import { REASON_WORDS, VERDICT_WORDS } from '../base/verdict-words.ts'
 import type { ComparedField } from './comparison.ts'
-import { duration } from './durations.ts'
 
 export interface Decided {
   readonly verdict: VerdictValue

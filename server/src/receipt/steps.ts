@@ -12,8 +12,8 @@ import {
   headHolds,
   isUnknownAnchor,
   RULES_WORDS,
-} from './check-words.ts'
-import { utcOf } from './when.ts'
+} from '@claimcheck/core/words/checks'
+import { utcOf } from '@claimcheck/core/words/when'
 
 export type StepState = 'holds' | 'pending' | 'not_checked' | 'fails'
 

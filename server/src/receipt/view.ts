@@ -17,14 +17,14 @@ import {
   type ReceiptBody,
   type VerdictValue,
 } from '@claimcheck/core'
-import { pluginWords } from '../base/plugin-words.ts'
-import { vouchedFor } from '../base/verdict-words.ts'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+import { vouchedFor } from '@claimcheck/core/words/verdicts'
+import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import { type ComparedField, comparisonOf } from './comparison.ts'
 import { type Decided, decidedBy, headlineOf, reasonOf } from './headline.ts'
 import { type Place, placeOf } from './place.ts'
 import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
-import { offsetFrom, utc } from './when.ts'
 
 /**
  * How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never

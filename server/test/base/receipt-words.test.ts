@@ -1,6 +1,6 @@
-import { pluginWords } from '@claimcheck/server/base/plugin-words'
-import { sourceWords } from '@claimcheck/server/base/source-words'
-import { outcomeWords, vouchedFor } from '@claimcheck/server/base/verdict-words'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+import { sourceWords } from '@claimcheck/core/words/sources'
+import { outcomeWords, vouchedFor } from '@claimcheck/core/words/verdicts'
 import t from 'tap'
 
 const NAMED = { target: 'acme/app', params: { branch: 'main' }, facts: {} }

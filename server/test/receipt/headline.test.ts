@@ -1,5 +1,5 @@
 /** The title and the reason of a decided claim, for each verdict, with and without the words of a profile. */
-import { duration, offset } from '@claimcheck/server/receipt/durations'
+import { duration, offset } from '@claimcheck/core/words/durations'
 import { type Decided, decidedBy, headlineOf, reasonOf } from '@claimcheck/server/receipt/headline'
 import t from 'tap'
 

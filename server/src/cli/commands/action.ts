@@ -1,8 +1,10 @@
 /** `claimcheck action`: what can be claimed here, and the page of each action. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { ServiceError } from '../../base/errors.ts'
 import { actionPage, readableActions } from '../../plugins/action-page.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 export function addActionCommand(program: Command): void {
   subcommand(program, 'action', 'list what can be claimed here, or print the page of one action')

@@ -1,13 +1,14 @@
 /** `claimcheck anchor`: shows the state of anchoring, or anchors at once. */
 import { setTimeout } from 'node:timers/promises'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { type Anchorer, formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { AnchoringStatus } from '../../anchoring/anchoring-status.ts'
 import type { Claimcheck } from '../../container.ts'
 import type { AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface NowOptions extends OutputOptions {
   readonly timeout: string

@@ -3,6 +3,8 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { formatInstant, type Instant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { AuditFilter, AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
@@ -14,8 +16,7 @@ import { AUDIT_EVENT_NAMES, eventsOfGroup } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import type { Claimcheck } from '../../container.ts'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface AuditOptions extends OutputOptions {
   readonly workspace?: string

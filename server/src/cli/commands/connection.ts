@@ -1,5 +1,7 @@
 /** `claimcheck connection`: connects destinations, names them, tests them, replaces credentials, lists and disconnects. */
 import { readFileSync } from 'node:fs'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
@@ -7,8 +9,7 @@ import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import { type ConnectionSummary, isFailing } from '../../workspaces/connections.ts'
 import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]

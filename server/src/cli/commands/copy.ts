@@ -1,10 +1,11 @@
 /** `claimcheck copy`: copies an installation to another database. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import type { Copied, CopyProgress } from '../../storage/copy.ts'
 import { startProgress } from '../progress.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 
 interface CopyCommandOptions extends OutputOptions {
   readonly from: string

@@ -1,8 +1,10 @@
 /** `claimcheck doctor`: checks everything that is stored. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
+import { withClaimcheck } from '../installation.ts'
 import { startProgress } from '../progress.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
 
 interface DoctorOptions extends OutputOptions {
   readonly signatures?: boolean

@@ -1,4 +1,6 @@
 /** `claimcheck key`: makes, lists, changes, rotates and revokes API keys, and releases agents that are bound to them. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant, type Instant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import { readDuration } from '../../base/duration.ts'
@@ -6,7 +8,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import type { KeySettings } from '../../workspaces/key-settings.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface LimitOptions {
   readonly expires?: string

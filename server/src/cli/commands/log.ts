@@ -1,7 +1,9 @@
 /** `claimcheck log`: begins a new log after entries were lost. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { confirm } from '../confirm.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface NewLogOptions extends OutputOptions {
   readonly yes?: boolean

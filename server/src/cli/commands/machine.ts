@@ -1,8 +1,10 @@
 /** `claimcheck machine`: makes, lists and revokes the OAuth clients of machines. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Machine } from '../../oauth/machines.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 export function addMachineCommands(program: Command): void {
   const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')

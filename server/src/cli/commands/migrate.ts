@@ -1,8 +1,9 @@
 /** `claimcheck migrate`: updates the schema of the database. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { loadConfig } from '../../config/config.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addMigrateCommand(program: Command): void {
   subcommand(program, 'migrate', "update the database to this version's schema").action(

@@ -1,7 +1,8 @@
 /** `claimcheck plugin`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
+
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
 
 interface NewOptions extends OutputOptions {

@@ -1,6 +1,10 @@
 /** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
+import { paintFor } from '@claimcheck/cli/verify/style'
+import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
-import { visible } from '../../base/plain-text.ts'
 import {
   hostWords,
   ISOLATION_WORDS,
@@ -10,9 +14,7 @@ import {
   socketWords,
   stateWords,
 } from '../../plugins/overview.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
-import { type Fact, factLines } from '../verify/facts.ts'
-import { paintFor } from '../verify/style.ts'
+import { withClaimcheck } from '../installation.ts'
 
 export function addPluginsCommand(program: Command): void {
   subcommand(

@@ -1,15 +1,16 @@
 /** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
 import { createInterface } from 'node:readline/promises'
+import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../base/erasure-rules.ts'
-import { plainText } from '../../base/plain-text.ts'
 import { type Candidate, type Erased, readReason } from '../../erasure/erasure.ts'
 import { toErasedReceipt } from '../../http/wire/erasure.ts'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
-import { addServiceReceiptCommands } from './receipt-at-service.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface EraseOptions extends OutputOptions {
   readonly rule: string

@@ -1,13 +1,14 @@
 /** `claimcheck secret-key`: changes the key under which everything secret is stored, and tells what is stored under which key. */
 import { setTimeout } from 'node:timers/promises'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { secretKeyPath } from '../../base/secret-keys.ts'
 import type { Config } from '../../config/config.ts'
 import type { Claimcheck } from '../../container.ts'
 import type { KeyUse, SecretRotation } from '../../upkeep/secret-rotation.ts'
+import { withClaimcheck } from '../installation.ts'
 import { startProgress } from '../progress.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
 
 export function addSecretKeyCommands(program: Command): void {
   const secretKey = program

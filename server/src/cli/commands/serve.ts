@@ -1,4 +1,6 @@
 /** `claimcheck serve`: runs the service until it is stopped. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
 import { freeYoungObjectsAlone } from '../../base/young-objects.ts'
@@ -8,7 +10,6 @@ import { describeDatabase } from '../../config/database-url.ts'
 import { writeFirstConfig } from '../../config/first-config.ts'
 import { paths } from '../../console/paths.ts'
 import { logStrayErrors } from '../../plugins/stray-errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {

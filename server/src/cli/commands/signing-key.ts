@@ -1,7 +1,9 @@
 /** `claimcheck signing-key`: rotates the key of the log. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface RotateOptions extends OutputOptions {
   readonly stored?: boolean

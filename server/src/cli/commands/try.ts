@@ -1,8 +1,8 @@
 /** `claimcheck try`: one check of a claim by a plugin that is being written, and what comes of it. */
 import { isAbsolute } from 'node:path'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { pluginAt, type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
 
 interface TryOptions extends OutputOptions, TryFiles {

@@ -1,9 +1,11 @@
 /** `claimcheck user`: lists accounts, makes links to a new password, and closes accounts. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import { confirm } from '../confirm.ts'
-import { type OutputOptions, print, subcommand, table, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 interface ResetOptions extends OutputOptions {
   readonly withoutSecondStep?: boolean

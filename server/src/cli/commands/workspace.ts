@@ -1,12 +1,14 @@
 /** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
+
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { type Command, Option } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
 import type { Role } from '../../people/members.ts'
 import { confirm } from '../confirm.ts'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, withClaimcheck } from '../run.ts'
+import { withClaimcheck } from '../installation.ts'
 
 const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
 nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`

@@ -1,10 +1,10 @@
 /** What `try` and `plugin record` are given: the plugin's place, a claim, the options of a connection. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { CommandError } from '@claimcheck/cli/errors'
 import { formatInstant, type Instant, isJsonObject, type JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import { loadConfig } from '../../config/config.ts'
-import { CommandError } from '../errors.ts'
 import type { TrialInput } from './trial.ts'
 
 export interface TryFiles {

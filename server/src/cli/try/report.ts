@@ -1,9 +1,10 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
+
+import { table } from '@claimcheck/cli/run'
 import { claimSentence, factSentences, formatInstant, isRead, type JsonObject, outcomeSentence } from '@claimcheck/core'
-import { visible } from '../../base/plain-text.ts'
-import { REASON_WORDS } from '../../base/verdict-words.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { Isolation } from '../../plugins/registry.ts'
-import { table } from '../run.ts'
 import type { TracedRequest } from './trace.ts'
 import type { Trial } from './trial.ts'
 

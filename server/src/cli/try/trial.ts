@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
+import { CommandError } from '@claimcheck/cli/errors'
 import {
   type CheckRecord,
   type Decision,
@@ -25,7 +26,6 @@ import type { LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/r
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { OpenConnection } from '../../workspaces/connections.ts'
 import { createSources } from '../../workspaces/sources.ts'
-import { CommandError } from '../errors.ts'
 import { type TracedRequest, traced } from './trace.ts'
 
 export interface LogLine {

@@ -1,8 +1,8 @@
 /** Entries of the audit trail as a table. */
 import type { Instant } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import type { AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
 import { accountWords, actorWords, detailWords, eventWords } from '../../audit-trail/words.ts'
-import { plainText } from '../../base/plain-text.ts'
 import { Table } from '../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../web/parts/values.tsx'
 

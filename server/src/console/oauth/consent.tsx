@@ -1,6 +1,7 @@
 /** The consent page: which application may do what for a person, and in which workspace. */
+
+import { KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { KEY_SCOPE } from '../../base/command-line-client.ts'
 import { formActionSource, redirectPlace } from '../../config/redirect-uris.ts'
 import type { App } from '../../http/instance.ts'
 import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'

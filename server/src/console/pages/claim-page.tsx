@@ -1,9 +1,9 @@
 /** The page of a claim: what was claimed, what happened since, and the receipt. */
 import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
-import { plainText } from '../../base/plain-text.ts'
-import { pluginWords } from '../../base/plugin-words.ts'
-import { sourceWords } from '../../base/source-words.ts'
-import { vouchedFor } from '../../base/verdict-words.ts'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+import { sourceWords } from '@claimcheck/core/words/sources'
+import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'

@@ -1,7 +1,7 @@
 /** The page of a claim whose content was erased. */
 
+import { plainText } from '@claimcheck/core/words/plain-text'
 import { ruleWords } from '../../base/erasure-rules.ts'
-import { plainText } from '../../base/plain-text.ts'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
 import { Facts } from '../../web/parts/facts.tsx'

@@ -1,7 +1,7 @@
 /** The members of an object, with the titles of its schema. */
 import type { JsonObject } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import type { TSchema } from 'typebox'
-import { plainText } from '../../base/plain-text.ts'
 import { propertiesOf, written } from '../../base/schema-properties.ts'
 
 interface ObjectFactsProps {

@@ -1,8 +1,8 @@
 /** The page of a receipt whose content was erased: that it was, when and by which rule, and what is left. */
 
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { utc } from '@claimcheck/core/words/when'
 import { ruleWords } from '../../base/erasure-rules.ts'
-import { plainText } from '../../base/plain-text.ts'
-import { utc } from '../../receipt/when.ts'
 import type { ErasedReceipt } from '../../storage/erasures.ts'
 import { Facts } from '../../web/parts/facts.tsx'
 import { ExactTime, Hash } from '../../web/parts/values.tsx'

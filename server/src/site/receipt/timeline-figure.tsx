@@ -1,7 +1,7 @@
 /** The time line of a receipt: a band for the tolerance, a mark for every read, and the same in words. */
 import type { Instant } from '@claimcheck/core'
+import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import type { Reads, Seen, Timeline } from '../../receipt/timeline.ts'
-import { offsetFrom, utc } from '../../receipt/when.ts'
 
 const WIDTH = 640
 const MARGIN = 10

@@ -1,6 +1,6 @@
 /** What was claimed beside what was found: one row for each field. */
 import type { JsonValue } from '@claimcheck/core'
-import { plainText } from '../../base/plain-text.ts'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'
 import type { ComparedField } from '../../receipt/comparison.ts'
 import { MARKS } from './icons.tsx'

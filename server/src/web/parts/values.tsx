@@ -1,7 +1,7 @@
 /** Verdicts, times and long identifiers, as people read them. */
 import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core'
-import { VERDICT_WORDS } from '../../base/verdict-words.ts'
-import { utc } from '../../receipt/when.ts'
+import { VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
+import { utc } from '@claimcheck/core/words/when'
 import { MARKS } from './icons.tsx'
 
 const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {

@@ -1,6 +1,6 @@
 /** The agents that are bound to keys, and the page that asks before one is released. */
 import type { Instant } from '@claimcheck/core'
-import { plainText } from '../../../base/plain-text.ts'
+import { plainText } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'

@@ -1,0 +1,98 @@
+/** `claimcheck claims`: lists the claims of a workspace at a service, and follows them until they are decided. */
+import type { ClaimFilters, ClaimStatus } from '@claimcheck/client'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type OutputOptions, print, subcommand, table } from '../run.ts'
+import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
+import { claimLine, EXIT_HELP, exitCodeOfAll } from '../service/claim-words.ts'
+import { asCommandError, asking, clientOf } from '../service/client.ts'
+import { untilSignal } from '../service/until-signal.ts'
+
+interface ListOptions extends OutputOptions, AccessOptions {
+  readonly agent?: string
+  readonly action?: string
+  readonly verdict?: NonNullable<ClaimFilters['verdict']>
+  readonly state?: NonNullable<ClaimFilters['state']>
+  readonly limit: number
+}
+
+const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable']
+const PAGE = 200
+const MOST = 10_000
+
+export function addClaimsCommands(program: Command): void {
+  const claims = program.command('claims').description('the claims of a workspace, at a service')
+
+  withAccessOptions(
+    subcommand(claims, 'list', 'list claims, newest first')
+      .option('--agent <id>', 'only those of this agent')
+      .option('--action <name>', 'only those of this action')
+      .addOption(new Option('--verdict <verdict>', 'only those with this verdict').choices(VERDICTS))
+      .addOption(new Option('--state <state>', 'only those in this state').choices(['queued', 'decided']))
+      .option('--limit <n>', 'at most so many', readLimit, 50),
+  ).action(async (options: ListOptions) => {
+    const listed = await asking(listedBy(options))
+    const rows = listed.map((claim) =>
+      [
+        claim.claim_id,
+        claim.verdict ?? claim.state,
+        claim.agent_id,
+        claim.action,
+        claim.target,
+        claim.submitted_at,
+        claim.receipt_id ?? '',
+      ].map(visible),
+    )
+    const head = ['CLAIM', 'VERDICT', 'AGENT', 'ACTION', 'TARGET', 'SUBMITTED', 'RECEIPT']
+    print(options, listed, rows.length > 0 ? table(head, rows) : ['No claims.'])
+  })
+
+  withAccessOptions(
+    subcommand(claims, 'watch', 'print a line at each change of claims, until all are decided or you stop it').argument(
+      '<id...>',
+      'of the claims, clm_...',
+    ),
+  )
+    .addHelpText('after', EXIT_HELP)
+    .action(async (ids: readonly string[], options: OutputOptions & AccessOptions) => {
+      const client = clientOf(keyedAccess(options, process.env))
+      const last = new Map<string, ClaimStatus>()
+      await untilSignal(async (signal) => {
+        try {
+          for await (const claim of client.watch(ids, { signal })) {
+            last.set(claim.claim_id, claim)
+            if (!options.json) process.stdout.write(`${claimLine(claim)}\n`)
+          }
+        } catch (error) {
+          if (!signal.aborted) throw asCommandError(error)
+        }
+      })
+      // One that was stopped before its first answer is not known to be decided.
+      const stands = ids.map((id) => last.get(id) ?? { verdict: null })
+      process.exitCode = exitCodeOfAll(stands)
+      if (options.json) print(options, [...last.values()], [])
+    })
+}
+
+async function listedBy(options: ListOptions): Promise<ClaimStatus[]> {
+  const { agent, action, verdict, state, limit } = options
+  const filters: ClaimFilters = {
+    limit: Math.min(limit, PAGE),
+    ...(agent === undefined ? {} : { agent_id: agent }),
+    ...(action === undefined ? {} : { action }),
+    ...(verdict === undefined ? {} : { verdict }),
+    ...(state === undefined ? {} : { state }),
+  }
+  const listed: ClaimStatus[] = []
+  for await (const claim of clientOf(keyedAccess(options, process.env)).list(filters)) {
+    listed.push(claim)
+    if (listed.length === limit) break
+  }
+  return listed
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text)
+  if (/^\d+$/.test(text) && limit >= 1 && limit <= MOST) return limit
+  throw new InvalidArgumentError(`write a number from 1 to ${MOST}`)
+}

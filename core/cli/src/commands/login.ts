@@ -1,0 +1,185 @@
+/** `claimcheck login`, `logout` and `profiles`: which services this user claims at, and with which keys. */
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { visible } from '@claimcheck/core/words/plain-text'
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand, table } from '../run.ts'
+import { plainAddress } from '../service/access.ts'
+import { openBrowser } from '../service/browser.ts'
+import { asking, clientOf } from '../service/client.ts'
+import { revokeKey, signIn } from '../service/oauth-login.ts'
+import {
+  askedName,
+  type Profile,
+  type Profiles,
+  profileNamed,
+  profilesFile,
+  readProfiles,
+  withoutProfile,
+  withProfile,
+  writeProfiles,
+} from '../service/profiles.ts'
+import { readSecret } from '../service/secret-input.ts'
+import { untilSignal } from '../service/until-signal.ts'
+
+interface LoginOptions extends OutputOptions {
+  readonly profile?: string
+  readonly browser: boolean
+  readonly key?: string | true
+}
+
+export function addLoginCommands(program: Command): void {
+  subcommand(program, 'login', 'sign in to a service in the browser, and keep a key for it in a profile')
+    .argument('[address]', 'of the service; also CLAIMCHECK_URL, or that of the profile')
+    .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the host of the service')
+    .option('--no-browser', 'print the address to open, and open no browser')
+    .option(
+      '--key [source]',
+      'with a key in place of the browser: asks for it, or reads it from @FILE, or - for standard input',
+    )
+    .addHelpText(
+      'after',
+      `\nThe key is kept in ${profilesFile(process.env)}, readable by you alone, and not encrypted.`,
+    )
+    .action(async (address: string | undefined, options: LoginOptions) => {
+      const profiles = readProfiles(process.env)
+      const { name, url } = placeOf(address, options.profile, profiles)
+      // Before anything is sent: it refuses an address that others on the way could listen to.
+      clientOf({ url, key: undefined })
+      const { profile, until } =
+        options.key === undefined ? await signedIn(url, options.browser) : await keyed(url, options.key)
+      const { workspace_id, replaced } = await kept(name, profile)
+      await revokeReplaced(replaced, profile)
+      print(options, { profile: name, url, workspace_id, expires_at: until ?? null }, [
+        `Logged in at ${url}, to the workspace ${visible(workspace_id)}. Commands use the profile ${name} from now on.`,
+        ...(until === undefined ? [] : [`The key of this machine expires at ${visible(until)}: log in again by then.`]),
+      ])
+    })
+
+  subcommand(program, 'logout', 'forget the key of a profile, and revoke it where login had it made')
+    .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the current one')
+    .action(async (options: OutputOptions & { readonly profile?: string }) => {
+      const profiles = readProfiles(process.env)
+      const name = askedName(options.profile, process.env) ?? profiles.current
+      if (name === undefined) throw new CommandError('not_configured', 'Nobody is logged in.')
+      const { url, key, keyId } = profileNamed(profiles, name)
+      const revoked = keyId !== undefined && (await revokeKey(url, key))
+      writeProfiles(process.env, withoutProfile(profiles, name))
+      print(options, { profile: name, url, revoked }, [
+        `The profile ${name} is gone from this machine.`,
+        revoked
+          ? 'Its key is revoked.'
+          : `Its key is still valid: revoke it under Developers at ${url}/console, if nothing else uses it.`,
+      ])
+    })
+
+  const group = program.command('profiles').description('the services that this user has logged in to')
+  subcommand(group, 'list', 'list the profiles').action((options: OutputOptions) => {
+    const { current, profiles } = readProfiles(process.env)
+    const listed = Object.entries(profiles).map(([name, { url }]) => ({ name, url, current: name === current }))
+    const rows = listed.map((one) => [one.current ? '*' : '', one.name, one.url])
+    print(
+      options,
+      listed,
+      rows.length > 0 ? table(['', 'PROFILE', 'SERVICE'], rows) : ['No profiles: claimcheck login.'],
+    )
+  })
+  subcommand(group, 'use', 'use this profile where nothing names another')
+    .argument('<name>')
+    .action((name: string, options: OutputOptions) => {
+      const profiles = readProfiles(process.env)
+      const { url } = profileNamed(profiles, name)
+      writeProfiles(process.env, { ...profiles, current: name })
+      print(options, { profile: name, url }, [`Commands use the profile ${name} from now on: ${url}.`])
+    })
+}
+
+interface Obtained {
+  readonly profile: Profile
+  /** Where the service says so. */
+  readonly until?: string
+}
+
+async function keyed(url: string, source: string | true): Promise<Obtained> {
+  return { profile: { url, key: await givenKey(source) } }
+}
+
+async function signedIn(url: string, opens: boolean): Promise<Obtained> {
+  const name = `command line on ${hostname()}`.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)
+  let obtained: Obtained | undefined
+  await untilSignal(async (signal) => {
+    const { key, keyId, expiresAt } = await signIn({ url, name, signal, show: (address) => show(address, opens) })
+    obtained = { profile: { url, key, keyId }, until: expiresAt }
+  })
+  return obtained!
+}
+
+async function show(address: string, opens: boolean): Promise<void> {
+  const opened = opens && (await openBrowser(address))
+  const what = opened
+    ? 'Sign in in the browser. If no window opened, open'
+    : 'Sign in in a browser on this machine. Open'
+  process.stderr.write(`${what} this address:\n\n  ${address}\n\n`)
+}
+
+/** Where the key is good. One that login had made and that cannot be kept is revoked: nobody would have it, or think of it. */
+async function kept(name: string, profile: Profile) {
+  try {
+    const { workspace_id } = await asking(clientOf(profile).whoami())
+    const before = readProfiles(process.env)
+    writeProfiles(process.env, withProfile(before, name, profile))
+    return { workspace_id, replaced: before.profiles[name] }
+  } catch (error) {
+    await revokeMade(profile)
+    throw error
+  }
+}
+
+/** The key that an earlier login had made. */
+async function revokeReplaced(before: Profile | undefined, now: Profile): Promise<void> {
+  if (before !== undefined && before.key !== now.key) await revokeMade(before)
+}
+
+/** Leaves a key alone that login did not have made. */
+async function revokeMade({ url, key, keyId }: Profile): Promise<void> {
+  if (keyId === undefined || (await revokeKey(url, key))) return
+  process.stderr.write(`The key ${visible(keyId)} is not used, and could not be revoked: do that in the console.\n`)
+}
+
+/** @throws CommandError where a profile of this name is of another service */
+function placeOf(address: string | undefined, option: string | undefined, profiles: Profiles) {
+  const asked = askedName(option, process.env)
+  const known: Profile | undefined = asked === undefined ? undefined : profiles.profiles[asked]
+  const given = address ?? (process.env.CLAIMCHECK_URL || undefined) ?? known?.url
+  if (given === undefined) throw new CommandError('bad_arguments', 'Name the service: claimcheck login https://...')
+  const url = plainAddress(given)
+  const name = asked ?? new URL(url).host.replace(/[[\]]/g, '')
+  const before = Object.hasOwn(profiles.profiles, name) ? profiles.profiles[name] : undefined
+  if (before !== undefined && before.url !== url) {
+    const detail = `The profile ${name} is of ${before.url}: name another one with --profile, or log out of it first.`
+    throw new CommandError('bad_arguments', detail)
+  }
+  return { name, url }
+}
+
+/** @throws CommandError `bad_arguments`, which does not repeat the key */
+async function givenKey(source: string | true): Promise<string> {
+  const key = (await keyFrom(source)).trim()
+  if (/^[!-~]{1,200}$/.test(key)) return key
+  throw new CommandError('bad_arguments', 'That is no key: it is empty, or has characters that no key has.')
+}
+
+async function keyFrom(source: string | true): Promise<string> {
+  if (source === true || source === '-') return readSecret('Key: ', process.stdin, process.stderr)
+  if (!source.startsWith('@')) {
+    const detail =
+      'Do not write the key itself: it would stay in the shell’s history. Write --key alone, --key @FILE or --key -.'
+    throw new CommandError('bad_arguments', detail)
+  }
+  try {
+    return readFileSync(source.slice(1), 'utf8')
+  } catch (error) {
+    throw new CommandError('bad_arguments', `The key cannot be read: ${(error as Error).message}.`)
+  }
+}

@@ -1,0 +1,20 @@
+/** `claimcheck mcp`: the tools for agents, over standard input and output, at a service that it asks with a key. */
+import type { Command } from 'commander'
+import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
+
+export function addMcpCommand(program: Command): void {
+  const command = program
+    .command('mcp')
+    .description('serve the Model Context Protocol on standard input and output, for a client on this computer')
+    .exitOverride()
+    .showHelpAfterError('(add --help to list the options)')
+  withAccessOptions(command).action(async (options: AccessOptions) => {
+    const access = keyedAccess(options, process.env)
+    // The SDK is large, and no other command needs it.
+    const [{ clientDesk }, { serveOverStdio }] = await Promise.all([
+      import('../mcp/client-desk.ts'),
+      import('../mcp/stdio.ts'),
+    ])
+    serveOverStdio(clientDesk(access))
+  })
+}

@@ -1,0 +1,52 @@
+/** `claimcheck receipt get`, `verify` and `open`: receipts that a service publishes. No key is needed, and none is sent. */
+
+import { visible } from '@claimcheck/core/words/plain-text'
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type AccessOptions, accessOf, withAccessOptions } from '../service/access.ts'
+import { openBrowser } from '../service/browser.ts'
+import { receiptPage } from '../service/claim-words.ts'
+import { asking, clientOf } from '../service/client.ts'
+import { type VerifyOptions, verifyAt, withVerifyOptions } from './verify.ts'
+
+export function addServiceReceiptCommands(receipt: Command): void {
+  withAccessOptions(
+    subcommand(receipt, 'get', 'print a receipt as the service gives it').argument('<id>', 'rcpt_...'),
+  ).action(async (id: string, options: OutputOptions & AccessOptions) => {
+    const { url } = accessOf(options, process.env)
+    const text = await asking(clientOf({ url, key: undefined }).receipt(checkedId(id)))
+    // Signed are these bytes: only a terminal, which would act on what it cannot show, gets others.
+    process.stdout.write(process.stdout.isTTY ? `${visible(text)}\n` : text)
+  })
+
+  withAccessOptions(
+    withVerifyOptions(
+      subcommand(receipt, 'verify', 'fetch a receipt and check it, as claimcheck verify does').argument(
+        '<id>',
+        'rcpt_...',
+      ),
+    ),
+  ).action(async (id: string, options: VerifyOptions & AccessOptions) => {
+    const { url } = accessOf(options, process.env)
+    await verifyAt(`${url}/v1/receipts/${checkedId(id)}`, options)
+  })
+
+  withAccessOptions(
+    subcommand(receipt, 'open', 'print the address of the page of a receipt, and open it where there is a display')
+      .argument('<id>', 'rcpt_...')
+      .option('--no-browser', 'print the address alone'),
+  ).action(async (id: string, options: OutputOptions & AccessOptions & { readonly browser: boolean }) => {
+    const page = receiptPage(accessOf(options, process.env).url, checkedId(id))
+    const opened = options.browser && (await openBrowser(page))
+    print(options, { page, opened }, [page])
+  })
+}
+
+function checkedId(id: string): string {
+  if (/^rcpt_[0-9A-Za-z]{1,100}$/.test(id)) return id
+  throw new CommandError(
+    'bad_arguments',
+    `${visible(JSON.stringify(id))} is no id of a receipt: those begin with rcpt_.`,
+  )
+}

@@ -1,0 +1,212 @@
+/** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
+import {
+  type BundleReport,
+  checkBundle,
+  checkConsistency,
+  checkInclusion,
+  checkTreeHead,
+  isReceipt,
+  type JsonValue,
+  publishedWords,
+  type Receipt,
+} from '@claimcheck/core'
+import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
+import { documentProblem, kindOf, treeHeadText } from '@claimcheck/core/words/document'
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
+import { entryReport } from '../verify/entry-report.ts'
+import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'
+import { type Gathered, type GatherOptions, gather, keysBeside, readKeys } from '../verify/gather.ts'
+import { consistencyReport, inclusionReport, treeHeadReport } from '../verify/log-report.ts'
+import type { IssuerWords } from '../verify/receipt-summary.ts'
+import { isUrl, readSource } from '../verify/source.ts'
+import { paintFor } from '../verify/style.ts'
+
+const EXIT_VALID = 0
+const EXIT_BAD = 1
+
+export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
+  readonly pipeline?: string
+  readonly pin?: string
+}
+
+interface Checked {
+  readonly report: { readonly valid: boolean }
+  readonly lines: readonly string[]
+  /** The document is valid, but not as the options ask, or as the log says. */
+  readonly isShort?: boolean
+}
+
+export function addVerifyCommand(program: Command): void {
+  withVerifyOptions(
+    subcommand(
+      program,
+      'verify',
+      'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+    ).argument('<document>', 'a file or a URL'),
+  ).action(verifyAt)
+}
+
+export function withVerifyOptions(command: Command): Command {
+  return command
+    .option(
+      '--keys <keys>',
+      "the issuer's key document, a file or a URL; by default the one at the host of the document",
+    )
+    .option('--pipeline <pipeline>', 'the pipeline document that the entry names as its policy, a file or a URL')
+    .option(
+      '--evidence <evidence>',
+      'the evidence of the receipt, a file or a URL; by default the one beside the URL of the receipt. When given, exit 1 if the verdict does not follow from it',
+    )
+    .option(
+      '--head <head>',
+      "a signed tree head of the log, a file or a URL; by default the newest one of the document's host",
+    )
+    .option('--pin <key>', 'exit 1 if another key than this one signed the document: ed25519:...')
+    .option('--expect-source <host>', 'exit 1 if the receipt was not read at this host, such as api.github.com')
+    .option('--listed', 'exit 1 if the receipt was read at a place that its issuer does not list as public')
+    .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
+    .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its address is not known')
+    .option('--confirmations <n>', 'on a chain without a finalized block: how many blocks make one final')
+}
+
+/** Prints what is found, and sets the exit code. @param source a file or a URL */
+export async function verifyAt(source: string, options: VerifyOptions): Promise<void> {
+  const { report, lines, isShort } = await check(source, options).catch(couldNotCheck)
+  process.exitCode = report.valid && !isShort ? EXIT_VALID : EXIT_BAD
+  print(options, report, lines)
+}
+
+async function check(given: string, options: VerifyOptions): Promise<Checked> {
+  const source = documentAddress(given)
+  const issuer = [source, options.keys].find((place) => place !== undefined && isUrl(place))
+  const checkAnchor = anchorCheck(options, issuer)
+  if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
+    throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
+  }
+  const text = await readSource(source)
+  const kind = kindOf(text)
+  if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency') {
+    refuseOptions(options, OF_ENTRIES)
+    return LOG_DOCUMENTS[kind](text, source, options)
+  }
+  const gathered = await gather(text, source, options)
+  const { bundle, keys } = gathered
+  const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)
+  const report = await checkBundle(bundle, {
+    ...(keys ? { keys } : {}),
+    ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
+    ...(pipeline === undefined ? {} : { pipeline }),
+    ...(checkAnchor ? { checkAnchor } : {}),
+  })
+  const problem = documentProblem(bundle.receipt)
+  const document: JsonValue = problem === undefined ? JSON.parse(bundle.receipt) : null
+  const told = {
+    report,
+    document,
+    problem,
+    hasPipeline: pipeline !== undefined,
+    gathered,
+    paint: paintFor(process.stdout),
+  }
+  if (!report.valid) return { report, lines: entryReport({ ...told, words: undefined, shortcomings: [] }) }
+  if (!isReceipt(document)) refuseOptions(options, OF_RECEIPTS)
+
+  if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
+    throw new CommandError(
+      'could_not_check',
+      `${options.evidence} is of rules that this version of claimcheck does not know.`,
+    )
+  }
+  const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined
+  const shortcomings = [
+    report.evidence && options.evidence !== undefined ? evidenceProblem(report.evidence) : undefined,
+    headProblem(report, options),
+    report.key_pinned === false ? `it is signed by another key than ${options.pin}` : undefined,
+    notAsExpected,
+  ].filter((text) => text !== undefined)
+  const expects = options.expectSource !== undefined || options.listed === true
+  return {
+    report: { ...report, ...(expects ? { source_as_expected: notAsExpected === undefined } : {}) },
+    lines: entryReport({
+      ...told,
+      words: isReceipt(document) ? issuerWords(document, gathered) : undefined,
+      shortcomings,
+    }),
+    isShort: shortcomings.length > 0,
+  }
+}
+
+/** The address of the page of a receipt is as good as that of the receipt. */
+function documentAddress(source: string): string {
+  return isUrl(source)
+    ? source.replace(/^(https?:\/\/[^/?#]+)\/r\/(rcpt_[0-9A-Za-z]+)(?=$|[/?#]).*$/i, '$1/v1/receipts/$2')
+    : source
+}
+
+/** What contradicts the receipt counts whoever told it; what leaves it open counts where an option asked for it. */
+function headProblem({ tree_head: found }: BundleReport, { head }: VerifyOptions): string | undefined {
+  // Nothing signs the proof: whoever passes a receipt on can take it off.
+  if (!found) return head === undefined ? undefined : 'it has no proof that could be compared with the tree head'
+  if (found.tree_head === 'holds') return undefined
+  return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
+}
+
+function issuerWords({ body }: Receipt, { bundle, toldBy }: Gathered): IssuerWords | undefined {
+  const { id, version } = body.observation.verifier
+  const words = publishedWords(bundle.profiles ?? '')(id, version)
+  return words && toldBy !== undefined ? { host: toldBy, words } : undefined
+}
+
+const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const
+const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin' } as const
+
+/** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
+function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_ENTRIES>): void {
+  const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_ENTRIES] !== undefined)
+  if (given.length === 0) return
+  const listed = given.map(([, option]) => option).join(', ')
+  throw new CommandError('could_not_check', `This document has nothing that ${listed} could check: leave it out.`)
+}
+
+const LOG_DOCUMENTS = {
+  tree_head: checkedTreeHead,
+  inclusion: checkedInclusion,
+  consistency: checkedConsistency,
+} as const
+
+function checkedInclusion(text: string): Checked {
+  const report = checkInclusion(text)
+  return { report, lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
+}
+
+function checkedConsistency(text: string): Checked {
+  const report = checkConsistency(text)
+  return { report, lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
+}
+
+async function checkedTreeHead(text: string, source: string, options: VerifyOptions): Promise<Checked> {
+  const keySource = options.keys ?? keysBeside(source)
+  const keys = readKeys(keySource === undefined ? undefined : await readSource(keySource), keySource ?? source)
+  const head = treeHeadText(text)
+  const report = checkTreeHead(head, keys)
+  return { report, lines: treeHeadReport(report, JSON.parse(head), paintFor(process.stdout)) }
+}
+
+/** @throws CommandError */
+async function readPipeline(source: string): Promise<string> {
+  const text = await readSource(source)
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    throw new CommandError('could_not_check', `${source} is not a pipeline document: it is not JSON.`)
+  }
+}
+
+function couldNotCheck(error: unknown): never {
+  if (error instanceof CommandError) throw new CommandError(error.code, `Could not check: ${error.message}`)
+  throw new CommandError('could_not_check', `Could not check: ${(error as Error).message}`)
+}

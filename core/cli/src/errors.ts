@@ -1,0 +1,97 @@
+/** Errors of commands, for a person at a terminal: what is wrong and what to do, without a stack. */
+import { CommanderError } from 'commander'
+
+export type CommandErrorCode =
+  | 'usage'
+  | 'bad_arguments'
+  | 'not_configured'
+  | 'not_confirmed'
+  | 'not_connected'
+  | 'could_not_check'
+  /** A checkout does not say what was pushed. */
+  | 'no_push'
+  /** Nobody signed in, or the sign-in was not completed. */
+  | 'not_signed_in'
+  /** What a service answers, or that it does not. */
+  | 'unauthorized'
+  | 'refused'
+  | 'not_found'
+  | 'rate_limited'
+  | 'unreachable'
+  | 'unexpected_answer'
+
+/** What a command itself refuses. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError'
+  readonly code: CommandErrorCode
+
+  constructor(code: CommandErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+export interface Failure {
+  readonly exitCode: number
+  /** Closed per class of errors; `internal_error` for unexpected errors. */
+  readonly code: string
+  readonly message: string
+  /** What a person reads; undefined where it is printed already. */
+  readonly text: string | undefined
+}
+
+const EXIT_FAILED = 1
+/** The arguments are not those of a command, or `verify` could not check. */
+const EXIT_NOT_RUN = 2
+const NOT_RUN: ReadonlySet<CommandErrorCode> = new Set(['usage', 'bad_arguments', 'could_not_check'])
+
+interface SystemError extends Error {
+  readonly code: string
+  readonly address?: string
+  readonly port?: number
+}
+
+const SYSTEM_ERRORS: Readonly<Record<string, (error: SystemError) => string>> = {
+  EADDRINUSE: ({ address, port }) =>
+    `Another program listens on ${address}:${port}: stop it, or set PORT to another port.`,
+  EADDRNOTAVAIL: ({ address }) => `This machine has no address ${address}: set HOST to one of its addresses.`,
+  EACCES: ({ message }) => `This user is not allowed to do that: ${message}`,
+}
+
+/**
+ * Undefined for what is no failure: help and the version were asked for, and are printed.
+ * @param forPeople names of more classes with messages for people: each error of them has a code, and may have `issues`
+ */
+export function failureOf(error: unknown, forPeople: ReadonlySet<string>): Failure | undefined {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return undefined
+    const message = error.message.replace(/^error: /, '')
+    return { exitCode: EXIT_NOT_RUN, code: 'usage', message, text: undefined }
+  }
+  const exitCode = error instanceof CommandError && NOT_RUN.has(error.code) ? EXIT_NOT_RUN : EXIT_FAILED
+  return { exitCode, ...described(error, forPeople) }
+}
+
+function described(error: unknown, others: ReadonlySet<string>): Pick<Failure, 'code' | 'message' | 'text'> {
+  if (!(error instanceof Error)) return forPeople('internal_error', String(error))
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal_error'
+  if (error instanceof CommandError || others.has(error.name)) return forPeople(code, withIssues(error))
+  if (Object.hasOwn(SYSTEM_ERRORS, code)) return forPeople(code, SYSTEM_ERRORS[code]!(error as SystemError))
+  return { code: 'internal_error', message: error.message, text: error.stack ?? error.message }
+}
+
+function forPeople(code: string, message: string): Pick<Failure, 'code' | 'message' | 'text'> {
+  return { code, message, text: message }
+}
+
+/** One mistake in an input: where it is, and what it is. */
+export interface Issue {
+  readonly loc: readonly (string | number)[]
+  readonly msg: string
+}
+
+/** With one line for each issue. */
+function withIssues(error: Error & { readonly issues?: readonly Issue[] }): string {
+  const { issues = [] } = error
+  return [error.message, ...issues.map(({ loc, msg }) => `  ${loc.join('.')}: ${msg}`)].join('\n')
+}

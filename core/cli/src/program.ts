@@ -1,0 +1,48 @@
+/** The frame of a command line: runs the command that the arguments name, and reports how it ended. */
+import { basename } from 'node:path'
+import { Command } from 'commander'
+import { failureOf } from './errors.ts'
+
+/** As the person called it: another command line may offer these commands, too. */
+export const PROGRAM = basename(process.argv[1] ?? 'claimcheck-cli', '.js')
+
+interface ProgramOptions {
+  readonly name: string
+  readonly description: string
+  readonly version: string
+}
+
+export function createProgram({ name, description, version }: ProgramOptions): Command {
+  return new Command(name)
+    .description(description)
+    .version(version)
+    .showHelpAfterError(`(${name} help lists the commands)`)
+    .exitOverride()
+}
+
+/**
+ * Runs the command that the arguments name, and sets `process.exitCode`.
+ * @param forPeople names of more classes of errors, besides those of commands, with messages for people
+ */
+export async function runProgram(
+  program: Command,
+  args: readonly string[],
+  forPeople: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  try {
+    await program.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    const failure = failureOf(error, forPeople)
+    process.exitCode = failure?.exitCode ?? 0
+    if (!failure) return
+    const { code, message, text } = failure
+    if (text !== undefined) process.stderr.write(`${text}\n`)
+    if (wantsJson(args)) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
+  }
+}
+
+/** Looked for in the arguments: a command that was not understood has no options. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--')
+  return (end < 0 ? args : args.slice(0, end)).includes('--json')
+}

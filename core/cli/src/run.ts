@@ -1,0 +1,32 @@
+/** What all commands share: `--json`, and printing. */
+import type { Command } from 'commander'
+
+export interface OutputOptions {
+  readonly json?: boolean
+}
+
+/** A subcommand with the option `--json`. */
+export function subcommand(parent: Command, name: string, description: string): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .option('--json', 'print one JSON value, also for an error')
+    .exitOverride()
+    .showHelpAfterError('(add --help to list the options)')
+}
+
+export function print(options: OutputOptions, value: unknown, lines: readonly string[]): void {
+  process.stdout.write(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
+}
+
+/** Columns of text, each as wide as its widest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [head, ...rows]
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,153 @@
+/** What a git checkout says about its last push: repository, branch and commit. It only reads, and runs nothing that the checkout names. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { CommandError } from '../errors.ts'
+import { type Repository, repositoryOf } from './remote-url.ts'
+
+export interface PushOptions {
+  readonly remote?: string
+  /** At the remote. */
+  readonly branch?: string
+  /** Any name of a commit. */
+  readonly commit?: string
+  /** Also where this checkout does not know that the remote has the commit. */
+  readonly unchecked?: boolean
+  /** In place of what the remote's address says. */
+  readonly target?: string
+  readonly host?: string
+}
+
+export interface Push extends Repository {
+  readonly branch: string
+  readonly sha: string
+}
+
+const run = promisify(execFile)
+const TIMEOUT_MS = 20_000
+/** Nothing of this starts a program, opens a connection or waits for a person. */
+const SAFELY = [
+  '--no-pager',
+  '--no-optional-locks',
+  ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'],
+]
+const ENV = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  // Wins over the checkout's `protocol.ext.allow`, which would have a git that does not know the line above run a command to fetch.
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_OPTIONAL_LOCKS: '0',
+  LC_ALL: 'C',
+}
+
+/** @throws CommandError `no_push`, which says what to do */
+export async function lastPush(folder: string, options: PushOptions): Promise<Push> {
+  const git = gitIn(folder)
+  if ((await git('rev-parse', '--git-dir')) === undefined) {
+    throw noPush('This is no git checkout. Go to one, or name what you claim with claimcheck claim --action.')
+  }
+  const sha = await commitOf(git, options.commit ?? 'HEAD')
+  const local = await git('symbolic-ref', '--quiet', '--short', 'HEAD')
+  if (local === undefined && options.branch === undefined) {
+    throw noPush('HEAD is detached, so it has no branch: name the one that you pushed to with --branch.')
+  }
+  const remote = options.remote ?? (await pushRemote(git, local))
+  const branch = options.branch ?? (await pushBranch(git, local!, remote))
+  await requireBranchName(git, branch)
+  const repository = await repositoryAt(git, remote, options)
+  if (!options.unchecked) await requirePushed(git, sha, remote, branch)
+  return { ...repository, branch, sha }
+}
+
+type Git = (...args: readonly string[]) => Promise<string | undefined>
+
+/** Answers with what it prints; undefined where it fails. */
+function gitIn(folder: string): Git {
+  return async (...args) => {
+    try {
+      const options = { cwd: folder, env: { ...process.env, ...ENV }, timeout: TIMEOUT_MS, encoding: 'utf8' } as const
+      const { stdout } = await run('git', [...SAFELY, ...args], options)
+      return stdout.trimEnd()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw noPush('git is not installed, or not on the PATH.')
+      return undefined
+    }
+  }
+}
+
+async function commitOf(git: Git, name: string): Promise<string> {
+  const sha = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`)
+  if (sha === undefined) throw noPush(`There is no commit ${quoted(name)} here.`)
+  return sha
+}
+
+/** As git chooses it for `git push`. */
+async function pushRemote(git: Git, local: string | undefined): Promise<string> {
+  const own = local === undefined ? [] : [`branch.${local}.pushRemote`, 'remote.pushDefault', `branch.${local}.remote`]
+  for (const name of own.length > 0 ? own : ['remote.pushDefault']) {
+    const value = await git('config', '--get', name)
+    if (value) return value
+  }
+  const remotes = ((await git('remote')) ?? '').split('\n').filter(Boolean)
+  if (remotes.length === 0) throw noPush('This checkout has no remote: add one with git remote add, and push.')
+  if (remotes.length === 1) return remotes[0]!
+  if (remotes.includes('origin')) return 'origin'
+  throw noPush(`Which remote was pushed to? Name it with --remote: ${visible(remotes.join(', '))}.`)
+}
+
+async function pushBranch(git: Git, local: string, remote: string): Promise<string> {
+  const format = '--format=%(push:remoteref)'
+  const byRefspec = await git('for-each-ref', format, `refs/heads/${local}`)
+  if (byRefspec) return byRefspec.replace(/^refs\/heads\//, '')
+  const byName = ['current', 'matching'].includes((await git('config', '--get', 'push.default')) ?? '')
+  const isUpstream = (await git('config', '--get', `branch.${local}.remote`)) === remote
+  const upstream = isUpstream && !byName ? await git('config', '--get', `branch.${local}.merge`) : undefined
+  return upstream?.startsWith('refs/heads/') ? upstream.slice('refs/heads/'.length) : local
+}
+
+async function requireBranchName(git: Git, branch: string): Promise<void> {
+  const isName = !branch.startsWith('-') && (await git('check-ref-format', `refs/heads/${branch}`)) !== undefined
+  if (!isName) throw noPush(`${quoted(branch)} is no name of a branch.`)
+}
+
+async function repositoryAt(git: Git, remote: string, { target, host }: PushOptions): Promise<Repository> {
+  if (target !== undefined && host !== undefined) return { host, slug: target }
+  const { host: found, slug } = await repositoryOfRemote(git, remote)
+  if (host === undefined && !/[.:]|^localhost$/.test(found)) {
+    throw noPush(`${quoted(found)} is a name for ssh on this machine: name the code host itself with --host.`)
+  }
+  return { host: host ?? found, slug: target ?? slug }
+}
+
+async function repositoryOfRemote(git: Git, remote: string): Promise<Repository> {
+  // A remote that is configured by its address alone has no name that git could look up.
+  const isAddress = /[:/\\]/.test(remote)
+  const listed = isAddress ? remote : await git('remote', 'get-url', '--push', '--all', '--', remote)
+  if (listed === undefined) throw noPush(`There is no remote ${quoted(remote)}.`)
+  const found = listed.split('\n').map(repositoryOf)
+  const names = new Set(found.map((repository) => repository && `${repository.host} ${repository.slug}`))
+  if (names.size > 1)
+    throw noPush(`The remote ${quoted(remote)} is several repositories: claim each with --target and --host.`)
+  const [repository] = found
+  if (repository) return repository
+  // The address itself may hold a password.
+  throw noPush(`The remote ${quoted(remote)} leads to no repository of a code host: name it with --target and --host.`)
+}
+
+/** By what this checkout last heard from the remote: `git push` writes it down. */
+async function requirePushed(git: Git, sha: string, remote: string, branch: string): Promise<void> {
+  const tracking = `refs/remotes/${remote}/${branch}`
+  if ((await git('merge-base', '--is-ancestor', sha, tracking)) !== undefined) return
+  const where = `${visible(remote)}/${visible(branch)}`
+  throw noPush(
+    `${sha.slice(0, 12)} is not on ${where}, as far as this checkout knows: push it first. If it is there all the same, pass --unchecked.`,
+  )
+}
+
+function quoted(name: string): string {
+  return visible(JSON.stringify(name))
+}
+
+function noPush(detail: string): CommandError {
+  return new CommandError('no_push', detail)
+}

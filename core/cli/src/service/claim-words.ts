@@ -1,0 +1,63 @@
+/** How a claim stands, as an exit code and in lines for a person. */
+import type { ClaimStatus } from '@claimcheck/client'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
+import type { Paint, Tone } from '../verify/style.ts'
+
+/** 1 and 2 mean what they mean everywhere: the command failed, or was not understood. */
+export const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
+
+export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
+  .map(([name, code]) => `${code} ${name}`)
+  .join(', ')}; 1 the command failed, 2 it was not understood.`
+
+export function exitCodeOf({ verdict }: Pick<ClaimStatus, 'verdict'>): number {
+  return verdict === null ? EXIT_CODES.queued : (EXIT_CODES[verdict] ?? 1)
+}
+
+/** Of several claims: 0 where all are verified, else that of the first which is not. */
+export function exitCodeOfAll(claims: readonly Pick<ClaimStatus, 'verdict'>[]): number {
+  return claims.map(exitCodeOf).find((code) => code !== 0) ?? 0
+}
+
+const TONES: Readonly<Record<string, Tone>> = { verified: 'good', mismatch: 'bad', failed: 'bad' }
+
+/** The answer, then what was claimed, then what to do next. */
+export function claimLines(claim: ClaimStatus, url: string, paint: Paint): string[] {
+  const { claim_id: id, action, target, verdict, reason_code: reason, receipt_id: receipt } = claim
+  const about = `  ${visible(action)} at ${visible(target)}`
+  if (verdict === null) {
+    return [
+      paint(
+        'doubtful',
+        `queued: not decided yet, after ${checks(claim)}. Claimcheck looks again until ${claim.deadline_at}.`,
+      ),
+      about,
+      `  claim ${visible(id)}`,
+      `  follow it with: claimcheck claims watch ${visible(id)}`,
+    ]
+  }
+  const why = reason === null ? '' : ` ${REASON_WORDS[reason] ?? visible(reason)}`
+  return [
+    paint(TONES[verdict] ?? 'doubtful', `${visible(verdict)}: ${VERDICT_WORDS[verdict] ?? ''}${why}`),
+    about,
+    `  claim ${visible(id)}`,
+    ...(receipt === null ? [] : [`  receipt ${receiptPage(url, receipt)}`]),
+  ]
+}
+
+/** One line, for `watch`. */
+export function claimLine(claim: ClaimStatus): string {
+  const { claim_id: id, verdict, receipt_id: receipt, next_check_at: next, target } = claim
+  const stand = verdict === null ? `queued, ${checks(claim)}${next === null ? '' : `, next at ${next}`}` : verdict
+  return visible([id, target, stand, receipt ?? ''].filter(Boolean).join('  '))
+}
+
+/** Where people read a receipt. */
+export function receiptPage(url: string, receiptId: string): string {
+  return `${url}/r/${encodeURIComponent(receiptId)}`
+}
+
+function checks({ attempts }: ClaimStatus): string {
+  return attempts === 1 ? '1 check' : `${attempts} checks`
+}

@@ -1,0 +1,77 @@
+/** The client of commands that speak to a service: its errors become those of commands. What others wrote in them is made harmless. */
+import {
+  ApiError,
+  AuthenticationError,
+  ClaimcheckError,
+  type Client,
+  type ClientOptions,
+  ConnectionError,
+  createClient,
+  NotFoundError,
+  RateLimitedError,
+  TimeoutError,
+} from '@claimcheck/client'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { CommandError, type CommandErrorCode } from '../errors.ts'
+import type { Access } from './access.ts'
+
+/** How long a person waits at a terminal for a service that is away. */
+const RETRY_FOR_MS = 20_000
+
+export function clientOf({ url, key }: Access, options: Partial<ClientOptions> = {}): Client {
+  try {
+    return createClient({ baseUrl: url, retryForMs: RETRY_FOR_MS, ...(key === undefined ? {} : { key }), ...options })
+  } catch (error) {
+    throw asCommandError(error)
+  }
+}
+
+/** @throws CommandError for what the service answers, or where it does not */
+export async function asking<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw asCommandError(error)
+  }
+}
+
+const LONGEST = 1000
+
+const WAYS_ON: Readonly<Partial<Record<CommandErrorCode, string>>> = {
+  unauthorized: 'Log in again with claimcheck login, or set CLAIMCHECK_API_KEY to a key that is valid.',
+  unreachable: 'Look at the address, and whether the service runs.',
+}
+
+export function asCommandError(error: unknown): unknown {
+  // The client refuses an address, or a key, before it asks.
+  if (error instanceof TypeError) return new CommandError('bad_arguments', refusalOf(error))
+  if (!(error instanceof ClaimcheckError)) return error
+  const code = codeOf(error)
+  const wayOn = WAYS_ON[code]
+  const words = `${capital(told(error.message)).replace(/\.$/, '')}.`
+  return new CommandError(code, wayOn === undefined ? words : `${words} ${wayOn}`)
+}
+
+function refusalOf({ message }: TypeError): string {
+  // Commands have no leave to send a key where others can read it, as a program may have.
+  if (message.startsWith('baseUrl must be https')) {
+    return 'The address must begin with https: others on the way could read the key. With http it can only be one of this machine.'
+  }
+  return `${told(message)}.`
+}
+
+function codeOf(error: ClaimcheckError): CommandErrorCode {
+  if (error instanceof AuthenticationError) return 'unauthorized'
+  if (error instanceof NotFoundError) return 'not_found'
+  if (error instanceof RateLimitedError) return 'rate_limited'
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unreachable'
+  return error instanceof ApiError && error.status < 500 ? 'refused' : 'unexpected_answer'
+}
+
+function told(text: string): string {
+  return visible(text.slice(0, LONGEST))
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

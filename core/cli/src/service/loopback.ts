@@ -1,0 +1,77 @@
+/**
+ * Waits for the browser to come back from the service with a code (RFC 8252 7.3): on 127.0.0.1 alone, at a port that the system chooses, and
+ * for one answer. Whoever does not know the state is sent away, and the waiting goes on: another site or user cannot end it.
+ */
+import { hash, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CALLBACK_PATH } from './oauth-client.ts'
+
+export interface Loopback {
+  readonly redirectUri: string
+  /** The parameters that the browser brought, once. @throws the signal's reason */
+  answer(signal: AbortSignal): Promise<URLSearchParams>
+  close(): Promise<void>
+}
+
+export async function listenOnLoopback(state: string): Promise<Loopback> {
+  let arrived: ((params: URLSearchParams) => void) | undefined
+  const answered = new Promise<URLSearchParams>((resolve) => {
+    arrived = resolve
+  })
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
+    const params = paramsOf(request, host())
+    if (!params) return end(response, 404, 'There is nothing here.')
+    if (!isSame(params.get('state') ?? '', state))
+      return end(response, 400, 'This is not the answer that is waited for.')
+    end(response, 200, 'You can close this window, and go back to the terminal.')
+    arrived?.(params)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = () => `127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    redirectUri: `http://${host()}${CALLBACK_PATH}`,
+    answer: (signal) =>
+      new Promise((resolve, reject) => {
+        const stop = () => reject(signal.reason)
+        if (signal.aborted) return stop()
+        signal.addEventListener('abort', stop, { once: true })
+        answered.then((params) => {
+          signal.removeEventListener('abort', stop)
+          resolve(params)
+        })
+      }),
+    async close() {
+      server.close()
+      server.closeIdleConnections()
+      // The page that the browser is being sent may need a moment.
+      setTimeout(() => server.closeAllConnections(), 1000).unref()
+      if (server.listening) await once(server, 'close')
+    },
+  }
+}
+
+/** Undefined for what the redirect does not look like. A name in `Host` would be that of a site whose address turns to this machine. */
+function paramsOf({ method, url, headers }: IncomingMessage, host: string): URLSearchParams | undefined {
+  if (method !== 'GET' || headers.host !== host || !url?.startsWith(`${CALLBACK_PATH}?`)) return undefined
+  return new URL(url, `http://${host}`).searchParams
+}
+
+/** By their hashes: anybody may send a text of any length in bytes, and `timingSafeEqual` throws where the lengths differ. */
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
+}
+
+function end(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  })
+  response.end(`${text}\n`)
+}

@@ -1,0 +1,159 @@
+/** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
+import { type BundleReport, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
+import {
+  ANCHOR_PROBLEMS,
+  CHECK_FAILURES,
+  contradictsProof,
+  evidenceFails,
+  firstFailure,
+  HEAD_PROBLEMS,
+  headHolds,
+  isUnknownAnchor,
+} from '@claimcheck/core/words/checks'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { evidenceLine } from './evidence-report.ts'
+import { type Fact, factLines } from './facts.ts'
+import type { Gathered } from './gather.ts'
+import { type IssuerWords, receiptSummary, type Summary } from './receipt-summary.ts'
+import type { Paint } from './style.ts'
+
+export interface EntryReportOptions {
+  readonly report: BundleReport
+  /** The document as it was read; null where it is no JSON. */
+  readonly document: JsonValue
+  /** Why the document is nothing that can be checked. */
+  readonly problem: string | undefined
+  readonly hasPipeline: boolean
+  readonly gathered: Gathered
+  /** Undefined where nobody was asked, or nobody tells any. */
+  readonly words: IssuerWords | undefined
+  /** What is not as the options ask, although the receipt is valid. */
+  readonly shortcomings: readonly string[]
+  readonly paint: Paint
+}
+
+export function entryReport(options: EntryReportOptions): string[] {
+  const { report, document, problem, gathered, words, shortcomings, paint } = options
+  if (problem !== undefined) return [paint('bad', `NOT valid: ${problem}.`)]
+  if (!report.valid) {
+    return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
+  }
+  const isDoubtful = shortcomings.length > 0 || (report.evidence && evidenceFails(report.evidence))
+  const summary = isReceipt(document) ? receiptSummary(document, words) : changeSummary(document as JsonObject)
+  return [
+    ...shortcomings.map((text) => paint('bad', `NOT as asked: the receipt is valid, but ${text}.`)),
+    paint(isDoubtful ? 'doubtful' : 'good', summary.heading),
+    '',
+    ...factLines(shown(summary.facts)),
+    '',
+    ...summary.lists.flatMap(({ heading, facts }) => [`${heading}:`, ...factLines(shown(facts)), '']),
+    ...summary.sentences.map((sentence) => visible(sentence)),
+    ...(summary.sentences.length > 0 ? [''] : []),
+    ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered, paint)] : []),
+    trustLevel(options),
+    ...keysLine(options),
+    '',
+    ...checkLines(options),
+  ]
+}
+
+function changeSummary({ body }: JsonObject): Summary {
+  const { change_id, connector, event, target, seen_at, issued_at } = body as Readonly<Record<string, string>>
+  return {
+    heading: 'Valid change entry: the issuer saw a change at a destination that it watches.',
+    facts: [
+      ['event', event],
+      ['target', target],
+      ['connector', connector],
+      ['seen at', seen_at],
+      ['issued at', issued_at],
+      ['change', change_id],
+    ],
+    lists: [],
+    sentences: [],
+  }
+}
+
+/** The issuer's texts, and those of the agent. */
+function shown(facts: readonly Fact[]): readonly Fact[] {
+  return facts.map(([name, value]) => [visible(name), value === undefined ? undefined : visible(value)])
+}
+
+/** Nothing where somebody beside the maker of the bundle says which key is the issuer's. */
+function keysLine({ report, gathered, paint }: EntryReportOptions): string[] {
+  if (gathered.keys || report.key_pinned !== undefined) return []
+  return [
+    paint(
+      'doubtful',
+      'Keys: those in the bundle. Whoever made it can put in a key of their own: pass --keys or --pin to know who signed.',
+    ),
+  ]
+}
+
+/** Why the level that was achieved is lower than the one that is stated, and what would raise it. */
+function trustLevel({ report, document, paint }: EntryReportOptions): string {
+  const { achieved_trust_level: achieved, checks, proven_by } = report
+  const { body, proof } = document as { body: JsonObject; proof?: { anchor?: { chain: string } } }
+  const stated = Number(body.trust_level)
+  if (achieved === 2) {
+    return `Trust level 2: signed, in the log, and anchored. It existed by ${proven_by}.${beyond(stated)}`
+  }
+  if (stated === 1) return 'Trust level 1, as it states: signed.'
+  const level = `Trust level 1 of ${Math.min(stated, 2)}: signed, but`
+  return paint('doubtful', `${level} ${lackOf(checks, proof?.anchor?.chain)}${beyond(stated)}`)
+}
+
+/** Other issuers state levels that rest on an attestation. */
+function beyond(stated: number): string {
+  return stated > 2
+    ? ` It states level ${stated}: this command checks no attestation, and none raises the level here.`
+    : ''
+}
+
+function lackOf({ inclusion, anchor }: Report['checks'], chain: string | undefined): string {
+  if (inclusion === 'absent') return 'without a proof that it is in the log. Fetch it again from its issuer.'
+  if (anchor === 'absent') return 'not anchored yet. Fetch it again from its issuer later.'
+  if (anchor === 'not_checked_offline') {
+    return `its anchor was not checked. Pass --rpc URL, a node of the chain ${visible(chain ?? '')}.`
+  }
+  return `its anchor ${isUnknownAnchor(anchor) ? 'could not be checked' : 'does not hold'}: see below.`
+}
+
+function checkLines(options: EntryReportOptions): string[] {
+  const { anchor, ...others } = options.report.checks
+  const outcomes = Object.entries(others).map(([name, outcome]): Fact => [name, describeCheck(name, outcome, options)])
+  const pipeline: Fact[] =
+    options.hasPipeline && others.policy === undefined ? [['policy', 'none is named: --pipeline was not used']] : []
+  return factLines([...outcomes, ...headLine(options), ...pipeline, ['anchor', describeAnchor(anchor, options)]])
+}
+
+function describeCheck(name: string, outcome: boolean | string, { paint }: EntryReportOptions): string {
+  if (outcome === true) return 'holds'
+  if (outcome === false) return paint('bad', `DOES NOT HOLD: ${CHECK_FAILURES[name as keyof typeof CHECK_FAILURES]}`)
+  if (name === 'policy') return 'not checked: pass --pipeline, the pipeline document'
+  return 'absent: the document has no proof'
+}
+
+function headLine({ report, gathered, paint }: EntryReportOptions): Fact[] {
+  const { valid, checks, tree_head: found } = report
+  if (!valid || checks.inclusion === 'absent') return []
+  if (!found) return [['tree head', `not checked: ${gathered.noHead ?? 'pass --head, a signed tree head of the log'}`]]
+  if (found.tree_head === 'holds') return [['tree head', `holds: ${headHolds(found)}`]]
+  const problem = `${HEAD_PROBLEMS[found.tree_head]} (${found.tree_head})`
+  const isBad = contradictsProof(found)
+  return [
+    ['tree head', isBad ? paint('bad', `DOES NOT HOLD: ${problem}`) : paint('doubtful', `not checked: ${problem}`)],
+  ]
+}
+
+function describeAnchor(anchor: Report['checks']['anchor'], { report, paint }: EntryReportOptions): string {
+  if (anchor === 'absent') return 'absent: the document has no anchor'
+  if (anchor === 'anchored') return `holds: it existed by ${report.proven_by}`
+  if (anchor === 'not_checked_offline') {
+    return report.valid ? 'not checked: pass --rpc, a node of its chain' : 'not checked: the rest does not hold'
+  }
+  const problem = `${ANCHOR_PROBLEMS[anchor]} (${anchor})`
+  return isUnknownAnchor(anchor)
+    ? paint('doubtful', `could not be checked: ${problem}`)
+    : paint('bad', `DOES NOT HOLD: ${problem}`)
+}

@@ -1,0 +1,37 @@
+/** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
+import { parseUrl, type WireSource } from '@claimcheck/core'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { CommandError } from '../errors.ts'
+
+export interface SourceOptions {
+  readonly expectSource?: string
+  readonly listed?: boolean
+}
+
+/**
+ * What is not as expected, to follow "The receipt is valid, but"; undefined when nothing was asked, or all is as expected.
+ * @throws CommandError `could_not_check` for what is no host
+ */
+export function sourceProblem(source: WireSource | undefined, options: SourceOptions): string | undefined {
+  const expected = options.expectSource === undefined ? undefined : placeOf(options.expectSource)
+  if (expected === undefined && !options.listed) return undefined
+  if (!source) return 'it does not say where it was read'
+  if (options.listed && !source.listed) return 'its issuer does not list the place where it was read'
+  if (expected === undefined) return undefined
+  if ('source_id' in source) return `it withholds the address where it was read, and ${expected} was expected`
+  const found = parseUrl(source.base_url) ? placeOf(source.base_url) : source.base_url
+  return found === expected ? undefined : `it was read at ${visible(found)}, and ${expected} was expected`
+}
+
+/** Host, port and path: a host alone is not a path on it, which somebody else may own. */
+function placeOf(text: string): string {
+  const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
+  const url = parseUrl(address)
+  if (!url || /[\s?#@]/.test(text)) {
+    throw new CommandError(
+      'could_not_check',
+      '--expect-source takes a host, such as api.github.com or git.example.com/team.',
+    )
+  }
+  return url.host + url.pathname.replace(/\/+$/, '')
+}

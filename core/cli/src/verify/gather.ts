@@ -1,0 +1,138 @@
+/** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes beside its URL. */
+import {
+  type Bundle,
+  isJsonObject,
+  type JsonValue,
+  type KeySet,
+  KeySetError,
+  parseKeySet,
+  treeSizeIn,
+} from '@claimcheck/core'
+import { readBundle } from '@claimcheck/core/words/document'
+import { CommandError } from '../errors.ts'
+import { isUrl, type Read, readSource, tryReading } from './source.ts'
+
+export interface GatherOptions {
+  readonly keys?: string
+  readonly evidence?: string
+  readonly head?: string
+}
+
+export interface Gathered {
+  readonly bundle: Bundle
+  /** Undefined: those in the bundle are all there is, and they show nothing of who made it. */
+  readonly keys: KeySet | undefined
+  /** Who tells rules and words; undefined where nobody does. */
+  readonly toldBy: string | undefined
+  /** Any URL of the issuer's host. */
+  readonly issuer: string | undefined
+  /** Why there is no evidence to check. */
+  readonly noEvidence: string | undefined
+  /** Why there is no tree head to check. */
+  readonly noHead: string | undefined
+}
+
+/**
+ * @param text what was read at `source`
+ * @throws CommandError `could_not_check` when something that an option names cannot be read, and without keys
+ */
+export async function gather(text: string, source: string, options: GatherOptions): Promise<Gathered> {
+  const given = readBundle(text) ?? { receipt: text }
+  const keySource = options.keys ?? keysBeside(source)
+  const issuer = [source, keySource].find((place) => place !== undefined && isUrl(place))
+  const [keysText, published, evidence, head] = await Promise.all([
+    keySource === undefined ? given.keys : readSource(keySource),
+    publishedAt('/v1/profiles', issuer),
+    readBeside(options.evidence, given.evidence, evidenceBeside(source)),
+    readBeside(options.head, given.tree_head, issuer && new URL('/v1/log/head', issuer).href),
+  ])
+  const keys = readKeys(keysText, keySource ?? source)
+  const consistency =
+    options.head === undefined && given.tree_head !== undefined
+      ? given.consistency
+      : await publishedAt(consistencyPath(given.receipt, head.text), issuer)
+  // Not the other way round: whoever made a bundle must not put words into the mouth of the issuer that an option names.
+  const profiles = published ?? given.profiles
+  const bundle = {
+    receipt: given.receipt,
+    ...(keySource === undefined && given.keys !== undefined ? { keys: given.keys } : {}),
+    ...(profiles === undefined ? {} : { profiles }),
+    ...(evidence.text === undefined ? {} : { evidence: evidence.text }),
+    ...(head.text === undefined ? {} : { tree_head: head.text }),
+    ...(consistency === undefined ? {} : { consistency }),
+  }
+  return {
+    bundle,
+    keys: keySource === undefined ? undefined : keys,
+    toldBy: published !== undefined && issuer !== undefined ? new URL(issuer).host : profiles && 'the bundle',
+    issuer,
+    noEvidence: problemOf(evidence),
+    noHead: problemOf(head),
+  }
+}
+
+type Found = Read | { readonly text?: never; readonly problem?: never }
+
+/** What an option names must be there; what else there is, is read as far as it can be. */
+async function readBeside(
+  named: string | undefined,
+  given: string | undefined,
+  place: string | undefined,
+): Promise<Found> {
+  if (named !== undefined) return { text: await readSource(named) }
+  if (given !== undefined) return { text: given }
+  return place === undefined ? {} : tryReading(place)
+}
+
+function problemOf(found: Found): string | undefined {
+  return 'problem' in found ? found.problem : undefined
+}
+
+async function publishedAt(path: string | undefined, issuer: string | undefined): Promise<string | undefined> {
+  if (issuer === undefined || path === undefined) return undefined
+  return (await tryReading(new URL(path, issuer).href)).text
+}
+
+/** Of the proof that leads from the receipt's tree to the head's; undefined where none is needed, or none can be. */
+function consistencyPath(receipt: string, head: string | undefined): string | undefined {
+  const first = proofSizeIn(receipt)
+  const second = head === undefined ? undefined : treeSizeIn(head)
+  if (first === undefined || second === undefined || first >= second) return undefined
+  return `/v1/log/consistency?first=${first}&second=${second}`
+}
+
+function proofSizeIn(receipt: string): number | undefined {
+  try {
+    const { proof } = JSON.parse(receipt) as { readonly proof?: JsonValue }
+    const size = proof !== undefined && isJsonObject(proof) ? proof.tree_size : undefined
+    return Number.isSafeInteger(size) ? (size as number) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined where there is none to guess. */
+export function keysBeside(source: string): string | undefined {
+  return isUrl(source) ? new URL('/.well-known/poaw-keys.json', source).href : undefined
+}
+
+/** @throws CommandError */
+export function readKeys(text: string | undefined, source: string): KeySet {
+  if (text === undefined) {
+    throw new CommandError('could_not_check', "Name the issuer's key document with --keys (a file or a URL).")
+  }
+  try {
+    return parseKeySet(text)
+  } catch (error) {
+    if (!(error instanceof KeySetError)) throw error
+    throw new CommandError('could_not_check', `${source} is not a key document.`)
+  }
+}
+
+/** Undefined where the source is not the address at which a Claimcheck publishes a receipt. */
+function evidenceBeside(source: string): string | undefined {
+  if (!isUrl(source)) return undefined
+  const { origin, pathname } = new URL(source)
+  const path = pathname.replace(/\/+$/, '')
+  return /\/v1\/receipts\/[^/]+$/.test(path) ? `${origin}${path}/evidence` : undefined
+}

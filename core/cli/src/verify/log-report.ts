@@ -1,0 +1,73 @@
+/** What the check of a tree head, an inclusion document or a consistency document found, in lines for a person. */
+import { isTreeHead, type JsonObject, type JsonValue, type TreeHeadReport } from '@claimcheck/core'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { factLines } from './facts.ts'
+import type { Paint } from './style.ts'
+
+const HEAD_FAILURES: Readonly<Record<keyof TreeHeadReport['checks'], string>> = {
+  shape: 'a member is missing, malformed or not allowed',
+  key: 'the key document has no such key, or the key was not in use at the time of issue',
+  signature: 'the signature does not fit the content and the key',
+}
+
+export function treeHeadReport(report: TreeHeadReport, head: JsonValue, paint: Paint): string[] {
+  if (!report.valid || !isTreeHead(head)) {
+    const name = (['shape', 'key', 'signature'] as const).find((check) => !report.checks[check])!
+    return [paint('bad', `NOT valid, as a tree head: ${HEAD_FAILURES[name]}.`)]
+  }
+  const { log_id, tree_size, root_hash, issued_at } = head.body
+  return [
+    paint('good', `Valid tree head: the issuer signed this state of its log, with ${entries(tree_size)}.`),
+    '',
+    ...factLines([
+      ['log', visible(log_id)],
+      ['tree size', String(tree_size)],
+      ['root', visible(root_hash)],
+      ['issued at', visible(issued_at)],
+      ['key', visible(head.signature.key_id)],
+    ]),
+  ]
+}
+
+export function inclusionReport(isValid: boolean, document: JsonValue, paint: Paint): string[] {
+  if (!isValid) {
+    const problem = 'the proof does not lead from the leaf to the root, or a member is missing or malformed'
+    return [paint('bad', `NOT valid, as an inclusion document: ${problem}.`)]
+  }
+  const { log_id, leaf_index, leaf_hash, tree_size, root_hash } = document as JsonObject
+  return [
+    paint('good', `Valid inclusion document: leaf ${leaf_index} is in the tree with ${entries(tree_size)}.`),
+    paint('doubtful', 'It is not signed: compare the root with a signed tree head of the log.'),
+    '',
+    ...factLines([
+      ['log', visible(String(log_id))],
+      ['leaf', visible(String(leaf_hash))],
+      ['root', `${visible(String(root_hash))} (${entries(tree_size)})`],
+    ]),
+  ]
+}
+
+export function consistencyReport(isValid: boolean, document: JsonValue, paint: Paint): string[] {
+  if (!isValid) {
+    const problem = 'the proof does not connect the two roots, or a member is missing or malformed'
+    return [paint('bad', `NOT valid, as a consistency document: ${problem}.`)]
+  }
+  const { log_id, first, first_root, second, second_root } = document as JsonObject
+  return [
+    paint(
+      'good',
+      `Valid consistency document: the tree with ${entries(second)} begins with the tree with ${entries(first)}.`,
+    ),
+    paint('doubtful', 'It is not signed: compare both roots with signed tree heads of the log.'),
+    '',
+    ...factLines([
+      ['log', visible(String(log_id))],
+      ['first root', `${visible(String(first_root))} (${entries(first)})`],
+      ['second root', `${visible(String(second_root))} (${entries(second)})`],
+    ]),
+  ]
+}
+
+function entries(count: JsonValue | undefined): string {
+  return `${count} ${count === 1 ? 'entry' : 'entries'}`
+}

@@ -1,0 +1,86 @@
+/** What a valid receipt says, for a person: in the words of its issuer where those were read, else by names. */
+import {
+  claimSentence,
+  factSentences,
+  type JsonObject,
+  outcomeSentence,
+  type PublishedWords,
+  type Receipt,
+  type ReceiptObservation,
+} from '@claimcheck/core'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+import { sourceWords } from '@claimcheck/core/words/sources'
+import { BOUND_WORDS, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
+import type { Fact } from './facts.ts'
+
+export interface Summary {
+  readonly heading: string
+  readonly facts: readonly Fact[]
+  readonly lists: readonly { readonly heading: string; readonly facts: readonly Fact[] }[]
+  readonly sentences: readonly string[]
+}
+
+/** Templates that a service publishes. No receipt signs them: what is made of them is told as its words. */
+export interface IssuerWords {
+  /** Where they were read. */
+  readonly host: string
+  readonly words: PublishedWords
+}
+
+export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | undefined): Summary {
+  const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
+  const { value, reason_code } = verdict
+  const titles = issuerWords?.words.titles
+  return {
+    heading: `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
+    facts: [
+      ['agent', agent.bound === true ? `${agent.id} (bound)` : agent.id],
+      ['action', issuerWords ? `${issuerWords.words.words.title} (${claim.action})` : claim.action],
+      ['target', claim.target],
+      ['read at', observation.source && sourceWords(observation.source)],
+      ['checked by', pluginWords(observation.verifier)],
+      ['verdict', value],
+      ['reason', reason_code && `${REASON_WORDS[reason_code]} (${reason_code})`],
+      ['claimed at', claim.claimed_at],
+      ['appeared', observation.appeared && intervalWords(observation.appeared)],
+      ['observed at', observation.observed_at],
+      ['deadline at', observation.deadline_at],
+      ['issued at', issued_at],
+      ['issuer', issuer.name ?? issuer.key_id],
+      ['receipt', receipt_id],
+    ],
+    lists: [
+      { heading: 'Params', facts: named(claim.params, titles?.params) },
+      { heading: 'Facts', facts: named(observation.facts, titles?.facts) },
+    ].filter(({ facts }) => facts.length > 0),
+    sentences: [
+      ...(issuerWords ? toldBy(issuerWords, body) : []),
+      agent.bound === true ? BOUND_WORDS : undefined,
+      vouchedFor(value),
+    ].filter((sentence) => sentence !== undefined),
+  }
+}
+
+function toldBy({ host, words }: IssuerWords, { claim, observation, verdict }: Receipt['body']): string[] {
+  const named = { target: claim.target, params: claim.params, facts: observation.facts }
+  const found = outcomeSentence(words, verdict.value, named)
+  return [
+    `As ${host} words it:`,
+    `  Claimed: ${claimSentence(words, named)}`,
+    ...(found === undefined ? [] : [`  Found: ${found}`]),
+    ...factSentences(words, named).map((sentence) => `  ${sentence}`),
+  ]
+}
+
+/** Each with its title before its name, where it has one. */
+function named(members: JsonObject, titles: Readonly<Record<string, string>> = {}): Fact[] {
+  return Object.entries(members).map(([name, value]) => {
+    const title = Object.hasOwn(titles, name) ? `${titles[name]} (${name})` : name
+    return [title, typeof value === 'string' ? value : JSON.stringify(value)]
+  })
+}
+
+function intervalWords({ not_before, not_after, source }: NonNullable<ReceiptObservation['appeared']>): string {
+  const by = source === 'destination' ? "by the destination's own log" : 'by what the checks saw'
+  return not_before === undefined ? `by ${not_after}, ${by}` : `between ${not_before} and ${not_after}, ${by}`
+}

@@ -1,0 +1,93 @@
+/** Reads what `verify` is given: files and URLs, within limits. */
+import { readFile } from 'node:fs/promises'
+import { parseUrl } from '@claimcheck/core'
+import { visible } from '@claimcheck/core/words/plain-text'
+import { CommandError } from '../errors.ts'
+
+const FETCH_TIMEOUT_MS = 20_000
+const GONE = 410
+const LONGEST_DETAIL = 500
+const LARGEST_DOCUMENT_BYTES = 5 * 1024 * 1024
+const MOST_REDIRECTS = 5
+
+export function isUrl(source: string): boolean {
+  return /^https?:\/\//i.test(source)
+}
+
+/** @throws CommandError `could_not_check` */
+export async function readSource(source: string): Promise<string> {
+  try {
+    return textOf(await (isUrl(source) ? download(source) : readFile(source)))
+  } catch (error) {
+    throw new CommandError('could_not_check', `${source} could not be read: ${reasonOf(error as Error)}`)
+  }
+}
+
+export type Read = { readonly text: string } | { readonly text?: never; readonly problem: string }
+
+export async function tryReading(place: string): Promise<Read> {
+  try {
+    return { text: await readSource(place) }
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
+    return { problem: error.message.replace(/\.$/, '') }
+  }
+}
+
+async function download(url: string): Promise<Uint8Array> {
+  const response = await follow(url, AbortSignal.timeout(FETCH_TIMEOUT_MS))
+  if (response.status === GONE) throw new Error(`the server answered with status ${GONE}: ${await detailOf(response)}`)
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > LARGEST_DOCUMENT_BYTES) throw new Error(`it is larger than ${LARGEST_DOCUMENT_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Within the origin alone: whoever redirects elsewhere would choose, in place of the reader, whose word the check takes. */
+async function follow(url: string, signal: AbortSignal): Promise<Response> {
+  const { origin } = new URL(url)
+  for (let at = url, redirects = 0; ; redirects++) {
+    const response = await fetch(at, { signal, redirect: 'manual' })
+    const location = response.headers.get('location')
+    if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+    await response.body?.cancel()
+    const next = parseUrl(location, at)
+    if (next?.origin !== origin) {
+      const place = next && next.origin !== 'null' ? next.origin : 'something that is no web address'
+      throw new Error(
+        `it redirects to ${place}, and redirects are followed only within ${origin}. If you trust the other address, name it`,
+      )
+    }
+    if (redirects === MOST_REDIRECTS) throw new Error(`it redirects more than ${MOST_REDIRECTS} times`)
+    at = next.href
+  }
+}
+
+/** What an issuer says of a receipt whose content it has erased. Anybody may have written it. */
+async function detailOf(response: Response): Promise<string> {
+  const { detail } = (await response.json().catch(() => ({}))) as { readonly detail?: unknown }
+  return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
+}
+
+/** A byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+}
+
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code !== undefined && Object.hasOwn(FILE_PROBLEMS, code)) return FILE_PROBLEMS[code]!
+  // `fetch` says no more than that it failed: the cause says why.
+  return error.cause instanceof Error ? error.cause.message : error.message
+}

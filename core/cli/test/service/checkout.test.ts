@@ -1,0 +1,178 @@
+/** What a checkout says about its last push, with real git. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lastPush, type PushOptions } from '@claimcheck/cli/service/checkout'
+import t, { type Test } from 'tap'
+
+const PERSON = ['-c', 'user.name=A', '-c', 'user.email=a@example.com']
+
+/** A checkout whose `origin` has a web address and is really a folder beside it. */
+function checkout(t: Test, format = 'sha1') {
+  const root = t.testdir()
+  const folder = join(root, 'work')
+  const bare = join(root, 'bare.git')
+  mkdirSync(folder)
+  const git = (...args: string[]) =>
+    execFileSync('git', [...PERSON, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim()
+  execFileSync('git', ['init', '-q', '--bare', '-b', 'main', `--object-format=${format}`, bare])
+  git('init', '-q', '-b', 'main', `--object-format=${format}`)
+  const commit = () => {
+    git('commit', '-q', '--allow-empty', '-m', 'x')
+    return git('rev-parse', 'HEAD')
+  }
+  /** Pushes really, and gives the remote its web address afterwards. */
+  const push = (...args: string[]) => {
+    git('remote', 'set-url', 'origin', bare)
+    git('push', '-q', ...args)
+    git('remote', 'set-url', 'origin', 'git@github.com:acme/api.git')
+  }
+  git('remote', 'add', 'origin', bare)
+  const last = (options: PushOptions = {}, at = folder) => lastPush(at, options)
+  return { root, folder, bare, git, commit, push, last }
+}
+
+const noPush = (message: RegExp) => ({ code: 'no_push', message })
+
+t.test('a branch with an upstream: its repository, its branch there, its commit', async (t) => {
+  const { git, commit, push, last } = checkout(t)
+  const sha = commit()
+  push('-u', 'origin', 'main')
+  t.strictSame(await last(), { host: 'github.com', slug: 'acme/api', branch: 'main', sha })
+  git('switch', '-q', '-c', 'mine')
+  const second = commit()
+  push('-u', 'origin', 'mine:theirs')
+  t.strictSame(await last(), { host: 'github.com', slug: 'acme/api', branch: 'theirs', sha: second })
+  t.match(await last({ branch: 'theirs', commit: 'HEAD~1' }), { sha })
+})
+
+t.test('a commit of a repository of SHA-256 has a name of 64 characters', async (t) => {
+  const { commit, push, last } = checkout(t, 'sha256')
+  const sha = commit()
+  push('-u', 'origin', 'main')
+  t.match(sha, /^[0-9a-f]{64}$/)
+  t.match(await last(), { branch: 'main', sha })
+})
+
+t.test('without an upstream it is the branch of the same name, at the remote that git push takes', async (t) => {
+  const { git, commit, push, last } = checkout(t)
+  commit()
+  push('origin', 'main')
+  t.match(await last(), { slug: 'acme/api', branch: 'main' })
+  git('remote', 'add', 'fork', 'https://user:secret@gitlab.com/me/api.git')
+  git('update-ref', 'refs/remotes/fork/main', 'HEAD')
+  git('config', 'remote.pushDefault', 'fork')
+  t.match(await last(), { host: 'gitlab.com', slug: 'me/api', branch: 'main' })
+  t.match(await last({ remote: 'origin' }), { host: 'github.com', slug: 'acme/api' })
+  git('config', 'branch.main.pushRemote', 'origin')
+  t.match(await last(), { slug: 'acme/api' })
+  git('config', 'remote.origin.push', 'refs/heads/main:refs/heads/elsewhere')
+  t.match(await last({ unchecked: true }), { branch: 'elsewhere' })
+})
+
+t.test('what was not pushed is not claimed', async (t) => {
+  const { commit, push, last } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  commit()
+  await t.rejects(last(), noPush(/is not on origin\/main, as far as this checkout knows: push it first/))
+  t.match(await last({ unchecked: true }), { branch: 'main' })
+  await t.rejects(last({ branch: 'other' }), noPush(/not on origin\/other/))
+})
+
+t.test('a detached HEAD needs the name of the branch', async (t) => {
+  const { git, commit, push, last } = checkout(t)
+  const sha = commit()
+  push('-u', 'origin', 'main')
+  git('checkout', '-q', '--detach')
+  await t.rejects(last(), noPush(/HEAD is detached.*--branch/))
+  t.match(await last({ branch: 'main' }), { sha, branch: 'main' })
+})
+
+t.test('a worktree, and a folder within, say the same', async (t) => {
+  const { root, folder, git, commit, push, last } = checkout(t)
+  const sha = commit()
+  push('-u', 'origin', 'main')
+  git('worktree', 'add', '-q', '--track', '-b', 'second', join(root, 'tree'), 'origin/main')
+  t.match(await last({}, join(root, 'tree')), { sha, branch: 'main', slug: 'acme/api' })
+  mkdirSync(join(folder, 'deep'))
+  t.match(await last({}, join(folder, 'deep')), { sha })
+})
+
+t.test('no checkout, no commit, no remote, and remotes that are no code hosts', async (t) => {
+  const { git, commit, last, folder } = checkout(t)
+  await t.rejects(lastPush('/', {}), noPush(/no git checkout/))
+  await t.rejects(last(), noPush(/no commit "HEAD"/))
+  commit()
+  await t.rejects(last({ commit: '--all' }), noPush(/no commit "--all"/))
+  await t.rejects(last({ unchecked: true }), noPush(/leads to no repository of a code host/), 'a folder')
+  t.match(await last({ unchecked: true, target: 'acme/api', host: 'github.com' }), { slug: 'acme/api', branch: 'main' })
+  git('remote', 'set-url', 'origin', 'git@work:acme/api.git')
+  await t.rejects(last({ unchecked: true }), noPush(/"work" is a name for ssh.*--host/))
+  t.match(await last({ unchecked: true, host: 'github.com' }), { host: 'github.com', slug: 'acme/api' })
+  git('remote', 'set-url', '--add', 'origin', 'git@github.com:acme/other.git')
+  await t.rejects(last({ unchecked: true }), noPush(/several repositories/))
+  for (const branch of ['-x', 'a..b', 'a b', '']) {
+    await t.rejects(last({ branch, unchecked: true }), noPush(/no name of a branch/), branch)
+  }
+  await t.rejects(last({ remote: 'nobody' }), noPush(/no remote "nobody"/))
+  await t.rejects(last({ remote: '--help' }), noPush(/no remote "--help"/))
+  git('remote', 'remove', 'origin')
+  await t.rejects(last(), noPush(/no remote: add one/))
+  git('remote', 'add', 'one', 'git@github.com:acme/api.git')
+  git('remote', 'add', 'two', 'git@github.com:acme/api.git')
+  await t.rejects(last(), noPush(/Which remote.*one, two/))
+  t.ok(existsSync(folder))
+})
+
+t.test('nothing that the checkout configures is run', async (t) => {
+  const { root, folder, git, commit, push, last } = checkout(t)
+  commit()
+  push('-u', 'origin', 'main')
+  const trap = join(root, 'trap')
+  writeFileSync(trap, `#!/bin/sh\ntouch ${join(root, 'sprung')}\n`, { mode: 0o755 })
+  for (const name of [
+    'core.fsmonitor',
+    'core.pager',
+    'core.sshCommand',
+    'core.editor',
+    'core.askPass',
+    'alias.remote',
+  ]) {
+    git('config', name, name.startsWith('alias') ? `!${trap}` : trap)
+  }
+  git('config', 'credential.helper', `!${trap}`)
+  for (const hook of ['reference-transaction', 'post-index-change', 'pre-push']) {
+    writeFileSync(join(folder, '.git/hooks', hook), `#!/bin/sh\ntouch ${join(root, 'sprung')}\n`, { mode: 0o755 })
+  }
+  t.match(await last(), { slug: 'acme/api' })
+  t.notOk(existsSync(join(root, 'sprung')))
+})
+
+t.test(
+  'nothing is fetched, by whatever the checkout configures, and also by a git that knows less than this one',
+  async (t) => {
+    const { root, folder, git, commit, last } = checkout(t)
+    commit()
+    const trap = join(root, 'trap')
+    writeFileSync(trap, `#!/bin/sh\ntouch ${join(root, 'sprung')}\n`, { mode: 0o755 })
+    git('config', 'core.repositoryFormatVersion', '1')
+    git('config', 'extensions.partialClone', 'origin')
+    git('config', 'remote.origin.promisor', 'true')
+    git('config', 'remote.origin.url', `ext::${trap}`)
+    git('config', 'protocol.ext.allow', 'always')
+    writeFileSync(join(folder, '.git/refs/heads/main'), `${'1'.repeat(40)}\n`)
+    await t.rejects(last(), noPush(/no commit "HEAD"/))
+
+    const { PATH } = process.env
+    t.teardown(() => {
+      process.env.PATH = PATH
+    })
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim()
+    mkdirSync(join(root, 'old'))
+    writeFileSync(join(root, 'old/git'), `#!/bin/sh\nunset GIT_NO_LAZY_FETCH\nexec ${real} "$@"\n`, { mode: 0o755 })
+    process.env.PATH = `${join(root, 'old')}:${PATH}`
+    await t.rejects(last(), noPush(/no commit "HEAD"/))
+    t.notOk(existsSync(join(root, 'sprung')))
+  },
+)

@@ -1,0 +1,48 @@
+/** What verdicts and their reasons mean, in sentences that the console and the command line share. */
+import { type Named, outcomeSentence, type Worded } from '../contract/words.ts'
+import type { ReasonCode, VerdictValue } from '../verdict.ts'
+
+export const VERDICT_WORDS: Readonly<Record<VerdictValue, string>> = {
+  verified: 'The outcome is there as claimed, and it appeared in time.',
+  late: 'The outcome is there as claimed, but it appeared after the tolerance.',
+  mismatch: 'Something is there, but it is not what was claimed.',
+  failed: 'The outcome was not there by the deadline.',
+  unverifiable: 'The claim could not be checked. This says nothing for or against the agent.',
+}
+
+export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
+  observed_after_tolerance: 'It appeared after the tolerance and before the deadline.',
+  content_mismatch: 'The target has an outcome with other content than claimed.',
+  target_mismatch: 'The outcome exists, but not at the claimed target.',
+  not_found: 'It was not there by the deadline.',
+  no_connection: 'The workspace has no connection that can read this destination.',
+  permission_denied: 'The destination did not allow the service to read this.',
+  rate_limited: 'The destination limited the number of requests.',
+  destination_unavailable: 'The destination could not be reached, or its answers were not usable.',
+  unsupported_action: 'The service has no plugin that checks this action.',
+  claim_ambiguous: 'The claim, or what was seen, can be read in more than one way.',
+  verifier_error: 'The check stopped with an error of the verifier.',
+}
+
+/** Of a receipt whose agent is bound. */
+export const BOUND_WORDS =
+  'The agent is bound: its workspace lets only certain API keys speak for it, and the claim came through one of them.'
+
+/** What was found. @param worded undefined where nobody has told the words of this action */
+export function outcomeWords(
+  verdict: VerdictValue,
+  reason: ReasonCode | undefined,
+  worded: Worded | undefined,
+  named: Named,
+): string {
+  if (verdict === 'unverifiable' && reason !== undefined) return `${VERDICT_WORDS.unverifiable} ${REASON_WORDS[reason]}`
+  return (worded && outcomeSentence(worded, verdict, named)) ?? VERDICT_WORDS[verdict]
+}
+
+const VOUCHES =
+  'Verified says that the outcome was there in time, at this place. It does not say who brought it there, or that it was new.'
+
+/** What a verdict does not say, for the one that people take for more than it says. */
+export function vouchedFor(verdict: VerdictValue): string | undefined {
+  return verdict === 'verified' ? VOUCHES : undefined
+}
