@@ -1,10 +1,7 @@
 /** The frame of a command line: runs the command that the arguments name, and reports how it ended. */
-import { basename } from 'node:path'
 import { Command } from 'commander'
 import { failureOf } from './errors.ts'
-
-/** As the person called it: another command line may offer these commands, too. */
-export const PROGRAM = basename(process.argv[1] ?? 'claimcheck-cli', '.js')
+import { nameProgram } from './typed.ts'
 
 interface ProgramOptions {
   readonly name: string
@@ -12,7 +9,9 @@ interface ProgramOptions {
   readonly version: string
 }
 
+/** The one command line of this process. */
 export function createProgram({ name, description, version }: ProgramOptions): Command {
+  nameProgram(name)
   return new Command(name)
     .description(description)
     .version(version)

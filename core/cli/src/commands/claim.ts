@@ -8,6 +8,7 @@ import { lastPush, type PushOptions } from '../service/checkout.ts'
 import { EXIT_HELP } from '../service/claim-words.ts'
 import { readParams } from '../service/params.ts'
 import { submitClaim } from '../service/submit.ts'
+import { typed } from '../typed.ts'
 
 interface ClaimOptions extends OutputOptions, AccessOptions {
   readonly agent?: string
@@ -28,7 +29,7 @@ const ACTION = 'codehost.commit.push'
 export function addClaimCommands(program: Command): void {
   const claim = withClaimOptions(
     subcommand(program, 'claim', 'claim that something was done: a service looks there, and decides a verdict')
-      .usage('[options]\n       claimcheck claim push [options]')
+      .usage(`[options]\n       ${typed('claim push [options]')}`)
       .enablePositionalOptions()
       .option('--action <name>', `what was done, such as ${ACTION}`)
       .option('--target <target>', 'where, such as OWNER/REPO')
@@ -38,7 +39,7 @@ export function addClaimCommands(program: Command): void {
     if (action === undefined || target === undefined) {
       throw new CommandError(
         'bad_arguments',
-        'Say what was done with --action and --target, or run claimcheck claim push.',
+        `Say what was done with --action and --target, or run ${typed('claim push')}.`,
       )
     }
     await submitted(options, { action, target, params: readParams(param) })

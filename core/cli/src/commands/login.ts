@@ -22,6 +22,7 @@ import {
 } from '../service/profiles.ts'
 import { readSecret } from '../service/secret-input.ts'
 import { untilSignal } from '../service/until-signal.ts'
+import { typed } from '../typed.ts'
 
 interface LoginOptions extends OutputOptions {
   readonly profile?: string
@@ -82,7 +83,7 @@ export function addLoginCommands(program: Command): void {
     print(
       options,
       listed,
-      rows.length > 0 ? table(['', 'PROFILE', 'SERVICE'], rows) : ['No profiles: claimcheck login.'],
+      rows.length > 0 ? table(['', 'PROFILE', 'SERVICE'], rows) : [`No profiles: ${typed('login')}.`],
     )
   })
   subcommand(group, 'use', 'use this profile where nothing names another')
@@ -152,7 +153,7 @@ function placeOf(address: string | undefined, option: string | undefined, profil
   const asked = askedName(option, process.env)
   const known: Profile | undefined = asked === undefined ? undefined : profiles.profiles[asked]
   const given = address ?? (process.env.CLAIMCHECK_URL || undefined) ?? known?.url
-  if (given === undefined) throw new CommandError('bad_arguments', 'Name the service: claimcheck login https://...')
+  if (given === undefined) throw new CommandError('bad_arguments', `Name the service: ${typed('login https://...')}`)
   const url = plainAddress(given)
   const name = asked ?? new URL(url).host.replace(/[[\]]/g, '')
   const before = Object.hasOwn(profiles.profiles, name) ? profiles.profiles[name] : undefined

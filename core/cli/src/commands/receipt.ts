@@ -8,6 +8,7 @@ import { type AccessOptions, accessOf, withAccessOptions } from '../service/acce
 import { openBrowser } from '../service/browser.ts'
 import { receiptPage } from '../service/claim-words.ts'
 import { asking, clientOf } from '../service/client.ts'
+import { typed } from '../typed.ts'
 import { type VerifyOptions, verifyAt, withVerifyOptions } from './verify.ts'
 
 export function addServiceReceiptCommands(receipt: Command): void {
@@ -22,7 +23,7 @@ export function addServiceReceiptCommands(receipt: Command): void {
 
   withAccessOptions(
     withVerifyOptions(
-      subcommand(receipt, 'verify', 'fetch a receipt and check it, as claimcheck verify does').argument(
+      subcommand(receipt, 'verify', `fetch a receipt and check it, as ${typed('verify')} does`).argument(
         '<id>',
         'rcpt_...',
       ),

@@ -117,7 +117,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
     throw new CommandError(
       'could_not_check',
-      `${options.evidence} is of rules that this version of claimcheck does not know.`,
+      `${options.evidence} is of rules that this version of the command does not know.`,
     )
   }
   const notAsExpected = isReceipt(document) ? sourceProblem(report.source, options) : undefined

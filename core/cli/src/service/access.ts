@@ -1,6 +1,7 @@
 /** Which service a command speaks to, and with which key: by its options, then the environment, then a profile. */
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
+import { typed } from '../typed.ts'
 import { askedName, type Env, type Profile, profileNamed, readProfiles } from './profiles.ts'
 
 export interface AccessOptions {
@@ -19,7 +20,7 @@ export function withAccessOptions(command: Command): Command {
     .option('--url <address>', 'of the service; also CLAIMCHECK_URL')
     .addHelpText(
       'after',
-      '\nIt speaks to a service over HTTP: the one of CLAIMCHECK_URL with the key of CLAIMCHECK_API_KEY, or of a profile (claimcheck login).',
+      `\nIt speaks to a service over HTTP: the one of CLAIMCHECK_URL with the key of CLAIMCHECK_API_KEY, or of a profile (${typed('login')}).`,
     )
 }
 
@@ -31,7 +32,7 @@ export function accessOf(options: AccessOptions, env: Env): Access {
   const profile = profileOf(options, env)
   if (url === undefined) {
     if (profile) return { url: profile.url, key: key ?? profile.key }
-    const detail = 'No service is named: run claimcheck login ADDRESS, or set CLAIMCHECK_URL and CLAIMCHECK_API_KEY.'
+    const detail = `No service is named: run ${typed('login ADDRESS')}, or set CLAIMCHECK_URL and CLAIMCHECK_API_KEY.`
     throw new CommandError('not_configured', detail)
   }
   // The key of one service is not sent to another.

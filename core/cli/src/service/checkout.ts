@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { CommandError } from '../errors.ts'
+import { typed } from '../typed.ts'
 import { type Repository, repositoryOf } from './remote-url.ts'
 
 export interface PushOptions {
@@ -44,7 +45,7 @@ const ENV = {
 export async function lastPush(folder: string, options: PushOptions): Promise<Push> {
   const git = gitIn(folder)
   if ((await git('rev-parse', '--git-dir')) === undefined) {
-    throw noPush('This is no git checkout. Go to one, or name what you claim with claimcheck claim --action.')
+    throw noPush(`This is no git checkout. Go to one, or name what you claim with ${typed('claim --action')}.`)
   }
   const sha = await commitOf(git, options.commit ?? 'HEAD')
   const local = await git('symbolic-ref', '--quiet', '--short', 'HEAD')

@@ -2,6 +2,7 @@
 import type { ClaimStatus } from '@claimcheck/client'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
+import { typed } from '../typed.ts'
 import type { Paint, Tone } from '../verify/style.ts'
 
 /** 1 and 2 mean what they mean everywhere: the command failed, or was not understood. */
@@ -34,7 +35,7 @@ export function claimLines(claim: ClaimStatus, url: string, paint: Paint): strin
       ),
       about,
       `  claim ${visible(id)}`,
-      `  follow it with: claimcheck claims watch ${visible(id)}`,
+      `  follow it with: ${typed(`claims watch ${visible(id)}`)}`,
     ]
   }
   const why = reason === null ? '' : ` ${REASON_WORDS[reason] ?? visible(reason)}`

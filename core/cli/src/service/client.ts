@@ -13,6 +13,7 @@ import {
 } from '@claimcheck/client'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { CommandError, type CommandErrorCode } from '../errors.ts'
+import { typed } from '../typed.ts'
 import type { Access } from './access.ts'
 
 /** How long a person waits at a terminal for a service that is away. */
@@ -37,9 +38,9 @@ export async function asking<T>(work: Promise<T>): Promise<T> {
 
 const LONGEST = 1000
 
-const WAYS_ON: Readonly<Partial<Record<CommandErrorCode, string>>> = {
-  unauthorized: 'Log in again with claimcheck login, or set CLAIMCHECK_API_KEY to a key that is valid.',
-  unreachable: 'Look at the address, and whether the service runs.',
+const WAYS_ON: Readonly<Partial<Record<CommandErrorCode, () => string>>> = {
+  unauthorized: () => `Log in again with ${typed('login')}, or set CLAIMCHECK_API_KEY to a key that is valid.`,
+  unreachable: () => 'Look at the address, and whether the service runs.',
 }
 
 export function asCommandError(error: unknown): unknown {
@@ -47,7 +48,7 @@ export function asCommandError(error: unknown): unknown {
   if (error instanceof TypeError) return new CommandError('bad_arguments', refusalOf(error))
   if (!(error instanceof ClaimcheckError)) return error
   const code = codeOf(error)
-  const wayOn = WAYS_ON[code]
+  const wayOn = WAYS_ON[code]?.()
   const words = `${capital(told(error.message)).replace(/\.$/, '')}.`
   return new CommandError(code, wayOn === undefined ? words : `${words} ${wayOn}`)
 }

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, write
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { CommandError } from '../errors.ts'
+import { typed } from '../typed.ts'
 
 export interface Profile {
   /** Of the service, without a slash at its end. */
@@ -85,7 +86,7 @@ export function profileNamed({ profiles }: Profiles, name: string): Profile {
   if (profile) return profile
   const others = Object.keys(profiles)
   const known = others.length > 0 ? `There are ${others.join(', ')}.` : 'There is none yet.'
-  throw new CommandError('not_configured', `There is no profile ${name}. ${known} Make one with claimcheck login.`)
+  throw new CommandError('not_configured', `There is no profile ${name}. ${known} Make one with ${typed('login')}.`)
 }
 
 function readPrivateFile(path: string): string {
