@@ -1,7 +1,7 @@
 /** What calls `claimcheck claim`: the GitHub Action's step, `git push-claimed`, and the hook of coding agents, with real bash, git and claims. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -12,7 +12,8 @@ import { connect } from '../support/connect.ts'
 import { sharedInstallation } from '../support/installation.ts'
 
 const CODEHOST = { use: resolve('plugins/codehost'), trusted: true }
-const COMMAND = `${process.execPath} ${resolve('server/bin/claimcheck.js')}`
+/** Another command line than the one that they come with. */
+const SERVER_COMMAND = `${process.execPath} ${resolve('server/bin/claimcheck.js')}`
 const FOLDER = resolve('core/cli/integrations')
 const run = promisify(execFile)
 
@@ -55,7 +56,6 @@ async function world(t: Test) {
     HOME: folder,
     CLAIMCHECK_URL: installation.url,
     CLAIMCHECK_API_KEY: client.key,
-    CLAIMCHECK_COMMAND: COMMAND,
   }
   const claims = async () => (await client.get('/v1/claims')).body.claims
   return {
@@ -119,7 +119,6 @@ async function step(w: Awaited<ReturnType<typeof world>>, given: Readonly<Record
     ...defaults,
     url: w.env.CLAIMCHECK_URL,
     'api-key': w.env.CLAIMCHECK_API_KEY,
-    command: COMMAND,
     wait: '10',
     ...given,
   }
@@ -161,8 +160,8 @@ t.test('the GitHub Action claims the push of its workflow, and sets outputs and 
     /^### Claimcheck: verified\n\n`codehost\.commit\.push` at `acme\/api-\d+`: \[the receipt\]\(http/,
   )
   t.match(await w.claims(), [{ target: w.slug, agent_id: `github-actions/${w.slug}`, verdict: 'verified' }])
-  await step(w, {})
-  t.equal((await w.claims()).length, 1, 'the same step again is the same claim')
+  t.match(await step(w, { command: SERVER_COMMAND }), { code: 0 })
+  t.equal((await w.claims()).length, 1, 'the same step again, by another command line, is the same claim')
 })
 
 t.test('the GitHub Action fails by verdict, and where it cannot claim', async (t) => {
@@ -209,7 +208,27 @@ t.test('git push-claimed claims what was pushed, and nothing where the push fail
   t.match(await w.claims(), [{ target: w.slug, verdict: 'verified' }])
   const away = { CLAIMCHECK_API_KEY: 'svc_sk_wrong' }
   t.match(await push(['-q', 'origin', 'main'], away), { code: 0, stderr: /invalid or missing/ }, 'the push is done')
-  t.match(await push(['-q', 'origin', 'main'], { ...away, CLAIMCHECK_STRICT: '1' }), { code: 1 })
+  const strict = { CLAIMCHECK_STRICT: '1' }
+  t.match(await push(['-q', 'origin', 'main'], { ...away, ...strict }), { code: 1 })
+  const named = { ...strict, CLAIMCHECK_COMMAND: SERVER_COMMAND }
+  t.match(await push(['-q', 'origin', 'main'], named), { code: 0, stdout: /^verified: / })
+})
+
+t.test('git push-claimed finds its command line through a link, and a copy says what to set', async (t) => {
+  const w = await world(t)
+  const script = join(FOLDER, 'git-hook/git-push-claimed')
+  const from = (folder: string, more = {}) =>
+    ended('git', ['push-claimed', '-q', '-u', 'origin', 'main'], {
+      cwd: w.folder,
+      env: { ...w.env, PATH: `${folder}:${w.env.PATH}`, CLAIMCHECK_STRICT: '1', ...more },
+    })
+  const [linked, copied] = [join(w.folder, 'linked'), join(w.folder, 'copied')]
+  for (const folder of [linked, copied]) mkdirSync(folder)
+  symlinkSync(script, join(linked, 'git-push-claimed'))
+  t.match(await from(linked), { code: 0, stdout: /^verified: / })
+  copyFileSync(script, join(copied, 'git-push-claimed'))
+  t.match(await from(copied), { code: 1, stderr: /Nothing was claimed.*set CLAIMCHECK_COMMAND/ })
+  t.match(await from(copied, { CLAIMCHECK_COMMAND: SERVER_COMMAND }), { code: 0, stdout: /^verified: / })
 })
 
 t.test('the hook of coding agents claims a push in the background, and never stands in the way', async (t) => {
@@ -266,8 +285,18 @@ t.test('the hook of coding agents claims a push in the background, and never sta
   )
 })
 
+t.test('the GitHub Action names no package of Claimcheck at a registry, and keeps the key from what installs', (t) => {
+  const text = readFileSync(join(FOLDER, 'github-action/action.yml'), 'utf8')
+  t.notMatch(text, /npx|npm (?:install|exec)|@claimcheck\/\w+@/)
+  const [, install] = /steps:\n(.*?)\n {4}- id: claim/s.exec(text)!
+  t.match(install, /if: inputs\.command == ''/)
+  t.match(install, /npm ci --workspace @claimcheck\/cli --ignore-scripts/)
+  t.notMatch(install, /env:|inputs\.api-key/)
+  t.end()
+})
+
 t.test('the scripts are in the package, and the hook may be run', async (t) => {
-  const { files } = JSON.parse(readFileSync('server/package.json', 'utf8'))
+  const { files } = JSON.parse(readFileSync('core/cli/package.json', 'utf8'))
   t.ok(files.includes('integrations'))
   await run('sh', ['-n', join(FOLDER, 'git-hook/git-push-claimed')])
 })

@@ -2,13 +2,16 @@
 /**
  * A PostToolUse hook for coding agents: when the agent has run `git push` in its shell, claims the push in a process of its own. It reads the
  * event on standard input, prints nothing and ends with 0, whatever happens: the agent's work goes on.
+ * It runs the command line that it came with, or CLAIMCHECK_COMMAND.
  * CLAIMCHECK_HOOK=wait claims in the hook itself, and tells the agent of a claim that is not verified: exit code 2, with words on standard error.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 
 const LONGEST_WAIT_SECONDS = 45
+const OWN_COMMAND = [process.execPath, fileURLToPath(new URL('../../bin/claimcheck-cli.js', import.meta.url))]
 /** With these, git push pushes no branch. */
 const NOT_A_BRANCH = new Set(['--dry-run', '-n', '--delete', '-d', '--tags', '--help', '-h'])
 
@@ -17,7 +20,8 @@ const folder = event && pushedFrom(event)
 if (folder !== undefined) claim(folder)
 
 function claim(cwd) {
-  const [program, ...before] = (process.env.CLAIMCHECK_COMMAND || 'claimcheck').split(/\s+/)
+  const given = process.env.CLAIMCHECK_COMMAND
+  const [program, ...before] = given ? given.trim().split(/\s+/) : OWN_COMMAND
   const args = [...before, 'claim', 'push']
   const env = { CLAIMCHECK_AGENT: 'coding-agent', ...process.env }
   if (process.env.CLAIMCHECK_HOOK !== 'wait') {

@@ -1,6 +1,7 @@
 /** The step of the GitHub Action: claims, writes the outputs and the summary, and fails by verdict. It needs Node alone. */
 import { spawnSync } from 'node:child_process'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 
 const { env } = process
 const PUSH = 'codehost.commit.push'
@@ -12,7 +13,7 @@ if (unknown !== undefined) stop(`fail-on: ${unknown} is none of ${OUTCOMES.join(
 if (!/^\d{1,5}$/.test(env.INPUT_WAIT ?? '')) stop('wait: write a number of seconds')
 
 const action = env.INPUT_ACTION || PUSH
-const [program, ...before] = (env.INPUT_COMMAND ?? '').split(/\s+/).filter(Boolean)
+const [program, ...before] = command()
 const params = action === PUSH ? pushed() : []
 const given = (env.INPUT_PARAMS ?? '')
   .split('\n')
@@ -52,6 +53,16 @@ console.log(`${verdict} ${receiptUrl}`.trim())
 if (failOn.includes(verdict)) {
   console.log(`::error title=Claimcheck::The claim is ${verdict}.`)
   process.exitCode = 1
+}
+
+/** As given, or what the step before has built. */
+function command() {
+  const words = (env.INPUT_COMMAND ?? '').split(/\s+/).filter(Boolean)
+  if (words.length > 0) return words
+  const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+  if (!existsSync(main))
+    stop(`the command line is not built: ${main} is not there. Build it, or name another one with command`)
+  return [process.execPath, fileURLToPath(new URL('../../bin/claimcheck-cli.js', import.meta.url))]
 }
 
 /** What the workflow was started for, unless the inputs say otherwise. */
