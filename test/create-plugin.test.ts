@@ -20,7 +20,7 @@ interface Outcome {
 }
 
 async function run(folder: string, command: string, ...args: readonly string[]): Promise<Outcome> {
-  // The checkout's `claimcheck` stands in for the one that the package would install from the registry.
+  // The checkout's `claimcheck-cli` stands in for the one that the package would install from the registry.
   const PATH = [process.env.PATH, resolve('node_modules/.bin')].join(delimiter)
   const env = { ...process.env, PATH, NODE_TEST_CONTEXT: undefined, LOG_LEVEL: 'silent' }
   try {
@@ -78,7 +78,7 @@ t.test('the new package builds and passes the kit', async (t) => {
   const path = join(verifier, 'package.json')
   const manifest = JSON.parse(await readFile(path, 'utf8'))
   manifest.dependencies['@claimcheck/core'] = `file:${core}`
-  delete manifest.devDependencies['@claimcheck/server']
+  delete manifest.devDependencies['@claimcheck/cli']
   await writeFile(path, JSON.stringify(manifest))
   const installed = await run(verifier, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund')
   t.equal(installed.code, 0, installed.output)
@@ -218,8 +218,8 @@ t.test('a new package depends on what this checkout has and builds with', async 
   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
   const { devDependencies } = await read('package.json')
   t.strictSame(VERSIONS, {
+    '@claimcheck/cli': (await read('core/cli/package.json')).version,
     '@claimcheck/core': (await read('core/package.json')).version,
-    '@claimcheck/server': (await read('server/package.json')).version,
     '@types/node': devDependencies['@types/node'],
     typescript: devDependencies.typescript,
   })

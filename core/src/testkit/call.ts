@@ -166,8 +166,8 @@ export async function callPlugin<T>(
 }
 
 export function loggerInto(logs: unknown[]): Logger {
-  const write = (fields: unknown, message: unknown) => {
-    logs.push([fields, message])
+  const at = (level: string) => (fields: unknown, message: unknown) => {
+    logs.push([fields, message, level])
   }
-  return { debug: write, info: write, warn: write }
+  return { debug: at('debug'), info: at('info'), warn: at('warn') }
 }

@@ -45,6 +45,8 @@ export interface FaultProxy {
   readonly url: string
   /** The routes that were asked since the last `begin`, each once. */
   routes(): readonly Route[]
+  /** Of the base address of the check that began last. */
+  baseOrigin(): string
   /** How many requests the strike has taken. */
   struck(): number
   /** Begins a check. @param onStrike called at the first request that the strike takes */
@@ -56,28 +58,30 @@ export interface FaultProxy {
 export type Memory = Map<string, Promise<WholeAnswer>>
 
 export interface ProxyOptions {
-  readonly destination: string
+  /** Where requests go on to; undefined: to the base address itself. */
+  readonly destination: string | undefined
   readonly elsewhere: string
   readonly clock: KitClock
   readonly memory: Memory
 }
 
 export async function startFaultProxy({ destination, elsewhere, clock, memory }: ProxyOptions): Promise<FaultProxy> {
-  const destinationOrigin = new URL(destination).origin
+  const given = destination && new URL(destination).origin
   let routes = new Map<string, Route>()
   let struckCount = 0
-  let current: Parameters<FaultProxy['begin']>[0] = { baseOrigin: destinationOrigin }
+  let current: Parameters<FaultProxy['begin']>[0] = { baseOrigin: given ?? '' }
 
   const server = await listen(answer)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { baseOrigin, strike, onStrike } = current
+    const origin = given ?? baseOrigin
     const noted = routes
     const asked = await readRequest(request)
     const key = routeKey(asked)
     const real = async () => {
-      const found = await remembered(asked)
-      const told = linksTo(found, destinationOrigin, baseOrigin)
+      const found = await remembered(asked, origin)
+      const told = linksTo(found, origin, baseOrigin)
       if (!noted.has(key)) noted.set(key, { key, method: asked.method, path: asked.path, answer: told })
       return clock.dated(told)
     }
@@ -88,11 +92,11 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
     await strike.fault({ asked, key, response, real, send, clock, elsewhere })
   }
 
-  function remembered(asked: Asked): Promise<WholeAnswer> {
+  function remembered(asked: Asked, origin: string): Promise<WholeAnswer> {
     const name = memoryKey(asked)
     const known = memory.get(name)
     if (known) return known
-    const answering = sendOn(asked, destinationOrigin)
+    const answering = sendOn(asked, origin)
     memory.set(name, answering)
     answering.catch(() => memory.delete(name))
     return answering
@@ -101,6 +105,7 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
   return {
     url: server.url,
     routes: () => [...routes.values()],
+    baseOrigin: () => current.baseOrigin,
     struck: () => struckCount,
     begin(next) {
       routes = new Map()

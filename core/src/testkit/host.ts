@@ -35,6 +35,8 @@ export interface Lane {
   probe(asked: ProbeAsked): Promise<Called<ProbeResult>>
   /** The connection as the lane's plugin is given it. */
   given(connection: OrAt<GivenConnection>): { readonly type: ConnectionType; readonly options: JsonObject }
+  /** Of the base address of the check that began last. */
+  origin(): string
   close(): Promise<void>
 }
 
@@ -151,6 +153,7 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
       parts,
       verifierFor,
       given: givenTo,
+      origin: proxy.baseOrigin,
       async check(asked) {
         const { claim, previous = [], isSingle = false } = asked
         const verifier = verifierFor(claim.action)!

@@ -25,3 +25,13 @@ export {
   recordingProxy,
   writeRecording,
 } from './recording.ts'
+export {
+  type LogLine,
+  type Trial,
+  type TrialClaim,
+  TrialError,
+  type TrialErrorCode,
+  type TrialOptions,
+  type TrialRequest,
+  tryClaim,
+} from './trial.ts'

@@ -152,7 +152,7 @@ const CREDENTIAL_PARAMETER = /^(?:.*(?:token|secret|password|signature|api_?key)
 const SHORTEST_CREDENTIAL = 6
 const REPLACED = '[credential]'
 
-function exchangeOf(asked: Asked, answer: WholeAnswer): Exchange {
+export function exchangeOf(asked: Asked, answer: WholeAnswer): Exchange {
   const credentials = credentialsOf(asked)
   const clean = (text: string) => credentials.reduce((rest, one) => rest.replaceAll(one, REPLACED), text)
   const call = callOf(asked)

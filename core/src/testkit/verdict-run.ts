@@ -40,7 +40,8 @@ export async function verdictOf(run: VerdictRun): Promise<Verdict | undefined> {
   return undefined
 }
 
-function recordOf(
+/** @returns the check as a host records it */
+export function recordOf(
   { observation, error, readings }: Outcome,
   profile: ActionProfile,
   sentAt: number,

@@ -4,6 +4,8 @@ import { addClaimCommands } from '@claimcheck/cli/commands/claim'
 import { addClaimsCommands } from '@claimcheck/cli/commands/claims'
 import { addLoginCommands } from '@claimcheck/cli/commands/login'
 import { addMcpCommand } from '@claimcheck/cli/commands/mcp'
+import { addPluginCommands } from '@claimcheck/cli/commands/plugin'
+import { addTryCommand } from '@claimcheck/cli/commands/try'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
 import { createProgram, runProgram } from '@claimcheck/cli/program'
 import { VERSION } from '../base/version.ts'
@@ -17,13 +19,12 @@ import { addKeyCommands } from './commands/key.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addMachineCommands } from './commands/machine.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
-import { addPluginCommands } from './commands/plugin.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
 import { addReceiptCommands } from './commands/receipt.ts'
 import { addSecretKeyCommands } from './commands/secret-key.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
-import { addTryCommand } from './commands/try.ts'
+import { AS_THE_SERVICE } from './commands/try.ts'
 import { addUserCommands } from './commands/user.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
 
@@ -65,7 +66,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addVerifyCommand(program)
   addMcpCommand(program)
   addDoctorCommand(program)
-  addTryCommand(program)
+  addTryCommand(program, AS_THE_SERVICE)
   addPluginCommands(program)
   addCopyCommand(program)
 

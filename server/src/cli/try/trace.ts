@@ -1,31 +1,18 @@
 /** Notes the requests of a check as they leave: what the author of a verifier wants to see of them. */
+import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests, Outbound } from '../../outbound/outbound.ts'
 
-export interface TracedRequest {
-  readonly method: string
-  readonly url: string
-  /** Undefined: there was no answer. */
-  status?: number
-  ms: number
-  /** Of the body, as far as it was read. */
-  bytes: number
-  /** How it carried the credential. The credential itself is not known here. */
-  readonly auth?: string
-  /** Why there was no answer. */
-  problem?: string
-}
-
 /** @param requests gets each request when it is sent */
-export function traced(outbound: Outbound, requests: TracedRequest[]): Outbound {
+export function traced(outbound: Outbound, requests: TrialRequest[]): Outbound {
   return { ...outbound, forCheck: (guard) => tracedRequests(outbound.forCheck(guard), requests) }
 }
 
-function tracedRequests(own: CheckRequests, requests: TracedRequest[]): CheckRequests {
+function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequests {
   return {
     ...own,
     async fetch(url, init = {}) {
       const { auth, call, method = call ? 'POST' : 'GET' } = init
-      const request: TracedRequest = { method, url, ms: 0, bytes: 0, ...(auth ? { auth: auth.scheme } : {}) }
+      const request: TrialRequest = { method, url, ms: 0, bytes: 0, ...(auth ? { auth: auth.scheme } : {}) }
       requests.push(request)
       const done = stopwatch(request)
       try {
@@ -40,7 +27,7 @@ function tracedRequests(own: CheckRequests, requests: TracedRequest[]): CheckReq
       }
     },
     async connect(url) {
-      const request: TracedRequest = { method: 'CONNECT', url, ms: 0, bytes: 0 }
+      const request: TrialRequest = { method: 'CONNECT', url, ms: 0, bytes: 0 }
       requests.push(request)
       const done = stopwatch(request)
       return own
@@ -54,14 +41,14 @@ function tracedRequests(own: CheckRequests, requests: TracedRequest[]): CheckReq
   }
 }
 
-function stopwatch(request: TracedRequest): () => void {
+function stopwatch(request: TrialRequest): () => void {
   const startedAt = performance.now()
   return () => {
     request.ms = Math.round(performance.now() - startedAt)
   }
 }
 
-function counted(response: Response, request: TracedRequest): Response {
+function counted(response: Response, request: TrialRequest): Response {
   const { body, status, statusText, headers, url } = response
   if (!body) return response
   const counting = new TransformStream<Uint8Array, Uint8Array>({

@@ -3,16 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { CommandError } from '@claimcheck/cli/errors'
-import {
-  type CheckRecord,
-  type Decision,
-  decide,
-  type Instant,
-  isRead,
-  type JsonObject,
-  nextCheck,
-  secretNames,
-} from '@claimcheck/core'
+import type { Trial } from '@claimcheck/cli/try/trial'
+import { decide, type JsonObject, nextCheck, secretNames } from '@claimcheck/core'
+import type { LogLine, TrialRequest } from '@claimcheck/core/testkit'
 import { ServiceError } from '../../base/errors.ts'
 import { validator } from '../../base/validation.ts'
 import { createCheckRunner } from '../../claims/check.ts'
@@ -20,19 +13,12 @@ import { planClaim } from '../../claims/intake.ts'
 import type { Config, PluginEntry } from '../../config/config.ts'
 import { claimReader } from '../../http/wire/claim.ts'
 import { createAllowances } from '../../outbound/allowances.ts'
-import { createOutbound, type Outbound } from '../../outbound/outbound.ts'
+import { createOutbound } from '../../outbound/outbound.ts'
 import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
-import type { LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
-import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { Isolation, LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { OpenConnection } from '../../workspaces/connections.ts'
 import { createSources } from '../../workspaces/sources.ts'
-import { type TracedRequest, traced } from './trace.ts'
-
-export interface LogLine {
-  readonly level: string
-  readonly message: string
-  readonly fields: Readonly<Record<string, unknown>>
-}
+import { traced } from './trace.ts'
 
 export interface TrialInput {
   readonly config: Config
@@ -41,22 +27,12 @@ export interface TrialInput {
   readonly connection: JsonObject | undefined
   /** Needed where the action is read through several. */
   readonly provider: string | undefined
-  /** Around the outbound of the check. */
-  readonly wrap?: ((outbound: Outbound) => Outbound) | undefined
 }
 
-export interface Trial {
-  readonly plugin: LoadedPlugin
-  readonly registered: RegisteredVerifier
-  readonly claim: ClaimRow
-  readonly record: CheckRecord
-  /** Undefined: one check decides nothing yet. */
-  readonly decision: Decision | undefined
-  readonly nextCheckAt: Instant | undefined
-  readonly requests: readonly TracedRequest[]
-  readonly log: readonly LogLine[]
-  /** The secrets of the connection, which nothing may print. */
-  readonly secrets: readonly string[]
+const HOW: Readonly<Record<Isolation, string>> = {
+  isolated: 'in a sandbox',
+  open: 'in a process of its own, without a sandbox',
+  trusted: 'in this process, trusted',
 }
 
 const CONNECTION_ID = 'conn_try'
@@ -81,11 +57,11 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
       closing: config.checks,
     })
     if (claim.access === 'no_connection') refuseConnection(registered, registry, connection !== undefined)
-    const requests: TracedRequest[] = []
+    const requests: TrialRequest[] = []
     const { check } = createCheckRunner({
       registry,
       sources,
-      outbound: traced(input.wrap?.(outbound) ?? outbound, requests),
+      outbound: traced(outbound, requests),
       allowances: createAllowances({ now }),
       connections: { openById: async () => connection },
       activity: { connectionRead() {} },
@@ -99,8 +75,9 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const decision = decide(profile, claim, [record], record.answeredAt, config.checks)
     const nextCheckAt = decision ? undefined : nextCheck(profile, claim, [record], config.checks).at
     const secrets = secretsOf(registry, connection)
-    const [plugin] = registry.plugins as [LoadedPlugin]
-    return { plugin, registered, claim, record, decision, nextCheckAt, requests, log, secrets }
+    const [{ identity, isolation }] = registry.plugins as [LoadedPlugin]
+    const plugin = { ...identity, isolation, how: HOW[isolation] }
+    return { plugin, profile, claim, record, decision, nextCheckAt, requests, log, secrets }
   } finally {
     await outbound.close()
     await Promise.all(registry.plugins.map(({ parts }) => parts.close()))
@@ -110,10 +87,6 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
 /** No plugin may read the folder of the configuration and that of the data. The author's own folder is neither: there is no installation. */
 function foldersFor({ config, plugin }: TrialInput): Pick<Config, 'pluginDir' | 'dataDir'> {
   return isAbsolute(plugin.use) ? { pluginDir: tmpdir(), dataDir: tmpdir() } : config
-}
-
-export function wasRead({ record }: Pick<Trial, 'record'>): boolean {
-  return isRead(record)
 }
 
 /** @throws CommandError, ServiceError `invalid` */

@@ -1,9 +1,9 @@
-/** `claimcheck plugin`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
+/** `plugin`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
 
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
-import { type TryFiles, trialInput, withTryOptions } from '../try/inputs.ts'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { type TryFiles, withTryOptions } from '../try/inputs.ts'
 
 interface NewOptions extends OutputOptions {
   readonly name?: string
@@ -68,15 +68,13 @@ export function addPluginCommands(program: Command): void {
     .action(async (path: string, options: RecordOptions) => {
       const { existsSync } = await import('node:fs')
       const { readRecording, writeRecording } = await import('@claimcheck/core/testkit')
-      const { createRecorder } = await import('../try/recorder.ts')
-      const { makeTrial, wasRead } = await import('../try/trial.ts')
+      const { kitTrial, wasRead } = await import('../try/trial.ts')
       const { trialJson, trialLines } = await import('../try/report.ts')
       const { out, append = false } = options
       if (existsSync(out) && !append)
         throw new CommandError('usage', `${out} is there: add --append, or name another file.`)
-      const recorder = createRecorder(existsSync(out) ? await readRecording(out) : undefined)
-      const trial = await makeTrial({ ...trialInput(path, options), wrap: recorder.wrap })
-      const recording = recorder.recording()
+      const trial = await kitTrial(path, options, existsSync(out) ? await readRecording(out) : undefined)
+      const { recording } = trial
       if (!recording)
         throw new CommandError('could_not_check', 'The check got no answer, so that nothing was recorded.')
       await writeRecording(out, recording)

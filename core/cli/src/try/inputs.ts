@@ -1,19 +1,15 @@
 /** What `try` and `plugin record` are given: the plugin's place, a claim, the options of a connection. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CommandError } from '@claimcheck/cli/errors'
 import { formatInstant, type Instant, isJsonObject, type JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
-import { loadConfig } from '../../config/config.ts'
-import type { TrialInput } from './trial.ts'
+import { CommandError } from '../errors.ts'
 
 export interface TryFiles {
   readonly claim: string
   readonly connection?: string
   readonly provider?: string
   readonly with?: string
-  readonly open?: boolean
-  readonly trusted?: boolean
 }
 
 export function withTryOptions(command: Command): Command {
@@ -23,24 +19,23 @@ export function withTryOptions(command: Command): Command {
     .option('--connection <file>', 'the options of a connection')
     .option('--provider <provider>', 'of the connection, where the action is read through several')
     .option('--with <file>', 'the options that the configuration would give the plugin')
-    .option('--open', 'without the sandbox, on a system that allows none')
-    .option('--trusted', 'in the process of this command, as an operator can have it for a plugin')
 }
 
-/** @throws CommandError, ConfigError */
-export function trialInput(plugin: string, files: TryFiles): TrialInput {
-  const { claim, connection, provider, with: given, open, trusted } = files
+export interface TrialInput {
+  readonly claim: JsonObject
+  readonly connection: JsonObject | undefined
+  readonly provider: string | undefined
+  /** The options of the plugin. */
+  readonly with: JsonObject
+}
+
+/** @throws CommandError `usage` */
+export function trialInput({ claim, connection, provider, with: given }: TryFiles): TrialInput {
   return {
-    config: loadConfig(process.env, process.cwd()),
-    plugin: {
-      use: pluginAt(plugin),
-      with: given === undefined ? {} : readObject('--with', given),
-      ...(open ? { isolation: 'open' as const } : {}),
-      ...(trusted ? { trusted } : {}),
-    },
     claim: readClaimFile(claim, Date.now()),
     connection: connection === undefined ? undefined : readObject('--connection', connection),
     provider,
+    with: given === undefined ? {} : readObject('--with', given),
   }
 }
 

@@ -1,4 +1,4 @@
-/** The process of `claimcheck plugin test`: imports the definition, runs the kit on it, and sends the report to the command. */
+/** The process of `plugin test`: imports the definition, runs the kit on it, and sends the report to the command. */
 import { pathToFileURL } from 'node:url'
 import { runConformance } from '@claimcheck/core/testkit'
 import type { KitMessage } from './kit.ts'

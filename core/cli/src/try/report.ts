@@ -1,18 +1,17 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
 
-import { table } from '@claimcheck/cli/run'
 import { claimSentence, factSentences, formatInstant, isRead, type JsonObject, outcomeSentence } from '@claimcheck/core'
+import type { TrialRequest } from '@claimcheck/core/testkit'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
-import type { Isolation } from '../../plugins/registry.ts'
-import type { TracedRequest } from './trace.ts'
+import { table } from '../run.ts'
 import type { Trial } from './trial.ts'
 
 const REDACTED = '[credential]'
 
 export function trialLines(trial: Trial): string[] {
-  const { registered, claim, record, requests, log } = trial
-  const { profile } = registered.verifier
+  const { claim, record, requests, log } = trial
+  const { profile } = trial
   const lines = [
     answer(trial),
     next(trial),
@@ -28,10 +27,10 @@ export function trialLines(trial: Trial): string[] {
 }
 
 export function trialJson(trial: Trial): unknown {
-  const { registered, claim, record, decision, nextCheckAt, requests, log, secrets } = trial
-  const { profile } = registered.verifier
+  const { claim, record, decision, nextCheckAt, requests, log, secrets } = trial
+  const { profile } = trial
   const value = {
-    plugin: { ...trial.plugin.identity, isolation: trial.plugin.isolation },
+    plugin: pluginJson(trial),
     claim: { action: claim.action, target: claim.target, params: claim.params, profile_version: profile.version },
     said: claimSentence(profile, claim),
     requests,
@@ -48,15 +47,12 @@ export function trialJson(trial: Trial): unknown {
   return JSON.parse(withoutSecrets(JSON.stringify(value), secrets))
 }
 
-const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
-  isolated: 'in a sandbox',
-  open: 'in a process of its own, without a sandbox',
-  trusted: 'in this process, trusted',
+function pluginJson({ plugin: { how: _, ...plugin } }: Trial) {
+  return plugin
 }
 
-function pluginLine({ plugin: { identity, isolation } }: Trial): string {
-  const { version } = identity
-  return `${identity.package}${version === undefined ? '' : ` ${version}`}, ${ISOLATION_WORDS[isolation]}`
+function pluginLine({ plugin: { package: name, version, how } }: Trial): string {
+  return `${name}${version === undefined ? '' : ` ${version}`}, ${how}`
 }
 
 function answer(trial: Trial): string {
@@ -87,7 +83,7 @@ function next({ decision, nextCheckAt, record, claim }: Trial): string {
 }
 
 function outcomeOf(trial: Trial): string | undefined {
-  const { profile } = trial.registered.verifier
+  const { profile } = trial
   return trial.decision && outcomeSentence(profile, trial.decision.verdict.value, named(trial))
 }
 
@@ -96,12 +92,12 @@ function named({ claim: { target, params }, record }: Trial) {
 }
 
 function observationLines(trial: Trial): string[] {
-  const { record, registered } = trial
+  const { record } = trial
   if (!isRead(record)) return []
   const { kind, facts, stays, ...rest } = record.observation
   const others = Object.entries(rest).map(([name, value]) => `${name.padEnd(10)}${JSON.stringify(value)}`)
   return [
-    ...factSentences(registered.verifier.profile, named(trial)).map((sentence) => `          ${sentence}`),
+    ...factSentences(trial.profile, named(trial)).map((sentence) => `          ${sentence}`),
     '',
     `Saw       ${kind}`,
     ...others,
@@ -123,7 +119,7 @@ function momentOf({ notBefore, notAfter }: Stays[number]['appeared']): string {
   return formatInstant(notBefore) + (notAfter > notBefore ? ` (up to ${notAfter - notBefore} ms later)` : '')
 }
 
-function requestLines(requests: readonly TracedRequest[]): string[] {
+function requestLines(requests: readonly TrialRequest[]): string[] {
   if (requests.length === 0) return ['The check made no request.']
   const rows = requests.map(({ method, url, status, ms, bytes, auth, problem }) => [
     method,
@@ -136,7 +132,7 @@ function requestLines(requests: readonly TracedRequest[]): string[] {
 }
 
 /** What an author meets first: the place to verify runs on their own machine. */
-function privateHint(requests: readonly TracedRequest[]): string[] {
+function privateHint(requests: readonly TrialRequest[]): string[] {
   const refused = requests.find(({ problem }) => /not sent: .*not (?:https|public)/.test(problem ?? ''))
   if (!refused) return []
   return [

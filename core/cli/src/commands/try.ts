@@ -1,0 +1,51 @@
+/** `try`: one check of a claim by a plugin that is being written, and what comes of it. */
+import { isAbsolute } from 'node:path'
+import type { Command } from 'commander'
+import { CommandError } from '../errors.ts'
+import { type OutputOptions, print, subcommand } from '../run.ts'
+import { pluginAt, type TryFiles, withTryOptions } from '../try/inputs.ts'
+import type { Trial } from '../try/trial.ts'
+
+interface TryOptions extends OutputOptions, TryFiles {
+  readonly watch?: boolean
+}
+
+/** Where a check is made. */
+export interface TryingPlace<O extends TryFiles = TryFiles> {
+  readonly description: string
+  /** Adds the options that only this place has. */
+  readonly withOptions: (command: Command) => Command
+  readonly makeTrial: (plugin: string, options: O) => Promise<Trial>
+}
+
+/** In the process of the command: what a plugin's author needs at every step, from few packages. */
+export const IN_PROCESS: TryingPlace = {
+  description:
+    'check one claim with a plugin, in this process, with your rights and without a sandbox: prints the requests, the observation and the verdict. Exit 0 if the check read its destination',
+  withOptions: (command) => command,
+  makeTrial: async (plugin, options) => (await import('../try/trial.ts')).kitTrial(plugin, options),
+}
+
+export function addTryCommand<O extends TryFiles>(program: Command, place: TryingPlace<O>): void {
+  const command = withTryOptions(subcommand(program, 'try', place.description))
+  place
+    .withOptions(command)
+    .option('--watch', 'again, in a new process, whenever a file of the package or of the claim changes')
+    .action(async (plugin: string, options: TryOptions & O) => {
+      if (options.watch) return watch(plugin, options)
+      const { trialJson, trialLines } = await import('../try/report.ts')
+      const { wasRead } = await import('../try/trial.ts')
+      const trial = await place.makeTrial(plugin, options)
+      print(options, trialJson(trial), trialLines(trial))
+      if (!wasRead(trial)) process.exitCode = 1
+    })
+}
+
+async function watch(plugin: string, options: TryOptions): Promise<never> {
+  const { runOnChange, watchedPath } = await import('../try/watch.ts')
+  const use = pluginAt(plugin)
+  if (!isAbsolute(use)) throw new CommandError('usage', '--watch is for a plugin that is named by its path.')
+  const files = [options.claim, options.connection, options.with].filter((file) => file !== undefined)
+  const args = process.argv.slice(2).filter((word) => word !== '--watch')
+  return runOnChange(args, [watchedPath(use), ...files])
+}

@@ -1,0 +1,278 @@
+/** One check of a claim at the place itself, in this process, for the author of a verifier who wants to see what comes of it. */
+import { secretNames } from '../contract/auth.ts'
+import { isPlugin, type Plugin } from '../contract/plugin.ts'
+import { profileProblems } from '../contract/profile-problems.ts'
+import type { Claim, Verifier } from '../contract/verifier.ts'
+import { type CheckRecord, type Instant, isRead } from '../evidence.ts'
+import type { JsonObject } from '../json.ts'
+import type { ActionProfile } from '../profile.ts'
+import { decide } from '../rules/decide.ts'
+import { nextCheck } from '../schedule.ts'
+import { type TSchema, Value } from '../typebox.ts'
+import { CLOSING, type Decision } from '../verdict.ts'
+import type { KitClock } from './clock.ts'
+import type { Struck } from './fault-proxy.ts'
+import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
+import { observationProblem } from './observation.ts'
+import type { GivenConnection } from './options.ts'
+import { type Exchange, exchangeOf, type Recording } from './recording.ts'
+import { recordOf } from './verdict-run.ts'
+import { installWatch } from './watch.ts'
+import { startWatchdog } from './watchdog.ts'
+
+export interface TrialOptions {
+  readonly plugin: Plugin
+  /** What an operator's configuration gives the plugin. */
+  readonly options?: JsonObject
+  readonly claim: TrialClaim
+  /** The options of a connection. */
+  readonly connection?: JsonObject
+  /** Of the connection. Needed where the action is read through several. */
+  readonly provider?: string
+  /** A recording to go on with. */
+  readonly recording?: Recording
+}
+
+export interface TrialClaim {
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimedAt: Instant
+  readonly deadlineAt?: Instant
+}
+
+export interface TrialRequest {
+  readonly method: string
+  readonly url: string
+  /** Undefined: there was no answer. */
+  status?: number
+  ms: number
+  /** Of the body. */
+  bytes: number
+  /** How it carried the credential. */
+  readonly auth?: string
+  /** Why there was no answer. */
+  problem?: string
+}
+
+export interface LogLine {
+  readonly level: string
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+export interface Trial {
+  readonly profile: ActionProfile
+  /** As the check got it. */
+  readonly claim: Claim
+  readonly record: CheckRecord
+  /** Undefined: one check decides nothing yet. */
+  readonly decision: Decision | undefined
+  readonly nextCheckAt: Instant | undefined
+  readonly requests: readonly TrialRequest[]
+  /** What the plugin logs, what it did that a host refuses, and what it threw. */
+  readonly log: readonly LogLine[]
+  /** The secrets of the connection, which nothing may print. */
+  readonly secrets: readonly string[]
+  /** The answers, without credentials; undefined: there was none. */
+  readonly recording: Recording | undefined
+}
+
+export type TrialErrorCode = 'no_plugin' | 'unknown_action' | 'invalid' | 'no_connection' | 'not_here'
+
+/** No check was made: what was given does not allow one. */
+export class TrialError extends Error {
+  override readonly name = 'TrialError'
+  readonly code: TrialErrorCode
+  /** One mistake of an input each. No value is repeated, because it may be a credential. */
+  readonly issues: readonly { readonly loc: readonly string[]; readonly msg: string }[]
+
+  constructor(code: TrialErrorCode, message: string, issues: TrialError['issues'] = []) {
+    super(message)
+    this.code = code
+    this.issues = issues
+  }
+}
+
+/** @throws TrialError before any request; what the plugin does wrong is in the trial */
+export async function tryClaim(given: TrialOptions): Promise<Trial> {
+  const { plugin, options = {} } = given
+  if (!isPlugin(plugin)) throw new TrialError('no_plugin', 'the module exports no plugin: definePlugin makes one')
+  const { programs = [], sockets = [] } = plugin.manifest
+  if (programs.length + sockets.length > 0) {
+    const what = programs.length > 0 ? 'runs programs' : 'speaks another protocol than HTTP'
+    throw new TrialError('not_here', `the plugin ${what}, which only the server's own command line can try`)
+  }
+  refuseIssues('the options are not those of the plugin', plugin.options, options, 'options')
+
+  const log: LogLine[] = []
+  const note = (name: string, problem: string) => {
+    log.push({ level: 'warn', message: `the plugin ${problem}`, fields: { check: name } })
+  }
+  const removeWatch = installWatch()
+  const stopWatchdog = startWatchdog()
+  let lane: Lane | undefined
+  try {
+    const proxy = { destination: undefined, elsewhere: '', clock: MACHINE, memory: new Map() }
+    lane = await openLane({ plugin, options, proxy, socketUrl: undefined, clock: MACHINE, note }).catch((error) => {
+      throw new TrialError('no_plugin', `setup of the plugin fails: ${thrownText(error)}`)
+    })
+    return await checkOnce(lane, given, log)
+  } finally {
+    await lane?.close().catch((error) => note('close.throws', `fails when it is closed: ${thrownText(error)}`))
+    removeWatch()
+    await stopWatchdog()
+  }
+}
+
+/** Dates stay as the destination gives them. */
+const MACHINE: KitClock = { now: Date.now.bind(Date), set() {}, dated: (answer) => answer }
+const DOING = { check: 'try' }
+
+async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promise<Trial> {
+  const verifier = lane.verifierFor(given.claim.action)
+  if (!verifier) {
+    const offered = (lane.parts.verifiers ?? []).map(({ profile }) => profile.action)
+    const list = offered.join(', ') || 'nothing'
+    throw new TrialError('unknown_action', `the plugin does not verify ${given.claim.action}; it verifies: ${list}`)
+  }
+  const { profile } = verifier
+  const wrong = profileProblems(profile)
+  if (wrong.length > 0) throw new TrialError('no_plugin', `the profile ${wrong.join('; the profile ')}`)
+  const claim = claimOf(verifier, given.claim)
+  const connection = connectionOf(lane, verifier, given)
+  const requests: TrialRequest[] = []
+  const exchanges: Exchange[] = []
+  const strike = { fault: (struck: Struck) => traced(struck, requests, exchanges, lane) }
+  const sentAt = MACHINE.now()
+  const outcome = await lane.check({ claim, connection, strike, doing: DOING }).catch((error) => {
+    throw new TrialError('no_connection', (error as Error).message)
+  })
+  const answeredAt = MACHINE.now()
+  const record = withStatus(recordOf(outcome, profile, sentAt, answeredAt), outcome)
+  const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt: sentAt }
+  const decision = decide(profile, times, [record], answeredAt)
+  const origin = requests[0] && new URL(requests[0].url).origin
+  const earlier = given.recording
+  return {
+    profile,
+    claim,
+    record,
+    decision,
+    nextCheckAt: decision ? undefined : nextCheck(profile, times, [record], CLOSING).at,
+    requests,
+    log: [...log, ...outcome.logs.map(logLine), ...problemOf(outcome, profile)],
+    secrets: outcome.secrets,
+    recording:
+      origin === undefined || exchanges.length === 0
+        ? earlier
+        : { version: 1, origin, exchanges: [...(earlier?.exchanges ?? []), ...exchanges] },
+  }
+}
+
+/** @throws TrialError `invalid` */
+function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadlineAt }: TrialClaim): Claim {
+  const { profile } = verifier
+  const check = (one: Pick<Claim, 'target' | 'params'>) => {
+    const problem = `the claim is not one of ${profile.action}`
+    const issues = [
+      ...issuesOf(profile.target, one.target, 'target'),
+      ...issuesOf(profile.params, one.params, 'params'),
+    ]
+    if (issues.length > 0) throw new TrialError('invalid', problem, issues)
+    return one
+  }
+  const plain = check({ target, params })
+  const normal = verifier.normalize ? check(verifier.normalize(structuredClone(plain) as never) as typeof plain) : plain
+  return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs }
+}
+
+/** @throws TrialError */
+function connectionOf(
+  { parts }: Lane,
+  { profile, providers, anonymousSource }: Verifier,
+  { connection: options, provider: named }: TrialOptions,
+): GivenConnection | null {
+  const types = (parts.connections ?? []).filter(({ provider }) => providers.includes(provider))
+  if (options === undefined) {
+    if (profile.access.anonymous && anonymousSource) return null
+    const wanted = types.map((type) => {
+      const secrets = secretNames(type)
+      const names = Object.keys(type.options.properties)
+      return `${type.provider}: ${names.map((name) => (secrets.includes(name) ? `${name} (secret)` : name)).join(', ')}`
+    })
+    throw new TrialError(
+      'no_connection',
+      `${profile.action} is read through a connection, with the options of ${wanted.join('; or of ')}`,
+    )
+  }
+  const provider = named ?? (types.length === 1 ? types[0]!.provider : undefined)
+  const type = types.find((one) => one.provider === provider)
+  if (!type) {
+    const list = types.length === 0 ? 'no connection at all' : types.map((one) => one.provider).join(', ')
+    throw new TrialError('invalid', `${profile.action} is read through ${list}: name one as the provider`)
+  }
+  refuseIssues(`the options are not valid for ${type.provider}`, type.options, options, 'options')
+  return { provider: type.provider, options }
+}
+
+/** Passes a request on to the place itself, and notes it. */
+async function traced(
+  { asked, real, send }: Struck,
+  requests: TrialRequest[],
+  exchanges: Exchange[],
+  lane: Lane,
+): Promise<void> {
+  const { method, path, headers } = asked
+  const scheme = /^\w+(?= )/.exec(headers.authorization ?? '')?.[0].toLowerCase()
+  const url = `${lane.origin()}${path}`
+  const request: TrialRequest = { method, url, ms: 0, bytes: 0, ...(scheme ? { auth: scheme } : {}) }
+  requests.push(request)
+  const startedAt = performance.now()
+  try {
+    const answer = await real()
+    request.status = answer.status
+    request.bytes = answer.body.length
+    exchanges.push(exchangeOf(asked, answer))
+    send(answer)
+  } catch (error) {
+    request.problem = (error as Error).message || thrownText(error)
+    throw error
+  } finally {
+    request.ms = Math.round(performance.now() - startedAt)
+  }
+}
+
+function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {
+  const { status } = (error ?? {}) as { readonly status?: unknown }
+  if (isRead(record) || typeof status !== 'number') return record
+  return { ...record, failure: { ...record.failure, status } }
+}
+
+/** What the plugin did wrong, which a service would put into its log. */
+function problemOf({ observation, error }: Outcome, profile: ActionProfile): LogLine[] {
+  const wrong = observation && observationProblem(profile, observation)
+  if (wrong) return [{ level: 'error', message: 'the check failed', fields: { problem: wrong.problem } }]
+  if (observation || (error as Error | undefined)?.name === 'DestinationError') return []
+  const problem = error instanceof Error ? (error.stack ?? error.message) : thrownText(error)
+  return [{ level: 'error', message: 'the check failed', fields: { problem } }]
+}
+
+function logLine(entry: unknown): LogLine {
+  const [fields, message, level] = entry as readonly [unknown, unknown, string]
+  const isPlain = typeof fields === 'object' && fields !== null
+  return { level, message: String(isPlain ? message : fields), fields: isPlain ? (fields as LogLine['fields']) : {} }
+}
+
+function refuseIssues(problem: string, schema: TSchema, value: unknown, name: string): void {
+  const issues = issuesOf(schema, value, name)
+  if (issues.length > 0) throw new TrialError('invalid', problem, issues)
+}
+
+function issuesOf(schema: TSchema, value: unknown, name: string): TrialError['issues'] {
+  if (Value.Check(schema, value)) return []
+  return [...Value.Errors(schema, value)].map(({ instancePath, message }) => ({
+    loc: [name, ...instancePath.split('/').filter(Boolean)],
+    msg: message,
+  }))
+}
