@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { VERSIONS } from '@claimcheck/create-plugin/package-files'
 import t from 'tap'
@@ -20,9 +20,7 @@ interface Outcome {
 }
 
 async function run(folder: string, command: string, ...args: readonly string[]): Promise<Outcome> {
-  // The checkout's `claimcheck-cli` stands in for the one that the package would install from the registry.
-  const PATH = [process.env.PATH, resolve('node_modules/.bin')].join(delimiter)
-  const env = { ...process.env, PATH, NODE_TEST_CONTEXT: undefined, LOG_LEVEL: 'silent' }
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined, LOG_LEVEL: 'silent' }
   try {
     const { stdout, stderr } = await execute(command, [...args], { cwd: folder, env, maxBuffer: 16 * 1024 * 1024 })
     return { code: 0, output: stdout + stderr }
@@ -34,8 +32,8 @@ async function run(folder: string, command: string, ...args: readonly string[]):
 
 let folder: string
 let verifier: string
-let core: string
-let creator: string
+/** Of what a new package depends on, by name. */
+let archives: Readonly<Record<string, string>>
 
 async function pack(name: string): Promise<string> {
   const { code, output } = await run(name, 'npm', 'pack', '--silent', '--pack-destination', folder)
@@ -44,13 +42,27 @@ async function pack(name: string): Promise<string> {
 }
 
 const create = (...args: readonly string[]) =>
-  run(folder, 'npm', 'exec', '--yes', '--offline', `--package=${creator}`, '--', 'create-plugin', ...args)
+  run(
+    folder,
+    'npm',
+    'exec',
+    '--yes',
+    '--offline',
+    `--package=${archives['@claimcheck/create-plugin']}`,
+    '--',
+    'create-plugin',
+    ...args,
+  )
 
 t.before(async () => {
   // Nothing above it may have packages of its own.
   folder = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-create-')))
-  core = await pack('core')
-  creator = await pack('plugins/create-plugin')
+  archives = {
+    '@claimcheck/core': await pack('core'),
+    '@claimcheck/client': await pack('core/client'),
+    '@claimcheck/cli': await pack('core/cli'),
+    '@claimcheck/create-plugin': await pack('plugins/create-plugin'),
+  }
   verifier = join(folder, 'my-verifier')
 })
 afterFile(() => rm(folder, { recursive: true, force: true }))
@@ -77,8 +89,11 @@ t.test('npm create writes a package with the names that it is given, and says wh
 t.test('the new package builds and passes the kit', async (t) => {
   const path = join(verifier, 'package.json')
   const manifest = JSON.parse(await readFile(path, 'utf8'))
-  manifest.dependencies['@claimcheck/core'] = `file:${core}`
-  delete manifest.devDependencies['@claimcheck/cli']
+  manifest.dependencies['@claimcheck/core'] = `file:${archives['@claimcheck/core']}`
+  manifest.devDependencies['@claimcheck/cli'] = `file:${archives['@claimcheck/cli']}`
+  manifest.overrides = Object.fromEntries(
+    ['client', 'create-plugin'].map((name) => [`@claimcheck/${name}`, `file:${archives[`@claimcheck/${name}`]}`]),
+  )
   await writeFile(path, JSON.stringify(manifest))
   const installed = await run(verifier, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund')
   t.equal(installed.code, 0, installed.output)

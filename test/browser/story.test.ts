@@ -1,5 +1,4 @@
 /** What a new user does, by clicking alone: from the link of the first start to the first verified claim. What is shown once is shown once. */
-import { mkdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Client, createClient } from '@claimcheck/client'
@@ -9,20 +8,11 @@ import { GitServer } from '../destinations/git-server.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { Installation } from '../support/installation.ts'
 import { SkippingClock } from '../support/skipping-clock.ts'
-import { launchBrowser, openPage, type Page } from './browser.ts'
+import { launchBrowser, openPage } from './browser.ts'
+import { picture } from './pictures.ts'
 
 const SLUG = 'acme/api'
 const READER = { username: 'reader', password: 'a-token-that-reads' }
-/** For the README: `npm run screenshots`. */
-const SCREENSHOTS = process.env.SCREENSHOTS
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (!SCREENSHOTS) return
-  mkdirSync(SCREENSHOTS, { recursive: true })
-  await page.evaluate(() => window.scrollTo(0, 0))
-  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) })
-}
-
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
 const TOLERANCE_MS = 10 * 60_000
 /** By then every claim is decided that is not to stay queued. */
@@ -121,7 +111,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
   const receipt = page.url()
   t.match(receipt, /\/r\/rcpt_/)
   await page.locator('#receipt[data-checked=true]').waitFor()
-  await picture(page, 'receipt')
+  await picture(t, page, 'receipt')
   const verify = await runClaimcheck(service.folder, ['verify', receipt])
   t.equal(verify.code, 0, 'the receipt holds')
   await page.goBack()
@@ -135,7 +125,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     await press('Make a key')
     const key = /svc_sk_[\w-]{43}/.exec(await page.locator('main').innerText())?.[0]
     t.ok(key, 'the key is shown')
-    await picture(page, 'key')
+    await picture(t, page, 'key')
     await page.goto(page.url())
     t.notMatch(await page.content(), key!, 'once')
     const whoami = () => fetch(`${service.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
@@ -152,7 +142,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
       for (const verdict of ['late', 'mismatch', 'failed', 'unverifiable', 'queued']) {
         await page.locator('tbody .verdict').getByText(verdict).first().waitFor({ timeout: 60_000 })
       }
-      await picture(page, 'claims')
+      await picture(t, page, 'claims')
       const words = await page.locator('tbody .verdict').allInnerTexts()
       t.strictSame([...new Set(words.map((word) => word.trim()))].sort(), [
         ...['failed', 'late', 'mismatch', 'queued', 'unverifiable', 'verified'],
@@ -162,7 +152,7 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
         .getByText(/came onto \S+ of .* too late\./)
         .first()
         .waitFor()
-      await picture(page, 'claim')
+      await picture(t, page, 'claim')
       await follow('Open')
       await page.locator('#receipt[data-checked=true]').waitFor()
       await page.goBack()
