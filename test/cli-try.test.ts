@@ -1,7 +1,9 @@
 /** `claimcheck-cli try`: one check in the process of the command, by the kit's host. What it shares with the server's is in `try.test.ts`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
@@ -118,6 +120,24 @@ t.test('what is no plugin, does not load, or runs programs says so', async (t) =
   t.match(await cli(folder, ['try', './ends.js', ...WITH]), { code: 1, stderr: /^The plugin ended the process/ })
   const programs = await cli(folder, ['try', resolve('plugins/codehost'), ...WITH])
   t.match(programs, { code: 2, stderr: /^The plugin runs programs.*\n.*@claimcheck\/server/ })
+})
+
+t.test('a recording holds no secret, in no form in which an answer repeats it', async (t) => {
+  const secret = 'se"cr/et+of mine'
+  const server = createServer((request, response) => {
+    response.setHeader('x-repeats', encodeURIComponent(secret))
+    response.end(JSON.stringify({ secret, base64: Buffer.from(secret).toString('base64'), plain: 'kept' }))
+    request.resume()
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => server.close())
+  await once(server, 'listening')
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const folder = files(t, CLAIM, { base_url: base, token: secret })
+  const done = await cli(folder, ['plugin', 'record', PLUGIN, ...WITH, '--out', 'made.json'])
+  t.match(done.stdout, /^Recorded: 1 answers/, done.stderr)
+  const text = readFileSync(join(folder, 'made.json'), 'utf8')
+  t.match(text, 'kept')
+  t.notMatch(text, /of.{1,3}mine|cr%2Fet|c2UiY3IvZXQr/)
 })
 
 /** A plugin in one file that reads nothing, with this code in its check. */

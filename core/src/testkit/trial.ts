@@ -154,6 +154,7 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
   const decision = decide(profile, times, [record], answeredAt)
   const origin = requests[0] && new URL(requests[0].url).origin
   const earlier = given.recording
+  const recorded = exchanges.map((one) => withoutSecrets(one, outcome.secrets))
   return {
     profile,
     claim,
@@ -166,7 +167,7 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
     recording:
       origin === undefined || exchanges.length === 0
         ? earlier
-        : { version: 1, origin, exchanges: [...(earlier?.exchanges ?? []), ...exchanges] },
+        : { version: 1, origin, exchanges: [...(earlier?.exchanges ?? []), ...recorded] },
   }
 }
 
@@ -241,6 +242,25 @@ async function traced(
   } finally {
     request.ms = Math.round(performance.now() - startedAt)
   }
+}
+
+/** Also where an answer repeats a secret of the connection in another form than that in which it was sent. */
+function withoutSecrets(exchange: Exchange, secrets: readonly string[]): Exchange {
+  const clean = (text: string) => secrets.filter((one) => one !== '').reduce(redact, text)
+  const { path, headers, body, encoding } = exchange
+  return {
+    ...exchange,
+    path: clean(path),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, clean(value)])),
+    body: encoding === undefined ? clean(body) : body,
+  }
+}
+
+function redact(text: string, secret: string): string {
+  const base64 = Buffer.from(secret).toString('base64')
+  const inJson = JSON.stringify(secret).slice(1, -1)
+  const forms = [secret, encodeURIComponent(secret), inJson, base64, base64.replace(/=+$/, '')]
+  return forms.reduce((rest, form) => rest.replaceAll(form, '[credential]'), text)
 }
 
 function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {

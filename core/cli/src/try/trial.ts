@@ -1,4 +1,4 @@
-/** What one check showed, from the kit's host in this process or from another one, and the kit's own. */
+/** What one check of a claim showed, wherever it was made; and how the kit's host makes one in this process. */
 
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
