@@ -1,10 +1,7 @@
-/**
- * `npm run demo`: what Claimcheck does, on this machine and without internet.
- * `-- --anchor`: the story, with a chain that says when. `-- --tour`: each action at each kind of place.
- */
+/** `npm run demo`: what Claimcheck does, on this machine and without internet. `-- --anchor`: with a chain that says when. */
 import { tellStory } from './demo/story.ts'
-import { takeTour } from './tour/tour.ts'
+import { installTools } from './tools.ts'
 
-const has = (flag: string) => process.argv.includes(flag)
-const isAsExpected = has('--tour') ? await takeTour() : await tellStory({ isAnchored: has('--anchor') })
-process.exitCode = isAsExpected ? 0 : 1
+const isAnchored = process.argv.includes('--anchor')
+if (isAnchored) await installTools(['chain'])
+process.exitCode = (await tellStory({ isAnchored })) ? 0 : 1

@@ -54,6 +54,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/integrations/', endToEnd: true },
   { at: 'test/python.test', endToEnd: true },
   { at: 'test/token.test', endToEnd: true },
+  { at: 'test/tools.test', endToEnd: true },
   { at: 'test/security/', processes: 1 },
   { at: 'test/site/', processes: 1 },
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log', 'remembered-keys'] },

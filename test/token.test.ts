@@ -1,6 +1,18 @@
 /** The log, signed by keys in a PKCS#11 token: SoftHSM's, through its real module. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { DOMAINS, signedMessage, verifyEd25519 } from '@claimcheck/core'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { createTokenClient, environmentOfModule } from '@claimcheck/server/log/signing/pkcs11/client'
@@ -63,6 +75,27 @@ t.test('what is wrong with a token is told, without the PIN, and a refused PIN i
   t.notMatch(String(first), /wrong-pin/)
   t.equal(await client.keys().catch((error) => error), first, 'a token locks itself after a few')
   t.strictSame(await clientOf(t, made).keys(), [])
+})
+
+t.test('without the package that opens tokens, it says which to install', async (t) => {
+  const { peerDependencies } = JSON.parse(readFileSync('server/package.json', 'utf8'))
+  const wanted = `npm install pkcs11js@${peerDependencies.pkcs11js}`
+  t.ok(readFileSync('server/docs/secret-keys.md', 'utf8').includes(wanted))
+  t.match(JSON.parse(readFileSync('test/tools/token/package.json', 'utf8')).optionalDependencies, peerDependencies)
+  // The files that ship, where nothing that they import is installed but core.
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-no-pkcs11js-'))
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  mkdirSync(join(folder, 'node_modules/@claimcheck'), { recursive: true })
+  symlinkSync(resolve('core'), join(folder, 'node_modules/@claimcheck/core'))
+  for (const file of ['process.js', 'token.js'])
+    copyFileSync(join('server/dist/log/signing/pkcs11', file), join(folder, file))
+  const child = fork(join(folder, 'process.js'), { execArgv: [], serialization: 'advanced' })
+  t.teardown(() => child.kill())
+  child.send({ settings: { module: '/some.so', token: 'a', label: 'b', pin: 'c' } })
+  child.send([{ id: 1, call: 'keys' }])
+  const [replies] = await once(child, 'message')
+  t.match(replies, [{ id: 1, failure: { isFinal: false, message: `not there: ${wanted}` } }])
 })
 
 t.test('the module gets no secret of the service', async (t) => {

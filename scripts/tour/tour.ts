@@ -1,4 +1,4 @@
-/** `npm run demo -- --tour`: what agents do at each kind of place, claimed and verified, a line each. */
+/** What agents do at each kind of place, claimed and verified, a line each. */
 import { createClient } from '@claimcheck/client'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'

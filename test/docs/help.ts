@@ -9,7 +9,7 @@ const SCRIPTS: Readonly<Record<string, unknown>> = {
   ...(packageJson('name', 'a.b.c') as { scripts: object }).scripts,
 }
 /** What comes with Node, and needs no script. */
-const OWN = new Set(['ci', 'test', 'start', 'install', 'create', 'pack'])
+const OWN = new Set(['ci', 'test', 'start', 'install', 'create', 'pack', 'approve-scripts'])
 
 const helps = new Map<string, Promise<string | undefined>>()
 

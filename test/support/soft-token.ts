@@ -15,7 +15,9 @@ const MODULES = [
 const MODULE = MODULES.find((path) => existsSync(path))
 
 /** Why tests with a token are skipped; false where they run. */
-export const WITHOUT_TOKENS = MODULE === undefined && 'SoftHSM is not installed: apt-get install softhsm2'
+export const WITHOUT_TOKENS =
+  (MODULE === undefined && 'SoftHSM is not installed: apt-get install softhsm2') ||
+  (!existsSync('node_modules/pkcs11js') && 'pkcs11js was not compiled: it needs make, g++ and python3')
 
 export interface SoftToken {
   readonly pin: string

@@ -12,7 +12,9 @@ let token: Promise<Token> | undefined
 
 async function open(settings: TokenSettings): Promise<Token> {
   const { default: library } = await import('pkcs11js').catch((cause: unknown) => {
-    throw new Error('the package pkcs11js is not installed, or was not built: npm install pkcs11js', { cause })
+    throw new Error('the package pkcs11js is not there: npm install pkcs11js@2.1.7 in the folder of the server', {
+      cause,
+    })
   })
   return openToken(library, settings)
 }
