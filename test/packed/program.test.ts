@@ -119,8 +119,8 @@ t.test('each module ships once, and nothing of the build', async (t) => {
     [],
   )
   // The pages of the documentation are made from these.
-  for (const file of ['docs/quickstart.md', 'dist/docs/plugins/README.md', 'dist/docs/core/README.md'])
-    t.ok(files.includes(file), file)
+  const copied = ['plugins/README.md', 'core/README.md', 'CHANGELOG.md'].map((file) => `dist/docs/${file}`)
+  for (const file of ['docs/quickstart.md', ...copied]) t.ok(files.includes(file), file)
 })
 
 t.test('each package can be published from a checkout, which works afterwards as before', async (t) => {

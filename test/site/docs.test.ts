@@ -14,7 +14,7 @@ import t from 'tap'
 import { startGitHub } from '../destinations/forge/github.ts'
 import { type Block, readPage } from '../docs/markdown.ts'
 import { afterFile } from '../support/after-file.ts'
-import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
+import { Installation, SCRIPTED, sharedInstallation } from '../support/installation.ts'
 
 const execute = promisify(execFile)
 const MAX_BYTES = 100_000
@@ -122,6 +122,17 @@ t.test('a page that is not there is told, with the list and the search', async (
   }
   const { status, headers } = await ask('/docs/')
   t.match({ status, headers }, { status: 301, headers: { location: '/docs' } })
+})
+
+t.test('the page on security says how to reach the operator', async (t) => {
+  t.match(await read('/docs/security'), 'The operator of this service names no address')
+  const contact = 'mailto:security@example.com?subject="<weakness>"'
+  const other = await Installation.start({ file: { security_contact: contact } })
+  t.teardown(() => other.remove())
+  const page = await (await fetch(`${other.url}/docs/security`)).text()
+  t.match(page, /<a href="mailto:security@example\.com\?subject=&quot;[^"]*">security@example\.com/)
+  t.notMatch(page, '<weakness>')
+  t.match(await (await fetch(`${other.url}/.well-known/security.txt`)).text(), `Contact: ${contact}\n`)
 })
 
 t.test('markup of Markdown is text, and a language can be chosen', async (t) => {

@@ -15,6 +15,7 @@ import { receiptPageRoutes } from './receipt/routes.tsx'
 export interface SiteDependencies extends LogPagesDependencies {
   readonly receipts: ReceiptService
   readonly registry: Registry
+  readonly config: { readonly securityContact: string | undefined }
   readonly signingKeys: Pick<SigningKeys, 'document'>
 }
 

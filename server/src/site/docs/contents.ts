@@ -68,7 +68,8 @@ export const CHAPTERS: readonly Chapter[] = [
     pages: [
       { path: 'writing-a-verifier', file: 'plugins/README.md' },
       { path: 'library', file: 'core/README.md' },
-      ...['limits', 'benchmark', 'changelog', 'development'].map(own),
+      ...['limits', 'benchmark'].map(own),
+      { path: 'changelog', file: 'CHANGELOG.md' },
     ],
   },
 ]

@@ -68,7 +68,14 @@ function Menu({ chapters, current, isOverview }: Omit<FrameProps, 'title' | 'chi
   )
 }
 
-export function ReadPage({ documentation, page }: { readonly documentation: Documentation; readonly page: DocsPage }) {
+interface ReadPageProps {
+  readonly documentation: Documentation
+  readonly page: DocsPage
+  /** Whom to tell of a weakness. */
+  readonly contact: string | undefined
+}
+
+export function ReadPage({ documentation, page, contact }: ReadPageProps) {
   const all = [...documentation.pages.values()]
   const at = all.indexOf(page)
   const parts = page.sections.filter(({ heading }) => heading.level === 2)
@@ -77,6 +84,7 @@ export function ReadPage({ documentation, page }: { readonly documentation: Docu
       <div class="docs">
         <article class="docs-text">
           {page.heading}
+          {page.path === 'security' ? <SecurityContact contact={contact} /> : null}
           {page.languages.length > 0 ? <LanguageChoice languages={page.languages} /> : null}
           {page.body}
           <Neighbours previous={all[at - 1]} next={all[at + 1]} />
@@ -95,6 +103,15 @@ export function ReadPage({ documentation, page }: { readonly documentation: Docu
         ) : null}
       </div>
     </Frame>
+  )
+}
+
+function SecurityContact({ contact }: Pick<ReadPageProps, 'contact'>) {
+  if (contact === undefined) return <p>The operator of this service names no address for reports of weaknesses.</p>
+  return (
+    <p>
+      To report a weakness of this service: <a href={contact}>{contact.replace(/^(mailto|tel):/, '')}</a>.
+    </p>
   )
 }
 

@@ -10,7 +10,12 @@ import type { OpenApi } from './api/api-pages.ts'
 import { MissingPage, OverviewPage, ReadPage } from './docs-page.tsx'
 import { type Documentation, readDocumentation } from './documentation.ts'
 
-export function docsRoutes(app: App, { registry }: { readonly registry: Registry }): void {
+interface DocsDependencies {
+  readonly registry: Registry
+  readonly config: { readonly securityContact: string | undefined }
+}
+
+export function docsRoutes(app: App, { registry, config }: DocsDependencies): void {
   const documentation = once(() =>
     readDocumentation({ actions: readableActions(registry), openApi: app.swagger() as unknown as OpenApi }),
   )
@@ -39,7 +44,9 @@ export function docsRoutes(app: App, { registry }: { readonly registry: Registry
       const html = render('?', (all) => <MissingPage chapters={all.chapters} />)
       return reply.code(404).header('cache-control', 'no-store').type(HTML_TYPE).send(html)
     }
-    return reply.type(HTML_TYPE).send(render(path, (all) => <ReadPage documentation={all} page={page} />))
+    return reply
+      .type(HTML_TYPE)
+      .send(render(path, (all) => <ReadPage documentation={all} page={page} contact={config.securityContact} />))
   })
 }
 
