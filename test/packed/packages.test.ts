@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { packageFolders, repositoryAddress, repositoryFields } from '../../scripts/repository.ts'
 import { moduleOf, namedExports, namedIn } from '../docs/exports.ts'
 import { type Block, readPage } from '../docs/markdown.ts'
 import { Installation } from '../support/installation.ts'
@@ -185,13 +186,10 @@ t.test('the other examples print what they are there for', async (t) => {
 t.test(
   'every package has the same version, engines and licence, and names the others by exactly that version',
   async (t) => {
-    const { workspaces, version, license, engines } = JSON.parse(await readFile('package.json', 'utf8'))
-    const plugins = (await readdir('plugins')).filter((name) => existsSync(join('plugins', name, 'package.json')))
-    const folders = (workspaces as string[]).flatMap((one) =>
-      one === 'plugins/*' ? plugins.map((name) => `plugins/${name}`) : [one],
-    )
+    const { version, license, engines } = JSON.parse(await readFile('package.json', 'utf8'))
+    const folders = packageFolders()
     t.ok(folders.length > 8)
-    const text = await readFile('core/LICENSE', 'utf8')
+    const text = await readFile('LICENSE', 'utf8')
     for (const folder of [...folders, 'core/python'])
       t.equal(await readFile(join(folder, 'LICENSE'), 'utf8'), text, folder)
     for (const folder of folders) {
@@ -203,3 +201,21 @@ t.test(
     t.match(await readFile('core/python/pyproject.toml', 'utf8'), `version = "${version}"`)
   },
 )
+
+t.test('every package says what it is, where it comes from, and where to report what is wrong with it', async (t) => {
+  for (const folder of ['.', ...packageFolders()]) {
+    const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+    const { keywords, description, repository, homepage, bugs } = manifest
+    t.ok(keywords.length > 2 && description.length > 20, folder)
+    t.strictSame({ repository, homepage, bugs }, repositoryFields(repositoryAddress(), folder), folder)
+  }
+})
+
+t.test('the address of the repository is one that a browser opens', async (t) => {
+  t.match(repositoryAddress(), /^https:\/\/[^/]+\/.*[^/]$/)
+  for (const address of ['', 'git@example.com:a/b.git', 'https://example.com/a.git', 'http://example.com/a']) {
+    const { code, output } = await run('.', process.execPath, ['build/scripts/repository.js', address])
+    t.equal(code, 2, address)
+    t.match(output, /^Which address\? npm run repository -- https:/)
+  }
+})
