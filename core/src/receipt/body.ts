@@ -147,7 +147,8 @@ export function aroundBody(signature: Signature): readonly [before: string, afte
 
 function toWireObservation(observed: DecidedClaim['observation']): ReceiptObservation {
   const { verifier, observedAt, deadlineAt, attempts, facts, appeared, source, evidenceDigest } = observed
-  const known = {
+  return {
+    ...(appeared ? { appeared: toWireInterval(appeared) } : {}),
     attempts,
     deadline_at: formatInstant(deadlineAt),
     ...(evidenceDigest === undefined ? {} : { evidence_digest: evidenceDigest }),
@@ -156,13 +157,11 @@ function toWireObservation(observed: DecidedClaim['observation']): ReceiptObserv
     ...(source ? { source: toWireSource(source) } : {}),
     verifier: toWireVerifier(verifier),
   }
-  return appeared ? { appeared: toWireInterval(appeared), ...known } : known
 }
 
 function toWireVerifier({ id, version, plugin }: DecidedClaim['observation']['verifier']): WireVerifier {
   const { code_hash, ...code } = toWirePlugin(plugin)
-  const known = { id, ...code, version }
-  return code_hash === undefined ? known : { code_hash, ...known }
+  return { ...(code_hash === undefined ? {} : { code_hash }), id, ...code, version }
 }
 
 export function toWirePlugin(plugin: PluginName | undefined): Omit<WireVerifier, 'id' | 'version'> {

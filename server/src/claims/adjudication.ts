@@ -112,7 +112,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     const { facts, source } = signedEvidence(decision, checks)
     const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
     if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
-    return { facts, source, evidence: isPublished ? evidence : undefined, ...decision }
+    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
   }
 
   async function store(outcome: Outcome): Promise<ClaimRow> {

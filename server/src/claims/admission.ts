@@ -52,9 +52,7 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
   let sharing = 0
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
-  const readOf = ({ claimId, target, deadlineAt, lane }: DueClaim): Hanging => {
-    return { claimId, target, deadlineAt, lane: partsOfLane(lane) }
-  }
+  const readOf = ({ lane, ...due }: DueClaim): Hanging => ({ ...due, lane: partsOfLane(lane) })
 
   function askerOf({ workspaceId, submittedBy, origin }: Lane): Asker {
     return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }

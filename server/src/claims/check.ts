@@ -196,7 +196,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const source = reader && (await sourceOf(claim, registered, connection, history))
       if (!source) return failed({ code: 'no_connection' })
       plugin = nameInReceipts(reader.plugin.identity)
-      return { plugin, ...(await observe(claim, reader, source, connection, history, sentAt, kind)) }
+      return { ...(await observe(claim, reader, source, connection, history, sentAt, kind)), plugin }
     } catch (error) {
       if (error instanceof PluginEndedError) {
         logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')

@@ -90,7 +90,7 @@ export async function planClaim(
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
-    { submittedAt: now, ...claim },
+    { ...claim, submittedAt: now },
     [],
     closing,
   )
@@ -103,7 +103,7 @@ export async function planClaim(
     agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,
     ...claim,
     submittedAt: now,
-    claimDigest: claimDigest({ clientClaimId: input.clientClaimId, ...claim }, sha256Text),
+    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256Text),
     access,
     connectionId,
     origin,

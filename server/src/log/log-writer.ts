@@ -120,7 +120,7 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
     const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
     const signed = JSON.stringify(await signTreeHead(signer, to))
-    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ signed, ...to }], range }
+    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }], range }
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>

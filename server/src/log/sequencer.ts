@@ -130,7 +130,7 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
   /** False when the database refuses them. */
   async function isApplied(append: Append, steps: readonly Step[]): Promise<boolean> {
     try {
-      await storage.apply({ progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf), ...append })
+      await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
       return true
     } catch (error) {
       if (error instanceof StorageError) throw error

@@ -83,7 +83,7 @@ export function toClaimStatus(claim: ClaimStatus): wire.ClaimStatus {
 
 /** @param created false: the claim existed already */
 export function toSubmittedClaim(claim: ClaimStatus, created: boolean): wire.SubmittedClaim {
-  return Object.assign(toClaimStatus(claim), { created })
+  return { ...toClaimStatus(claim), created }
 }
 
 function toLastCheck(record: CheckRecord): wire.LastCheck {
