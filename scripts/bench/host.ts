@@ -1,12 +1,10 @@
 /** One host of an installation, as `claimcheck serve` runs it. */
-import { freeYoungObjectsAlone } from '@claimcheck/server/base/young-objects'
 import { openClaimcheck } from '@claimcheck/server/container'
 import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
 import { startServer } from '@claimcheck/server/server'
 import { configOf, type Place } from './place.ts'
 import { given, serve } from './process.ts'
 
-freeYoungObjectsAlone()
 const claimcheck = await openClaimcheck(configOf(given<Place>()), {
   plugins: true,
   sequencerThread: SEQUENCER_THREAD,

@@ -3,7 +3,6 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
-import { freeYoungObjectsAlone } from '../../base/young-objects.ts'
 import { publicAddress } from '../../config/address.ts'
 import { loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
@@ -13,7 +12,6 @@ import { logStrayErrors } from '../../plugins/stray-errors.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
-    freeYoungObjectsAlone()
     const [{ openClaimcheck }, { startServer }, { SEQUENCER_THREAD }] = await Promise.all([
       import('../../container.ts'),
       import('../../server.ts'),
