@@ -5,12 +5,13 @@ import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
 import type { Env } from './support/command.ts'
 import { connect } from './support/connect.ts'
-import { claimcheck, configOf, DIALECTS, emptyDatabase, execute, rowsIn, startSource } from './support/copies.ts'
+import { claimcheck, configOf, DIALECTS, emptyDatabase, rowsIn, startSource } from './support/copies.ts'
+import { query } from './support/sql.ts'
 
 t.test('a source whose rows do not belong together is refused, and nothing is copied', async (t) => {
   const source = await startSource(t, 'sqlite')
   await (await source.client('acme')).submit()
-  await execute(source.config.databaseUrl, `INSERT INTO checks VALUES ('clm_none', 1, '{}')`)
+  await query(source.config.databaseUrl, `INSERT INTO checks VALUES ('clm_none', 1, '{}')`)
   for (const dialect of DIALECTS) {
     const target = configOf(source, await emptyDatabase(t, dialect))
     await t.rejects(copyInstallation({ from: source.config, to: target }), { code: 'corrupt', message: /checks/ })
@@ -31,11 +32,11 @@ t.test('a target that anybody has written to is refused, and left as it was', as
   }
   for (const dialect of DIALECTS) {
     const url = await emptyDatabase(t, dialect)
-    await execute(url, 'CREATE TABLE notes (text text)')
-    await execute(url, `INSERT INTO notes VALUES ('mine')`)
+    await query(url, 'CREATE TABLE notes (text text)')
+    await query(url, `INSERT INTO notes VALUES ('mine')`)
     const refused = copyInstallation({ from: source.config, to: configOf(source, url) })
     await t.rejects(refused, { code: 'not_empty', message: /notes/ }, dialect)
-    await t.rejects(execute(url, 'SELECT * FROM claims'), /claims/, 'without a table of ours')
+    await t.rejects(query(url, 'SELECT * FROM claims'), /claims/, 'without a table of ours')
   }
 })
 
@@ -59,9 +60,9 @@ t.test('a source that is not there, is none, or is of another version is refused
   const [missing, notes, foreign, later] = ['missing.db', 'notes.txt', 'foreign.db', 'later.db'].map(
     (name) => `sqlite:${join(folder, name)}`,
   ) as [string, string, string, string]
-  await execute(foreign, 'CREATE TABLE notes (text text)')
+  await query(foreign, 'CREATE TABLE notes (text text)')
   await (await openStorage({ databaseUrl: later })).close()
-  await execute(later, `INSERT INTO migrations (name) VALUES ('999-later')`)
+  await query(later, `INSERT INTO migrations (name) VALUES ('999-later')`)
   const target = await emptyDatabase(t, 'postgres')
   for (const [url, code] of [
     [missing, 'unavailable'],
@@ -77,8 +78,8 @@ t.test('a source that is not there, is none, or is of another version is refused
     readdirSync(folder).filter((name) => name.startsWith('missing')),
     [],
   )
-  await t.rejects(execute(foreign, 'SELECT * FROM claims'), /claims/, 'a source is not migrated')
-  await t.rejects(execute(target, 'SELECT * FROM claims'), /claims/, 'nor a target for nothing')
+  await t.rejects(query(foreign, 'SELECT * FROM claims'), /claims/, 'a source is not migrated')
+  await t.rejects(query(target, 'SELECT * FROM claims'), /claims/, 'nor a target for nothing')
   await t.rejects(copyInstallation({ from: source.config, to: configOf(source, later) }), { code: 'newer_schema' })
 })
 
@@ -94,7 +95,7 @@ t.test('credentials and keys that would not open in the copy are told before the
     })
   await t.rejects(copyUnder({ SECRET_KEY: 'd1'.repeat(32) }), { name: 'SecretError', code: 'wrong_key' })
   await t.rejects(copyUnder({ DATA_DIR: t.testdir() }), { name: 'SigningError', code: 'missing_key' })
-  await t.rejects(execute(target, 'SELECT * FROM claims'), /claims/)
+  await t.rejects(query(target, 'SELECT * FROM claims'), /claims/)
 
   const shared = await startSource(t, 'postgres')
   const elsewhere = { SECRET_KEY: 'd1'.repeat(32) }

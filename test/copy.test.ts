@@ -10,7 +10,6 @@ import {
   configOf,
   DIALECTS,
   emptyDatabase,
-  execute,
   LOCKED,
   rowsIn,
   startHost,
@@ -19,6 +18,7 @@ import {
 } from './support/copies.ts'
 import { createDatabase } from './support/database.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
+import { query } from './support/sql.ts'
 
 /** More than one tile of leaves. */
 const MANY = 300
@@ -84,7 +84,7 @@ for (const from of DIALECTS) {
         const { tree_size } = (await host.request('/v1/log/head')).body.tree_head.body
         t.equal(tree_size, head.tree_size + 3)
         const sound = await claimcheck(source, ['doctor', '--json'], { ...env, DATABASE_URL: url })
-        t.strictSame(JSON.parse(sound.stdout), { ok: true, problems: [], notices: [] })
+        t.match(JSON.parse(sound.stdout), { ok: true, problems: [], notices: [] })
       })
     }
   })
@@ -213,7 +213,7 @@ for (const [from, to] of [
     const sound = await claimcheck(source, ['doctor', '--json'], { DATABASE_URL: url })
     t.match(JSON.parse(sound.stdout), { ok: true, problems: [] })
     await t.rejects(
-      execute(url, `UPDATE receipts SET entry = '{}' WHERE receipt_id = '${first.receipt_id}'`),
+      query(url, `UPDATE receipts SET entry = '{}' WHERE receipt_id = '${first.receipt_id}'`),
       /append-only/,
     )
   })

@@ -64,7 +64,7 @@ import { createTicketService, type TicketService } from './people/tickets.ts'
 import { loadPlugins } from './plugins/plugins.ts'
 import { EMPTY_REGISTRY, type Registry } from './plugins/registry.ts'
 import { openStorage } from './storage/open.ts'
-import type { BeforeStatement } from './storage/pools.ts'
+import type { OpenStorageOptions } from './storage/pools.ts'
 import type { Storage } from './storage/storage.ts'
 import { type Activity, createActivity } from './workspaces/activity.ts'
 import { type ConnectionService, createConnectionService } from './workspaces/connections.ts'
@@ -147,13 +147,11 @@ export interface Claimcheck {
   readonly close: () => Promise<void>
 }
 
-interface OpenOptions {
+interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'drivers'> {
   /** Loads the configured plugins. Commands that use no destination work without them. */
   readonly plugins: boolean
   /** This host's clock. */
   readonly now?: () => Instant
-  /** Called before each statement to the database. */
-  readonly beforeStatement?: BeforeStatement
   /** Waits for a busy database without a time limit. */
   readonly patient?: boolean
   /** The module of the sequencer's thread; without it the sequencer runs in this thread. */
@@ -163,11 +161,11 @@ interface OpenOptions {
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now: hostClock, beforeStatement, patient = false, sequencerThread }: OpenOptions,
+  { plugins, now: hostClock, beforeStatement, drivers, patient = false, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
   // Logs go to standard error, because commands print their results on standard output.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
-  const storage = await openStorage(config, { beforeStatement, patient })
+  const storage = await openStorage(config, { beforeStatement, drivers, patient })
   const clock = await openClock({ storage, logger, ...(hostClock ? { monotonic: hostClock } : {}) }).catch(
     closing(storage),
   )

@@ -95,7 +95,7 @@ for (const dialect of DIALECTS) {
     })
     t.match(await claimcheck(world, 'doctor', '--json'), {
       code: 0,
-      stdout: '{"ok":true,"problems":[],"notices":[]}\n',
+      stdout: /^{"ok":true,"problems":\[\],"notices":\[\],/,
     })
     const key = chain.account.key.slice(2)
     t.notMatch(await dump(installation.config.databaseUrl), key)
@@ -164,7 +164,10 @@ t.test('a database from before an anchor was signed takes it from the chain, and
   await anchored(world, 1)
   const { landing } = (await installation.claimcheck.storage.read.anchors.recent(1))[0]!
   t.strictSame(landing, anchor.landing)
-  t.match(await claimcheck(world, 'doctor', '--json'), { code: 0, stdout: '{"ok":true,"problems":[],"notices":[]}\n' })
+  t.match(await claimcheck(world, 'doctor', '--json'), {
+    code: 0,
+    stdout: /^{"ok":true,"problems":\[\],"notices":\[\],/,
+  })
   await client.submit()
   await anchored(world, 2)
   t.equal(await attested(world), 2)

@@ -1,9 +1,7 @@
 /** Installations to copy, databases to copy them to, and the command. */
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/config/config'
-import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { openStorage } from '@claimcheck/server/storage/open'
-import knex from 'knex'
 import type { Test } from 'tap'
 import type { Client } from './client.ts'
 import { type Env, type Outcome, runClaimcheck } from './command.ts'
@@ -51,19 +49,6 @@ export async function startHost(t: Test, config: Config): Promise<Host> {
   await host.start()
   t.teardown(() => host.stop())
   return host
-}
-
-/** As any other program. */
-export async function execute(databaseUrl: string, sql: string): Promise<void> {
-  const file = sqliteFile(databaseUrl)
-  const client = file === undefined ? 'pg' : 'sqlite3'
-  const connection = file === undefined ? databaseUrl : { filename: file }
-  const db = knex({ client, connection, useNullAsDefault: true })
-  try {
-    await db.raw(sql)
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** Each is decided when this resolves. */

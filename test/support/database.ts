@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { openStorage } from '@claimcheck/server/storage/open'
+import { loadSqliteDriver, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { byExtent } from './extent.ts'
 import { sharedPostgresUrl } from './postgres.ts'
 import { query } from './sql.ts'
@@ -30,6 +31,14 @@ export const TEST_DATABASE = readDialect(process.env.TEST_DATABASE)
 function readDialect(text = 'sqlite'): Dialect {
   if (text === 'sqlite' || text === 'postgres') return text
   throw new Error(`TEST_DATABASE: sqlite or postgres, not ${text}`)
+}
+
+/** What a test of a driver of SQLite prints where it is skipped; false where it runs. */
+export function whyMissing(driver: SqliteDriverName): Promise<string | false> {
+  return loadSqliteDriver([driver]).then(
+    () => false,
+    (error: Error) => error.message,
+  )
 }
 
 interface DatabaseOptions {

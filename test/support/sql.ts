@@ -1,7 +1,8 @@
 /** SQL past the service, on either database: to look at what is really stored, and to damage it. */
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
+import { clientOf } from '@claimcheck/server/storage/sqlite'
+import { loadSqliteDriver, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
+import knex, { type Knex } from 'knex'
 import pg from 'pg'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -32,13 +33,16 @@ async function queryPostgres(url: string, sql: string): Promise<Row[]> {
 }
 
 async function querySqlite(file: string, sql: string): Promise<Row[]> {
-  const sqlite3 = createRequire(resolve('server/package.json'))('sqlite3')
-  const database = new sqlite3.Database(file)
+  const db = await knexOn(file)
   try {
-    return await new Promise((done, fail) => {
-      database.all(sql, (error: Error | null, rows: Row[]) => (error ? fail(error) : done(rows)))
-    })
+    return await db.raw(sql)
   } finally {
-    await new Promise((done) => database.close(done))
+    await db.destroy()
   }
+}
+
+/** @param file of SQLite. @param driver without it, the first that loads */
+export async function knexOn(file: string, driver?: SqliteDriverName): Promise<Knex> {
+  const client = clientOf(await loadSqliteDriver(driver && [driver]))
+  return knex({ client, connection: { filename: file }, useNullAsDefault: true })
 }

@@ -10,6 +10,7 @@ export type BeforeStatement = (sql: string) => void
 
 export interface Pools<C> {
   readonly dialect: Dialect
+  readonly driver: string
   /** The database as errors call it. */
   readonly label: string
   /** Where reads outside of transactions go. */
@@ -30,7 +31,7 @@ export interface WholeDatabase {
 }
 
 export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
-  const { dialect, label, reader, writer, beforeStatement } = pools
+  const { dialect, driver, label, reader, writer, beforeStatement } = pools
 
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
@@ -113,6 +114,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   }
 
   return {
+    driver,
     read: reads(outside),
     write: (work) =>
       transaction(writer, dialect.begin, async (db) => {
@@ -144,6 +146,8 @@ export interface OpenStorageOptions {
   readonly patient?: boolean
   /** A database that is not there is refused. Otherwise it is made, where opening can make one. */
   readonly mustExist?: boolean
+  /** Where a database has several drivers, the names of those that are tried; without it, all of them. */
+  readonly drivers?: readonly string[] | undefined
 }
 
 export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }

@@ -161,7 +161,7 @@ export async function openPostgres(
     const query = replanned ? { text: numbered(sql) } : prepare(sql)
     return ask(connection, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
   }
-  const pools = { dialect: postgres, label: 'the database', reader: pool, writer: pool }
+  const pools = { dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
   const storage = createStorage<Client>({ ...pools, run, discard, beforeStatement })
   try {
     return { ...storage, migrated: await prepareSchema(pool, postgres) }

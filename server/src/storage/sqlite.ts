@@ -11,6 +11,8 @@ import type { Binding, Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions } from './pools.ts'
+import { loadSqliteDriver, type SqliteDriver, type SqliteDriverName } from './sqlite-drivers.ts'
+import type { Connection, Done, Statement } from './sqlite-module.ts'
 import { StorageError } from './storage.ts'
 
 const READERS = 4
@@ -131,38 +133,36 @@ function changesTrigger(): string {
     END`
 }
 
-/** The used part of the driver's connection. */
-interface Connection {
-  prepare(sql: string): Statement
-  exec(sql: string, done: (error: Error | null) => void): void
-}
-
-interface Statement {
-  all(bindings: readonly Binding[], done: (error: Error | null, rows: Row[]) => void): void
-  finalize(): void
-}
-
 type Client = new (
   config: Knex.Config,
 ) => {
   transaction(...args: unknown[]): { begin: unknown; query(connection: unknown, sql: string): Promise<unknown> }
   destroyRawConnection(connection: Connection): Promise<void>
+  _driver(): unknown
 }
 
 const SqliteClient: Client = Sqlite3Client
 
-class PreparingSqliteClient extends SqliteClient {
-  // knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
-  override transaction(...args: unknown[]) {
-    const transaction = super.transaction(...args)
-    transaction.begin = (connection: unknown) => transaction.query(connection, BEGIN)
-    return transaction
-  }
+/** knex's client by this driver. */
+export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
+  class PreparingSqliteClient extends SqliteClient {
+    override _driver() {
+      return module
+    }
 
-  override destroyRawConnection(connection: Connection): Promise<void> {
-    for (const statement of prepared.get(connection)?.values() ?? []) statement.finalize()
-    return super.destroyRawConnection(connection)
+    // knex begins transactions deferred: one that reads first and writes then would fail when another process wrote in between.
+    override transaction(...args: unknown[]) {
+      const transaction = super.transaction(...args)
+      transaction.begin = (connection: unknown) => transaction.query(connection, BEGIN)
+      return transaction
+    }
+
+    override destroyRawConnection(connection: Connection): Promise<void> {
+      for (const statement of prepared.get(connection)?.values() ?? []) statement.finalize()
+      return super.destroyRawConnection(connection)
+    }
   }
+  return PreparingSqliteClient as unknown as typeof Knex.Client
 }
 
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
@@ -175,15 +175,17 @@ export function openSqliteUrl(url: string, options?: OpenStorageOptions): Promis
 /** Opens the database file, which it makes where that is allowed, and migrates it. @throws StorageError */
 export async function openSqlite(
   file: string,
-  { beforeStatement, prepareSchema = migrate, mustExist = false }: OpenStorageOptions = {},
+  { beforeStatement, prepareSchema = migrate, mustExist = false, drivers }: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
+  const driver = await loadSqliteDriver(drivers as readonly SqliteDriverName[] | undefined)
   if (mustExist && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
-  const writer = connect(file, 1, changesTrigger())
-  const reader = connect(file, READERS, MAPPED)
+  const writer = connect(driver, file, 1, changesTrigger())
+  const reader = connect(driver, file, READERS, MAPPED)
   const label = `the database ${file}`
   const storage = createStorage<Connection>({
     dialect: sqlite,
+    driver: driver.name,
     label,
     writer,
     reader,
@@ -232,9 +234,9 @@ function makeFile(file: string): void {
 }
 
 /** @param definitions made on each connection */
-function connect(file: string, connections: number, definitions = ''): Knex {
+function connect(driver: SqliteDriver, file: string, connections: number, definitions = ''): Knex {
   return knex({
-    client: PreparingSqliteClient as unknown as typeof Knex.Client,
+    client: clientOf(driver),
     connection: { filename: file },
     // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,
@@ -245,12 +247,14 @@ function connect(file: string, connections: number, definitions = ''): Knex {
     pool: {
       min: 0,
       max: connections,
-      afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
+      afterCreate: (connection: Connection, done: Done) => {
         // The file keeps the journal mode, and its page size for ever: a group of claims writes fewer of the larger pages. Without recursive
         // triggers REPLACE would delete append-only rows. Without secure_delete what was erased would stay in free pages of the file.
         const pragmas = `PRAGMA busy_timeout = 10000; PRAGMA page_size = ${PAGE_BYTES}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
           PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON; PRAGMA secure_delete = ON; PRAGMA cache_size = -32000;`
-        executePatiently(connection, `${pragmas} ${definitions}`, done)
+        // knex forgets a connection that it cannot prepare.
+        const opened: Done = (error) => (error ? connection.close(() => done(error)) : done(null))
+        executePatiently(connection, `${pragmas} ${definitions}`, opened)
       },
     },
   })
@@ -260,7 +264,7 @@ function connect(file: string, connections: number, definitions = ''): Knex {
 function executePatiently(
   connection: Connection,
   sql: string,
-  done: (error: Error | null) => void,
+  done: Done,
   until = Date.now() + ACQUIRE_TIMEOUT_MS,
 ): void {
   connection.exec(sql, (error) => {

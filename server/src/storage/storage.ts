@@ -44,6 +44,8 @@ export type Writes = ReturnType<typeof writes>
 export type Shared = ReturnType<typeof shared>
 
 export interface Storage {
+  /** The program's part that speaks to the database, as its package or module is called. */
+  readonly driver: string
   readonly read: Reads
   /**
    * Everything that `work` writes happens or nothing does; it is on disk when this returns. Writers may run side by side: one that
@@ -72,7 +74,7 @@ export interface Storage {
   close(): Promise<void>
 }
 
-export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'older_schema' | 'not_empty' | 'corrupt'
+export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'older_schema' | 'not_empty' | 'corrupt' | 'no_driver'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

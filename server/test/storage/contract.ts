@@ -12,6 +12,7 @@ import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks, clientIdLeft } from '@claimcheck/server/storage/claim-row'
 import { laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
 import { openStorage } from '@claimcheck/server/storage/open'
+import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import type { Test } from 'tap'
@@ -49,8 +50,7 @@ const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HA
 const RECORD: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
 
 /** A workspace, a log, and these claims. */
-async function begin(t: Test, url: string, claims: readonly ClaimRow[] = []) {
-  const storage = await opened(t, url)
+async function filled(storage: OpenedStorage, claims: readonly ClaimRow[]): Promise<OpenedStorage> {
   await storage.write(async (tx) => {
     await tx.workspaces.insert(WORKSPACE)
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
@@ -71,9 +71,9 @@ function receipt(leafIndex: number) {
   return { leafIndex, ...ids, leafHash: Buffer.from([leafIndex, 255]), issuedAt: NOON, entry: '{"quoted":"\\n"}' }
 }
 
-async function ranMigrations(url: string): Promise<string> {
+async function ranMigrations(databaseUrl: string, options: OpenStorageOptions): Promise<string> {
   const script = `import { openStorage } from ${JSON.stringify(resolve('server/dist/storage/open.js'))}
-    const storage = await openStorage({ databaseUrl: ${JSON.stringify(url)} })
+    const storage = await openStorage(${JSON.stringify({ databaseUrl })}, ${JSON.stringify(options)})
     process.stdout.write(String(storage.migrated.length))
     await storage.close()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -84,42 +84,49 @@ async function ranMigrations(url: string): Promise<string> {
 }
 
 /** @param rewrites statements beside UPDATE and DELETE that this database has for changing rows */
-export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string) => readonly string[]): void {
+export function testStorage(
+  t: Test,
+  dialect: Dialect,
+  rewrites: (table: string) => readonly string[],
+  options: OpenStorageOptions = {},
+): void {
   const fresh = (t: Test) => newDatabase(t, dialect)
+  const open = (t: Test, url: string) => opened(t, url, options)
+  const begin = async (t: Test, url: string, claims: readonly ClaimRow[] = []) => filled(await open(t, url), claims)
 
   t.test('an empty database is migrated when it is opened, and opened again as it was', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
-    const first = await openStorage({ databaseUrl: url })
+    const first = await openStorage({ databaseUrl: url }, options)
     t.strictSame(first.migrated, MIGRATIONS)
     await first.write((tx) => tx.workspaces.insert(WORKSPACE))
     await first.close()
-    const second = await opened(t, url)
+    const second = await open(t, url)
     t.strictSame(second.migrated, [])
     t.match(await second.read.workspaces.byIdOrName('acme'), WORKSPACE)
   })
 
   t.test('processes that start together migrate once', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
-    const ran = await Promise.all(Array.from({ length: 4 }, () => ranMigrations(url)))
+    const ran = await Promise.all(Array.from({ length: 4 }, () => ranMigrations(url, options)))
     t.strictSame(ran.sort(), ['0', '0', '0', String(MIGRATIONS.length)])
   })
 
   t.test('a database from a newer version is refused', async (t) => {
     const url = await fresh(t)
-    await (await openStorage({ databaseUrl: url })).close()
+    await (await openStorage({ databaseUrl: url }, options)).close()
     await query(url, `INSERT INTO migrations (name) VALUES ('999-newer')`)
-    await t.rejects(openStorage({ databaseUrl: url }), { code: 'newer_schema', message: /999-newer/ })
+    await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /999-newer/ })
   })
 
   t.test('what hosts share is there where the URL says that they can share the database', async (t) => {
     const url = await fresh(t)
-    const { shared } = await opened(t, url)
+    const { shared } = await open(t, url)
     t.equal(shared !== undefined, isSharedDatabase(url))
   })
 
   t.test('a commit is seen by other programs when it returns', async (t) => {
     const url = await fresh(t)
-    const storage = await opened(t, url)
+    const storage = await open(t, url)
     await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
     t.strictSame(
       (await query(url, 'SELECT id FROM workspaces')).map(({ id }) => id),
@@ -128,7 +135,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('a transaction that fails leaves nothing, and the next one is not held up', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     const work = storage.write(async (tx) => {
       await tx.workspaces.insert(WORKSPACE)
       throw new Error('crashed')
@@ -139,7 +146,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('what is not committed is seen within its transaction alone', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     await storage.write(async (tx) => {
       await tx.workspaces.insert(WORKSPACE)
       t.equal(await storage.read.workspaces.any(), false)
@@ -149,7 +156,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('a snapshot stays as it was when it began, while others write', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     await storage.snapshot(async (db) => {
       const count = async () => (await db.query('SELECT id FROM workspaces')).length
       t.equal(await count(), 0)
@@ -160,7 +167,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
 
   t.test('hosts that lock the log append one after the other', async (t) => {
     const url = await fresh(t)
-    const hosts = [await begin(t, url), await opened(t, url)]
+    const hosts = [await begin(t, url), await open(t, url)]
     const grow = (host: Storage) =>
       host.write(async (tx) => {
         const state = (await tx.log.lock())!
@@ -343,7 +350,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
         `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts')`,
       )
 
-      const later = await opened(t, url)
+      const later = await open(t, url)
       t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts'])
       const { deadlineAt } = claimNumber(0)
       const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
@@ -404,7 +411,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     'the audit trail is a chain without gaps, also when many write at once, and holds nothing of what failed',
     async (t) => {
       const url = await fresh(t)
-      const hosts = [await begin(t, url), await opened(t, url)]
+      const hosts = [await begin(t, url), await open(t, url)]
       const entry = (subject: string) => ({ event: 'key.created', at: NOON, by: BY_SERVICE, subject }) as const
       const writes = Array.from({ length: 20 }, (_, number) =>
         hosts[number % 2]!.write(async (tx) => {
@@ -454,7 +461,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
     const url = await fresh(t)
     const due = [3, 1, 2, 100].map((ms, number) => claimNumber(number, { dueAt: NOON + ms }))
     const storage = await begin(t, url, [...due, claimNumber(5, { state: 'decided', dueAt: null })])
-    const other = await opened(t, url)
+    const other = await open(t, url)
     async function lease(host: Storage, limit: number, now = NOON + 10): Promise<string[]> {
       const ids = (await host.read.claims.due('looking', now, limit, [])).map(({ claimId }) => claimId)
       return (await host.write((tx) => tx.claims.lease(ids, now, now + 40))).map(({ claimId }) => claimId)
@@ -703,7 +710,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
 
   t.test('no claim is stored while its agent is being bound', async (t) => {
     const url = await fresh(t)
-    const [binding, storing] = [await begin(t, url), await opened(t, url)]
+    const [binding, storing] = [await begin(t, url), await open(t, url)]
     const stored = await binding.write(async (tx) => {
       await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'agent', boundAt: NOON }])
       const insert = storing.write((other) => other.claims.insertNew([claimNumber(1)]))
@@ -719,7 +726,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('a lease has one holder, until that lets go or is silent for as long as it asked', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     const take = (holder: string, forMs: number) => storage.write((tx) => tx.leases.take('anchor', holder, forMs))
     t.equal(await take('one', 60_000), true)
     t.equal(await take('other', 60_000), false)
@@ -733,7 +740,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('what goes on when its transaction is over writes nothing', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     let late: Promise<unknown> | undefined
     const work = storage.write(async (tx) => {
       late = setTimeout(20).then(() => tx.workspaces.insert(WORKSPACE))
@@ -745,7 +752,7 @@ export function testStorage(t: Test, dialect: Dialect, rewrites: (table: string)
   })
 
   t.test('what is under way when its transaction fails is not written on its own', async (t) => {
-    const storage = await opened(t, await fresh(t))
+    const storage = await open(t, await fresh(t))
     for (let time = 0; time < 50; time++) {
       const work = storage.write((tx) =>
         Promise.all([

@@ -1,13 +1,17 @@
-/** That what differs between databases is in one file for each: no other code asks which database it has. */
+/** That what differs between databases is in the files of each: no other code asks which database it has. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 
 const SERVER = resolve('server/src')
 
-/** Where a database is named: in its own file, where the scheme of the URL is read and picks the file, and in the list of documentation. */
+/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, and in the list of documentation. */
 const NAMED_IN = [
   'storage/sqlite.ts',
+  'storage/sqlite-drivers.ts',
+  'storage/sqlite-module.ts',
+  'storage/node-sqlite.ts',
+  'storage/node-sqlite-thread.ts',
   'storage/postgres.ts',
   'storage/open.ts',
   'config/database-url.ts',

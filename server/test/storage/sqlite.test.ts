@@ -2,8 +2,10 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { whyMissing } from '../../../test/support/database.ts'
 import { LONG } from '../../../test/support/extent.ts'
 import { query } from '../../../test/support/sql.ts'
 import { UNUSED } from '../support/rows.ts'
@@ -12,117 +14,137 @@ import { testStorage } from './contract.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 
-testStorage(t, 'sqlite', (table) => [`REPLACE INTO ${table} SELECT * FROM ${table}`])
-
-async function open(t: Test): Promise<{ storage: Storage; file: string }> {
-  const file = join(t.testdir(), 'claimcheck.db')
-  const storage = await openSqlite(file)
-  t.teardown(() => storage.close())
-  return { storage, file }
+for (const driver of SQLITE_DRIVERS) {
+  t.test(`by ${driver}`, { skip: await whyMissing(driver) }, async (t) => testDriver(t, driver))
 }
 
-t.test('a database is made for its owner alone, with its folder', async (t) => {
-  const file = join(t.testdir(), 'new', 'deep', 'claimcheck.db')
-  const storage = await openSqlite(file)
-  t.teardown(() => storage.close())
-  await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
-  for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(file + suffix).mode & 0o077, 0, `${suffix} is private`)
-})
+function testDriver(t: Test, driver: SqliteDriverName): void {
+  const options = { drivers: [driver] }
 
-t.test('a database from a newer version is left as it is', async (t) => {
-  const { storage, file } = await open(t)
-  await storage.close()
-  await query(`sqlite:${file}`, `INSERT INTO migrations (name) VALUES ('999-newer')`)
-  const before = readFileSync(file)
-  await t.rejects(openSqlite(file), { code: 'newer_schema' })
-  t.same(readFileSync(file), before)
-})
+  testStorage(t, 'sqlite', (table) => [`REPLACE INTO ${table} SELECT * FROM ${table}`], options)
 
-t.test('a leaf is looked up by its hash in an index, part by part', async (t) => {
-  const file = join(t.testdir(), 'claimcheck.db')
-  const statements: string[] = []
-  const storage = await openSqlite(file, { beforeStatement: (sql) => statements.push(sql) })
-  await storage.read.log.leafByHash(Buffer.alloc(32))
-  await storage.close()
-  const asked = statements.at(-1)!.replace('?', `'[["00"]]'`)
-  const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
-  t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
-})
-
-t.test('a file that is no database is refused, and left as it is', async (t) => {
-  const text = 'These are the notes of another program. '.repeat(50)
-  const file = join(t.testdir({ 'notes.txt': text }), 'notes.txt')
-  await t.rejects(openSqlite(file), { code: 'corrupt' })
-  t.equal(readFileSync(file, 'utf8'), text)
-})
-
-t.test('a database whose pages are damaged is refused', async (t) => {
-  const { storage, file } = await open(t)
-  await storage.close()
-  const bytes = readFileSync(file)
-  bytes.fill(0xa5, 100, 4096)
-  writeFileSync(file, bytes)
-  await t.rejects(openSqlite(file), { code: 'corrupt' })
-})
-
-t.test('a file that cannot be written, or that must be there and is not, is refused', async (t) => {
-  const folder = t.testdir({ file: '' })
-  mkdirSync(join(folder, 'folder.db'))
-  for (const path of [join(folder, 'folder.db'), join(folder, 'file', 'claimcheck.db'), '/proc/claimcheck.db']) {
-    await t.rejects(openSqlite(path), { code: 'unavailable' }, path)
+  async function open(t: Test): Promise<{ storage: Storage; file: string }> {
+    const file = join(t.testdir(), 'claimcheck.db')
+    const storage = await openSqlite(file, options)
+    t.teardown(() => storage.close())
+    return { storage, file }
   }
-  await t.rejects(openSqlite(join(folder, 'none.db'), { mustExist: true }), { code: 'unavailable' })
-  t.throws(() => statSync(join(folder, 'none.db')), { code: 'ENOENT' })
-})
 
-t.test('a new file that is opened several times at once is opened each time', LONG, async (t) => {
-  for (let round = 0; round < 30; round++) {
-    const file = join(t.testdir(), `${round}.db`)
-    const opened = await Promise.allSettled([openSqlite(file), openSqlite(file), openSqlite(file)])
-    for (const one of opened) {
-      if (one.status === 'rejected') t.fail(one.reason.message)
-      else await one.value.close()
+  t.test('a database is made for its owner alone, with its folder', async (t) => {
+    const file = join(t.testdir(), 'new', 'deep', 'claimcheck.db')
+    const storage = await openSqlite(file, options)
+    t.teardown(() => storage.close())
+    await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
+    for (const suffix of ['', '-wal', '-shm']) t.equal(statSync(file + suffix).mode & 0o077, 0, `${suffix} is private`)
+  })
+
+  t.test('a database from a newer version is left as it is', async (t) => {
+    const { storage, file } = await open(t)
+    await storage.close()
+    await query(`sqlite:${file}`, `INSERT INTO migrations (name) VALUES ('999-newer')`)
+    const before = readFileSync(file)
+    await t.rejects(openSqlite(file, options), { code: 'newer_schema' })
+    t.same(readFileSync(file), before)
+  })
+
+  t.test('a leaf is looked up by its hash in an index, part by part', async (t) => {
+    const file = join(t.testdir(), 'claimcheck.db')
+    const statements: string[] = []
+    const storage = await openSqlite(file, { ...options, beforeStatement: (sql) => statements.push(sql) })
+    await storage.read.log.leafByHash(Buffer.alloc(32))
+    await storage.close()
+    const asked = statements.at(-1)!.replace('?', `'[["00"]]'`)
+    const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
+    t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
+  })
+
+  t.test('a file that is no database is refused, and left as it is', async (t) => {
+    const text = 'These are the notes of another program. '.repeat(50)
+    const file = join(t.testdir({ 'notes.txt': text }), 'notes.txt')
+    await t.rejects(openSqlite(file, options), { code: 'corrupt' })
+    t.equal(readFileSync(file, 'utf8'), text)
+  })
+
+  t.test('a database whose pages are damaged is refused', async (t) => {
+    const { storage, file } = await open(t)
+    await storage.close()
+    const bytes = readFileSync(file)
+    bytes.fill(0xa5, 100, 4096)
+    writeFileSync(file, bytes)
+    await t.rejects(openSqlite(file, options), { code: 'corrupt' })
+  })
+
+  t.test('a file that cannot be written, or that must be there and is not, is refused', async (t) => {
+    const folder = t.testdir({ file: '' })
+    mkdirSync(join(folder, 'folder.db'))
+    for (const path of [join(folder, 'folder.db'), join(folder, 'file', 'claimcheck.db'), '/proc/claimcheck.db']) {
+      await t.rejects(openSqlite(path, options), { code: 'unavailable' }, path)
     }
-  }
-})
+    await t.rejects(openSqlite(join(folder, 'none.db'), { ...options, mustExist: true }), { code: 'unavailable' })
+    t.throws(() => statSync(join(folder, 'none.db')), { code: 'ENOENT' })
+  })
 
-t.test('commits go to a write-ahead log', async (t) => {
-  const { file } = await open(t)
-  t.strictSame(await query(`sqlite:${file}`, 'PRAGMA journal_mode'), [{ journal_mode: 'wal' }])
-})
+  t.test('a new file that is opened several times at once is opened each time', LONG, async (t) => {
+    for (let round = 0; round < 30; round++) {
+      const file = join(t.testdir(), `${round}.db`)
+      const opened = await Promise.allSettled([
+        openSqlite(file, options),
+        openSqlite(file, options),
+        openSqlite(file, options),
+      ])
+      for (const one of opened) {
+        if (one.status === 'rejected') t.fail(one.reason.message)
+        else await one.value.close()
+      }
+    }
+  })
 
-t.test('of two writers one waits for the other from the beginning, so that what it reads stays true', async (t) => {
-  const { storage, file } = await open(t)
-  const other = await openSqlite(file)
-  t.teardown(() => other.close())
-  // A transaction that begins without the lock fails here: what it has read is old when it writes.
-  async function addOne(host: Storage): Promise<void> {
-    await host.write(async (tx) => {
-      const id = `key_${(await tx.keys.list()).length}`
-      await setTimeout(5)
-      const key = { id, workspaceId: 'ws_1', name: id, keyHash: id, lastFour: 'abcd', createdAt: NOON, revokedAt: null }
-      await tx.keys.insert({ ...key, ...UNUSED })
-    })
-  }
-  await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
-  await Promise.all(Array.from({ length: 10 }, (_, index) => addOne(index % 2 ? storage : other)))
-  t.equal((await storage.read.keys.list()).length, 10)
-})
+  t.test('commits go to a write-ahead log', async (t) => {
+    const { file } = await open(t)
+    t.strictSame(await query(`sqlite:${file}`, 'PRAGMA journal_mode'), [{ journal_mode: 'wal' }])
+  })
 
-t.test('nothing follows a statement on which SQLite rolls the transaction back by itself', async (t) => {
-  const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'))
-  t.teardown(() => storage.close())
-  // As it does on some errors of the disk.
-  const rollsBack = `CREATE TRIGGER rolls_back BEFORE INSERT ON tree_heads WHEN new.tree_size = 1
+  t.test('of two writers one waits for the other from the beginning, so that what it reads stays true', async (t) => {
+    const { storage, file } = await open(t)
+    const other = await openSqlite(file, options)
+    t.teardown(() => other.close())
+    // A transaction that begins without the lock fails here: what it has read is old when it writes.
+    async function addOne(host: Storage): Promise<void> {
+      await host.write(async (tx) => {
+        const id = `key_${(await tx.keys.list()).length}`
+        await setTimeout(5)
+        const key = {
+          id,
+          workspaceId: 'ws_1',
+          name: id,
+          keyHash: id,
+          lastFour: 'abcd',
+          createdAt: NOON,
+          revokedAt: null,
+        }
+        await tx.keys.insert({ ...key, ...UNUSED })
+      })
+    }
+    await storage.write((tx) => tx.workspaces.insert(WORKSPACE))
+    await Promise.all(Array.from({ length: 10 }, (_, index) => addOne(index % 2 ? storage : other)))
+    t.equal((await storage.read.keys.list()).length, 10)
+  })
+
+  t.test('nothing follows a statement on which SQLite rolls the transaction back by itself', async (t) => {
+    const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'), options)
+    t.teardown(() => storage.close())
+    // As it does on some errors of the disk.
+    const rollsBack = `CREATE TRIGGER rolls_back BEFORE INSERT ON tree_heads WHEN new.tree_size = 1
     BEGIN SELECT RAISE(ROLLBACK, 'rolled back'); END`
-  await storage.transaction((db) => db.query(rollsBack))
-  const heads = Array.from({ length: 10 }, (_, index) => index + 1).map((treeSize) => ({
-    treeSize,
-    issuedAt: NOON,
-    rootHash: Buffer.alloc(32),
-    signed: '{}',
-  }))
-  const work = storage.write((tx) => Promise.all(heads.map((head) => tx.log.insertHead(head))))
-  await t.rejects(work, { message: /rolled back/ })
-  t.equal(await storage.read.log.newestHead(), undefined)
-})
+    await storage.transaction((db) => db.query(rollsBack))
+    const heads = Array.from({ length: 10 }, (_, index) => index + 1).map((treeSize) => ({
+      treeSize,
+      issuedAt: NOON,
+      rootHash: Buffer.alloc(32),
+      signed: '{}',
+    }))
+    const work = storage.write((tx) => Promise.all(heads.map((head) => tx.log.insertHead(head))))
+    await t.rejects(work, { message: /rolled back/ })
+    t.equal(await storage.read.log.newestHead(), undefined)
+  })
+}

@@ -16,9 +16,9 @@ import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { createConnectionService } from '@claimcheck/server/workspaces/connections'
 import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
-import knex from 'knex'
 import t, { type Test } from 'tap'
 import { connect } from '../../../test/support/connect.ts'
+import { knexOn } from '../../../test/support/sql.ts'
 import { registryOf } from '../support/registry.ts'
 import { sealV1 } from '../support/seal-v1.ts'
 
@@ -68,7 +68,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
   const workspace = await createWorkspaceService({ storage, now: () => NOON }).create('acme')
   const user = { id: 'usr_1', email: 'ann@example.com', name: 'Ann', passwordHash: null, createdAt: NOON }
   await storage.write((tx) => tx.users.insert(user))
-  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  const db = await knexOn(file)
   t.teardown(() => db.destroy())
   return { connections, workspace, db }
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { createKeyService, KEY_PATTERN } from '@claimcheck/server/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/workspaces/workspaces'
-import knex from 'knex'
 import t, { type Test } from 'tap'
+import { knexOn } from '../../../test/support/sql.ts'
 
 const ADDRESS = '192.0.2.7'
 const NOON = Date.UTC(2026, 8, 25, 12)
@@ -18,7 +18,7 @@ async function open(t: Test) {
   const file = join(t.testdir(), 'claimcheck.db')
   const storage = await openSqlite(file)
   t.teardown(() => storage.close())
-  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  const db = await knexOn(file)
   t.teardown(() => db.destroy())
   const workspaces = createWorkspaceService({ storage, now: () => NOON })
   const clock = { now: NOON }

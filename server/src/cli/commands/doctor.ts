@@ -24,7 +24,7 @@ export function addDoctorCommand(program: Command): void {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
-      const { ok, problems, leaves, notices } = await withClaimcheck(async ({ config, storage, secrets }) => {
+      const { ok, problems, leaves, notices, driver } = await withClaimcheck(async ({ config, storage, secrets }) => {
         const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
@@ -34,15 +34,16 @@ export function addDoctorCommand(program: Command): void {
           const keyFiles = sealedKeyFiles(config.dataDir)
           const onProgress = progress.update
           const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
-          return { ...found, notices: noticesOf(config) }
+          return { ...found, notices: noticesOf(config), driver: storage.driver }
         } finally {
           progress.stop()
           await workers?.close()
         }
       })
-      print(options, { ok, problems, notices }, [
+      print(options, { ok, problems, notices, driver }, [
         ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),
         ...notices,
+        `The database was read by ${driver}.`,
       ])
       if (!ok) process.exitCode = 1
     })

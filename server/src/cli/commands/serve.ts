@@ -36,7 +36,7 @@ export function addServeCommand(program: Command): void {
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)
 
-    const { accounts, registry } = claimcheck
+    const { accounts, registry, storage } = claimcheck
     // With PORT=0 the port is known only now.
     const address = publicAddress({ ...config, port: Number(new URL(server.url).port || 80) })
     const setupToken = await accounts.setupToken()
@@ -49,7 +49,7 @@ export function addServeCommand(program: Command): void {
     }
     print(options, urls, [
       `Claimcheck ${VERSION} is running on ${server.url}`,
-      `  database  ${describeDatabase(config.databaseUrl)}`,
+      `  database  ${describeDatabase(config.databaseUrl)}, by ${storage.driver}`,
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,

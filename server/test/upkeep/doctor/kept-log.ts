@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { type Diagnosis, diagnose } from '@claimcheck/server/upkeep/doctor'
-import knex, { type Knex } from 'knex'
+import type { Knex } from 'knex'
 import type { Test } from 'tap'
+import { knexOn } from '../../../../test/support/sql.ts'
 import { fillAnchors } from './anchors.ts'
 import { fill, install, SECRET_KEY } from './installation.ts'
 
@@ -65,7 +66,7 @@ async function unguarded(kept: string): Promise<string> {
 }
 
 async function changeFile<T>(file: string, change: (db: Knex) => Promise<T>): Promise<T> {
-  const db = knex({ client: 'sqlite3', connection: { filename: file }, useNullAsDefault: true })
+  const db = await knexOn(file)
   try {
     // The test is over before the machine could lose power.
     await db.raw('PRAGMA synchronous = OFF')

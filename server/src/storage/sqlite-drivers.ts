@@ -1,0 +1,44 @@
+/**
+ * What SQLite is reached through: the package sqlite3, where it is installed and works on the machine, and Node's own `node:sqlite` where
+ * it does not. The package has no maintainer any more, and Node.js 20 has nothing else.
+ */
+import { createRequire, isBuiltin } from 'node:module'
+import type { SqliteModule } from './sqlite-module.ts'
+import { StorageError } from './storage.ts'
+
+/** In the order in which they are tried. */
+export const SQLITE_DRIVERS = ['sqlite3', 'node:sqlite'] as const
+export type SqliteDriverName = (typeof SQLITE_DRIVERS)[number]
+
+export interface SqliteDriver {
+  readonly name: SqliteDriverName
+  readonly module: SqliteModule
+}
+
+const WAYS =
+  'SQLite needs a driver: run this with Node.js 22.13 or newer, which has one built in; or install the package sqlite3 (npm install sqlite3, ' +
+  'for which python3, make and g++ must be there); or set DATABASE_URL to a Postgres database'
+
+/** Whether this version of Node.js has it. */
+const HAS_NODE_SQLITE = isBuiltin('node:sqlite')
+
+const LOAD: Readonly<Record<SqliteDriverName, () => Promise<SqliteModule>>> = {
+  sqlite3: async () => createRequire(import.meta.url)('sqlite3'),
+  'node:sqlite': async () => {
+    if (!HAS_NODE_SQLITE) throw new Error(`Node.js ${process.versions.node} does not have it`)
+    return (await import('./node-sqlite.ts')).nodeSqlite
+  },
+}
+
+/** @param names of those that are tried. @throws StorageError `no_driver` */
+export async function loadSqliteDriver(names: readonly SqliteDriverName[] = SQLITE_DRIVERS): Promise<SqliteDriver> {
+  const problems: string[] = []
+  for (const name of names) {
+    try {
+      return { name, module: await LOAD[name]() }
+    } catch (error) {
+      problems.push(`${name}: ${(error as Error).message.split('\n')[0]}`)
+    }
+  }
+  throw new StorageError('no_driver', `${WAYS}. What was tried: ${problems.join('; ')}`)
+}

@@ -1,0 +1,21 @@
+/** What a driver of SQLite offers: the part of the interface of the package sqlite3 that this service and knex use. */
+import type { Binding, Row } from './db.ts'
+
+export interface SqliteModule {
+  readonly Database: new (file: string, flags: number, done: Done) => Connection
+  readonly OPEN_READWRITE: number
+  readonly OPEN_CREATE: number
+}
+
+export interface Connection {
+  prepare(sql: string): Statement
+  exec(sql: string, done: Done): void
+  close(done: Done): void
+}
+
+export interface Statement {
+  all(bindings: readonly Binding[], done: (error: Error | null, rows: Row[]) => void): void
+  finalize(): void
+}
+
+export type Done = (error: Error | null) => void
