@@ -1,15 +1,22 @@
 /** `npm run crash`: hosts under load are killed with SIGKILL again and again, and nothing may be lost or done twice. `.ci/run` runs a short form. */
+
+import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { runOutageTest } from '../test/crash/outage.ts'
-import { runCrashTest } from '../test/crash/run.ts'
-import type { Dialect } from '../test/support/database.ts'
+import { type CrashOptions, runCrashTest } from '../test/crash/run.ts'
+import { type Dialect, whyMissing } from '../test/support/database.ts'
 import { readOptions } from './options.ts'
 
-const USAGE = `npm run crash -- [--seconds N, on each database] [--database sqlite|postgres|both] [--hosts N, on PostgreSQL]
-    [--outage N, seconds without PostgreSQL; 0: none] [--seed N]`
+const USAGE = `npm run crash -- [--seconds N, on each database] [--database sqlite|postgres|both] [--driver sqlite3|node:sqlite|both, of SQLite]
+    [--hosts N, on PostgreSQL] [--outage N, seconds without PostgreSQL; 0: none] [--seed N]`
 const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
   sqlite: ['sqlite'],
   postgres: ['postgres'],
   both: ['sqlite', 'postgres'],
+}
+const DRIVERS: Readonly<Record<string, readonly SqliteDriverName[]>> = {
+  sqlite3: ['sqlite3'],
+  'node:sqlite': ['node:sqlite'],
+  both: SQLITE_DRIVERS,
 }
 /** With fewer there was nothing to lose. How many there are is up to chance and to the machine. */
 const LEAST_KILLS = 2
@@ -18,6 +25,7 @@ const LEAST_ACKNOWLEDGED = 3
 const values = readOptions(USAGE, {
   seconds: { type: 'string', default: '120' },
   database: { type: 'string', default: 'both' },
+  driver: { type: 'string', default: 'both' },
   hosts: { type: 'string', default: '3' },
   outage: { type: 'string', default: '20' },
   seed: { type: 'string', default: String(Date.now() % 2 ** 32) },
@@ -25,22 +33,20 @@ const values = readOptions(USAGE, {
 const numbers = [values.seconds, values.hosts, values.outage, values.seed].map(Number)
 const [seconds, hosts, outageSeconds, seed] = numbers as [number, number, number, number]
 const dialects = DIALECTS[values.database]
-if (!dialects || !(seconds > 0) || !(hosts >= 1) || !(outageSeconds >= 0) || !(seed >= 0)) {
+const drivers = DRIVERS[values.driver]
+if (!dialects || !drivers || !(seconds > 0) || !(hosts >= 1) || !(outageSeconds >= 0) || !(seed >= 0)) {
   console.error(USAGE)
   process.exit(2)
 }
 
-for (const dialect of dialects) {
-  const count = dialect === 'postgres' ? hosts : 1
-  console.log(`${dialect}: ${count} ${count === 1 ? 'host' : 'hosts'}, ${seconds} s, seed ${seed}`)
-  const report = await runCrashTest({ dialect, hosts: count, seconds, seed })
-  const { kills, acknowledged, claims, receipts, heads, problems } = report
-  console.log(
-    `  ${kills} kills; ${acknowledged} claims acknowledged of ${claims}; ${receipts} receipts; ${heads} heads`,
-  )
-  const isIdle = kills < LEAST_KILLS || acknowledged < LEAST_ACKNOWLEDGED
-  conclude(isIdle ? [...problems, 'there was nothing to lose'] : problems)
+if (dialects.includes('sqlite')) {
+  for (const driver of drivers) {
+    const missing = await whyMissing(driver)
+    if (missing) console.log(`SQLite by ${driver}: skipped. ${missing}`)
+    else await crash(`SQLite by ${driver}: 1 host`, { dialect: 'sqlite', sqliteDriver: driver, hosts: 1 })
+  }
 }
+if (dialects.includes('postgres')) await crash(`postgres: ${hosts} hosts`, { dialect: 'postgres', hosts })
 if (dialects.includes('postgres') && outageSeconds > 0) {
   console.log(`postgres: crashed, and away for ${outageSeconds} s`)
   const report = await runOutageTest({ mode: 'immediate', seconds: outageSeconds, hosts, seed })
@@ -48,6 +54,17 @@ if (dialects.includes('postgres') && outageSeconds > 0) {
   const taken = `${acknowledgedBefore} claims acknowledged before, ${acknowledgedAfter - acknowledgedBefore} after`
   console.log(`  ${refusals} requests told to come back; recovery within ${recoveryMs} ms; ${taken}`)
   conclude(problems)
+}
+
+async function crash(name: string, subject: Pick<CrashOptions, 'dialect' | 'sqliteDriver' | 'hosts'>): Promise<void> {
+  console.log(`${name}, ${seconds} s, seed ${seed}`)
+  const report = await runCrashTest({ ...subject, seconds, seed })
+  const { kills, acknowledged, claims, receipts, heads, problems } = report
+  console.log(
+    `  ${kills} kills; ${acknowledged} claims acknowledged of ${claims}; ${receipts} receipts; ${heads} heads`,
+  )
+  const isIdle = kills < LEAST_KILLS || acknowledged < LEAST_ACKNOWLEDGED
+  conclude(isIdle ? [...problems, 'there was nothing to lose'] : problems)
 }
 
 function conclude(problems: readonly string[]): void {

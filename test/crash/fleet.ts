@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '@claimcheck/server/config/config'
 import { openClaimcheck } from '@claimcheck/server/container'
+import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'
 import { NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
@@ -18,6 +19,8 @@ export interface Answer {
 export interface FleetOptions {
   readonly database: Database
   readonly hosts: number
+  /** Without it, the first that loads. */
+  readonly sqliteDriver?: SqliteDriverName | undefined
   /** Other than short ones. */
   readonly checks?: object
 }
@@ -34,15 +37,16 @@ export class Fleet {
   readonly #env: Readonly<Record<string, string>>
   #key = ''
 
-  private constructor(folder: string, { database, hosts }: FleetOptions) {
+  private constructor(folder: string, { database, hosts, sqliteDriver }: FleetOptions) {
     this.#folder = folder
     this.#database = database
     this.#env = { PORT: '0', LOG_LEVEL: 'silent', ...database.env }
     // Hosts on one PostgreSQL share nothing else. On SQLite they share the file, and the keys beside it.
+    const driver = sqliteDriver === undefined ? {} : { TEST_SQLITE_DRIVER: sqliteDriver }
     const dataDir = (index: number) => (database.dialect === 'sqlite' ? 'data' : `data-${index}`)
     this.hosts = Array.from(
       { length: hosts },
-      (_, index) => new HostProcess(folder, { ...this.#env, DATA_DIR: dataDir(index) }),
+      (_, index) => new HostProcess(folder, { ...this.#env, ...driver, DATA_DIR: dataDir(index) }),
     )
   }
 

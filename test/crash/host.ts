@@ -3,6 +3,7 @@ import { loadConfig } from '@claimcheck/server/config/config'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { startServer } from '@claimcheck/server/server'
+import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { watchStalls } from '../support/stalls.ts'
 import type { Strike } from './host-process.ts'
 import { arm, beforeStatement, shareStrike } from './strike.ts'
@@ -27,7 +28,9 @@ process.on('disconnect', () => process.exit())
 const config = loadConfig(process.env, process.cwd())
 // As on a machine with processors to spare, and as on one without.
 const sequencerThread = sqliteFile(config.databaseUrl) ? undefined : new URL('./sequencer-thread.js', import.meta.url)
-const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, sequencerThread })
+const driver = process.env.TEST_SQLITE_DRIVER as SqliteDriverName | undefined
+const drivers = driver && [driver]
+const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, drivers, sequencerThread })
 const server = await startServer(process.env.WORKERS === 'none' ? withoutWorkers(claimcheck) : claimcheck)
 process.send!({ url: server.url })
 

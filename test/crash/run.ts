@@ -1,5 +1,6 @@
 /** The crash test: hosts under load are killed and frozen again and again, and then all that they ever answered must be true. */
 import { setTimeout } from 'node:timers/promises'
+import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { createDatabase, type Dialect } from '../support/database.ts'
 import { type Audit, audit } from './audit.ts'
 import { Fleet } from './fleet.ts'
@@ -10,6 +11,8 @@ import { type Random, seededRandom } from './random.ts'
 
 export interface CrashOptions {
   readonly dialect: Dialect
+  /** Without it, the first that loads. */
+  readonly sqliteDriver?: SqliteDriverName | undefined
   readonly hosts: number
   readonly seconds: number
   readonly seed: number
@@ -32,10 +35,17 @@ const LONGEST_START_MS = 5000
 /** Longer than a lease. */
 const LONGEST_FREEZE_MS = 9000
 
-export async function runCrashTest({ dialect, hosts, seconds, seed }: CrashOptions): Promise<CrashReport> {
+export async function runCrashTest({
+  dialect,
+  sqliteDriver,
+  hosts,
+  seconds,
+  seed,
+}: CrashOptions): Promise<CrashReport> {
   const random = seededRandom(seed)
   const ledger = new Ledger()
-  const fleet = await Fleet.create({ database: await createDatabase(dialect, { isEmpty: true }), hosts })
+  const database = await createDatabase(dialect, { isEmpty: true })
+  const fleet = await Fleet.create({ database, hosts, sqliteDriver })
   try {
     // All hosts start at once on the empty database. The schema and the log must be made only once, whichever host is killed meanwhile.
     await Promise.all(fleet.hosts.map((host) => host.start(strike(random, 'SIGKILL', START_STATEMENTS))))

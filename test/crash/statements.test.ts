@@ -1,5 +1,6 @@
+import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import t, { type Test } from 'tap'
-import { createDatabase, TEST_DATABASE } from '../support/database.ts'
+import { createDatabase, TEST_DATABASE, whyMissing } from '../support/database.ts'
 import { byExtent } from '../support/extent.ts'
 import { audit } from './audit.ts'
 import { presentClaim } from './claims.ts'
@@ -12,6 +13,8 @@ const UNDER_LOCK_STEP = byExtent({
   usual: { sqlite: 2, postgres: 3 },
   thorough: { sqlite: 1, postgres: 1 },
 })[TEST_DATABASE]
+
+const NAME = 'a host may end before any statement of a submission, and the same submission goes on from there'
 
 /**
  * Ends the host before the first statement of a submission, before one that is `step` later, and so on.
@@ -32,8 +35,13 @@ async function strikeBeforeEach(t: Test, fleet: Fleet, ledger: Ledger, again: bo
   }
 }
 
-t.test('a host may end before any statement of a submission, and the same submission goes on from there', async (t) => {
-  const fleet = await Fleet.create({ database: await createDatabase(), hosts: 1 })
+for (const sqliteDriver of TEST_DATABASE === 'sqlite' ? SQLITE_DRIVERS : [undefined]) {
+  const skip = sqliteDriver !== undefined && (await whyMissing(sqliteDriver))
+  t.test(`by ${sqliteDriver ?? 'pg'}, ${NAME}`, { skip }, async (t) => mayEndAnywhere(t, sqliteDriver))
+}
+
+async function mayEndAnywhere(t: Test, sqliteDriver: SqliteDriverName | undefined): Promise<void> {
+  const fleet = await Fleet.create({ database: await createDatabase(), hosts: 1, sqliteDriver })
   t.teardown(() => fleet.remove())
   // What workers look for meanwhile would be counted as statements of the submission.
   fleet.hosts[0]!.hasWorkers = false
@@ -52,4 +60,4 @@ t.test('a host may end before any statement of a submission, and the same submis
   await fleet.startAll()
   await audit(fleet, ledger)
   t.strictSame([...ledger.problems], [])
-})
+}
