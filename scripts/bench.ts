@@ -7,6 +7,7 @@
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
+import { measureDrivers } from './bench/measurements/drivers.ts'
 import { measureFlood } from './bench/measurements/flood.ts'
 import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
@@ -21,6 +22,7 @@ import { readOptions } from './options.ts'
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   claims: () => measureClaims('sqlite'),
+  drivers: measureDrivers,
   postgres: () => measureClaims('postgres'),
   receipts: measureReceipts,
   size: measureSize,

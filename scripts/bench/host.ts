@@ -2,11 +2,14 @@
 import { openClaimcheck } from '@claimcheck/server/container'
 import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
 import { startServer } from '@claimcheck/server/server'
+import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { configOf, type Place } from './place.ts'
 import { given, serve } from './process.ts'
 
-const claimcheck = await openClaimcheck(configOf(given<Place>()), {
+const { sqliteDriver, ...place } = given<Place & { readonly sqliteDriver?: SqliteDriverName }>()
+const claimcheck = await openClaimcheck(configOf(place), {
   plugins: true,
+  drivers: sqliteDriver && [sqliteDriver],
   sequencerThread: SEQUENCER_THREAD,
 })
 const server = await startServer(claimcheck)
