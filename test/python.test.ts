@@ -4,9 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { bundleText, readBundle } from '@claimcheck/server/receipt/document'
 import t, { type Test } from 'tap'
 import { changedReceipts } from './support/changed-receipts.ts'
 import { tries } from './support/extent.ts'
+import { forgedBundle } from './support/forged-bundle.ts'
 import { Installation } from './support/installation.ts'
 
 const execute = promisify(execFile)
@@ -62,6 +64,56 @@ t.test('both checkers say the same of receipts that are changed and signed again
     'and that a signature hides',
   )
 })
+
+t.test('a bundle that a stranger signed in the name of the issuer is not valid', async (t) => {
+  const installation = await Installation.start()
+  t.teardown(() => installation.remove())
+  const client = await installation.client('forged')
+  const { receipt_id: id } = await client.decided((await client.submit()).body.claim_id)
+  const real = await (await fetch(`${installation.url}/r/${id}.json`)).text()
+  const bundle = readBundle(real)!
+  const pin = JSON.parse(bundle.receipt).signature.key_id
+  const forged = bundleText(await forgedBundle(bundle))
+  const broken = bundleText({ ...bundle, receipt: bundle.receipt.replace('"attempts":1', '"attempts":2') })
+  const file = join(t.testdir(), 'given.json')
+  await writeFile(file, JSON.stringify({ real, forged, broken, keys: bundle.keys, pin }))
+  const unvouched = [false, 'nothing', null, []]
+  t.strictSame(JSON.parse(await python(['-c', BUNDLES, file])), {
+    'real alone': unvouched,
+    'real keys': [true, 'keys', 'verified', []],
+    'real pin': [true, 'pin', 'verified', []],
+    'forged alone': unvouched,
+    'forged keys': [false, 'keys', null, ['key', 'signature']],
+    'forged pin': unvouched,
+    'broken alone': [false, 'nothing', null, ['signature', 'inclusion']],
+    'broken keys': [false, 'keys', null, ['signature', 'inclusion']],
+    'broken pin': [false, 'nothing', null, ['signature', 'inclusion']],
+    further: ['holds', 'is_signed', false],
+    refused: 5,
+  })
+})
+
+const BUNDLES = `
+import json, sys
+from claimcheck import check_bundle
+given = json.load(open(sys.argv[1]))
+vouchers = {"alone": {}, "keys": {"keys": given["keys"]}, "pin": {"pin": given["pin"]}}
+found = {}
+for name in ("real", "forged", "broken"):
+    for how, more in vouchers.items():
+        report = check_bundle(given[name], **more)
+        found[name + " " + how] = [report.valid, report.vouched_by, report.verdict, report.problems]
+report = check_bundle(given["real"], pin=given["pin"])
+found["further"] = [report.tree_head, report.evidence, report.issuer_anchors]
+refused = 0
+for text in ("", "[]", "{}", '{"bundle": "claimcheck/1"}', '{"bundle": "claimcheck/1", "receipt": "{}"}'):
+    try:
+        check_bundle(text)
+    except ValueError:
+        refused += 1
+found["refused"] = refused
+print(json.dumps(found))
+`
 
 /** What this checker says of each text, which is what the Python package says, too. */
 async function agreedReports(t: Test, keys: string, texts: readonly string[], what: string) {

@@ -5,7 +5,14 @@ export { type TreeHeadFinding, treeSizeIn } from './log/head-binding.ts'
 export type { Consistency, Inclusion } from './log/merkle.ts'
 export { verifyConsistency, verifyInclusion } from './log/merkle.ts'
 export type { Proof } from './receipt/body.ts'
-export { type Bundle, type BundleOptions, type BundleReport, checkBundle } from './receipt/bundle-checker.ts'
+export {
+  type Bundle,
+  type BundleOptions,
+  type BundleReport,
+  checkBundle,
+  isUnvouched,
+  type VouchedBy,
+} from './receipt/bundle-checker.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
 export { publishedRules } from './receipt/published-rules.ts'

@@ -179,7 +179,14 @@ export {
   type WireSource,
   type WireVerifier,
 } from './receipt/body.ts'
-export { type Bundle, type BundleOptions, type BundleReport, checkBundle } from './receipt/bundle-checker.ts'
+export {
+  type Bundle,
+  type BundleOptions,
+  type BundleReport,
+  checkBundle,
+  isUnvouched,
+  type VouchedBy,
+} from './receipt/bundle-checker.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
 export {
   claimDigest,

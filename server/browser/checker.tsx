@@ -6,11 +6,12 @@ import {
   checkConsistency,
   checkInclusion,
   checkTreeHead,
+  isUnvouched,
   KeySetError,
   type Proof,
   parseKeySet,
 } from '@claimcheck/core/checker'
-import { firstFailure } from '@claimcheck/core/words/checks'
+import { firstFailure, UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '@claimcheck/core/words/document'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { type ComponentChildren, render } from 'preact'
@@ -47,11 +48,14 @@ const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, ke
 /** Of each kind the newest counts; but keys that were given by themselves count before those that a bundle brings along. */
 let given: Partial<Bundle> & { readonly inclusion?: string } = {}
 let hasOwnKeys = false
+/** The key document that the person says is the issuer's, apart from what came with the receipt. */
+let trusted: string | undefined
 
 const form = document.querySelector<HTMLFormElement>('#give')!
 const files = document.querySelector<HTMLInputElement>('#files')!
 const pasted = document.querySelector<HTMLTextAreaElement>('#pasted')!
 const pin = document.querySelector<HTMLInputElement>('#pin')!
+const trustedFile = document.querySelector<HTMLInputElement>('#trusted')!
 const have = document.querySelector<HTMLElement>('#have')!
 const result = document.querySelector<HTMLElement>('#result')!
 
@@ -72,6 +76,11 @@ async function takeFiles(list: Iterable<File>): Promise<void> {
     const text = await textOf(file)
     say(`${plainText(file.name)}: ${text === undefined ? 'could not be read as text' : NAMES[take(text)]}`)
   }
+  await check()
+}
+
+async function takeTrusted(file: File | undefined): Promise<void> {
+  trusted = file && ((await textOf(file)) ?? '')
   await check()
 }
 
@@ -107,20 +116,25 @@ async function pageOf(): Promise<ComponentChildren> {
   const problem = documentProblem(receipt)
   const raw = rawDocuments({ ...given, receipt })
   if (problem !== undefined) return <NotValid problem={problem} steps={[]} checkedBy={undefined} raw={raw} />
-  if (keys === undefined) {
+  const trustedKeys = trusted === undefined ? undefined : parseKeySet(trusted)
+  if (keys === undefined && !trustedKeys) {
     return <Missing>Now the keys: add the issuer’s key document, /.well-known/poaw-keys.json at its address.</Missing>
   }
   const bundle = { ...given, receipt }
   const pinnedKey = pin.value.trim()
-  const report = await checkBundle(bundle, pinnedKey === '' ? {} : { pinnedKey })
+  const report = await checkBundle(bundle, {
+    ...(trustedKeys ? { keys: trustedKeys } : {}),
+    ...(pinnedKey === '' ? {} : { pinnedKey }),
+  })
   const view = viewOf(bundle, report, ORIGIN)
   const { proof } = JSON.parse(receipt) as { readonly proof?: Proof }
   const steps = stepsOf(report, proof, ORIGIN)
   return (
     <>
-      {report.valid && pinnedKey === '' ? (
+      {isUnvouched(report) ? (
         <Missing>
-          Nothing here shows whose key signed this: get the key’s id from somebody you trust, and pin it above.
+          Nothing here shows whose key signed this: give the issuer’s key document or its key above, from somebody you
+          trust.
         </Missing>
       ) : null}
       {resultOf()}
@@ -132,15 +146,12 @@ async function pageOf(): Promise<ComponentChildren> {
   )
 
   function resultOf(): ComponentChildren {
-    if (!report.valid) return <NotValid problem={firstFailure(report)} steps={steps} checkedBy={CHECKED} raw={raw} />
+    if (!report.valid && !isUnvouched(report))
+      return <NotValid problem={firstFailure(report)} steps={steps} checkedBy={CHECKED} raw={raw} />
     if (view) return <ReceiptArticle view={view} steps={steps} checkedBy={CHECKED} links={undefined} raw={raw} />
     return (
       <>
-        <p class={anyFails(steps) ? 'notice problem' : 'notice'}>
-          {anyFails(steps)
-            ? 'Do not rely on this change entry: one of its proofs fails.'
-            : 'This is a valid change entry: its issuer saw a change at a place that it watches.'}
-        </p>
+        <p class={anyFails(steps) ? 'notice problem' : 'notice'}>{changeWords(report.valid, anyFails(steps))}</p>
         <Proofs steps={steps.filter(({ name }) => name !== 'evidence')} checkedBy={CHECKED} command={undefined} />
       </>
     )
@@ -149,7 +160,8 @@ async function pageOf(): Promise<ComponentChildren> {
 
 /** Documents of a log alone. */
 function logDocuments(): ComponentChildren {
-  const { tree_head, inclusion, consistency, keys } = given
+  const { tree_head, inclusion, consistency } = given
+  const keys = trusted ?? given.keys
   if (inclusion !== undefined)
     return <Line holds={checkInclusion(inclusion).valid}>The tree with this root has this leaf</Line>
   if (consistency !== undefined && tree_head === undefined) {
@@ -157,8 +169,25 @@ function logDocuments(): ComponentChildren {
   }
   if (tree_head === undefined) return <Missing>Now the receipt: add its file.</Missing>
   if (keys === undefined) return <Missing>Now the keys: add the issuer’s key document.</Missing>
-  const { valid } = checkTreeHead(treeHeadText(tree_head), parseKeySet(keys))
-  return <Line holds={valid}>A published key signed this state of the log</Line>
+  const head = treeHeadText(tree_head)
+  const { valid } = checkTreeHead(head, parseKeySet(keys))
+  if (!valid) return <Line holds={false}>A key of the key document signed this state of the log</Line>
+  return isVouched(head) ? (
+    <Line holds>A key that you trust signed this state of the log</Line>
+  ) : (
+    <Missing>A key in these documents signed this state of the log. {UNVOUCHED_WORDS}</Missing>
+  )
+}
+
+function isVouched(head: string): boolean {
+  return trusted !== undefined || JSON.parse(head).signature.key_id === pin.value.trim()
+}
+
+function changeWords(isValid: boolean, fails: boolean): string {
+  if (fails) return 'Do not rely on this change entry: one of its proofs fails.'
+  return isValid
+    ? 'This is a valid change entry: its issuer saw a change at a place that it watches.'
+    : `It says that its issuer saw a change at a place that it watches. ${UNVOUCHED_WORDS}`
 }
 
 function Missing({ children }: { readonly children: ComponentChildren }) {
@@ -182,9 +211,11 @@ form.addEventListener('submit', (event) => {
 form.addEventListener('reset', () => {
   given = {}
   hasOwnKeys = false
+  trusted = undefined
   have.replaceChildren()
   render(null, result)
 })
+trustedFile.addEventListener('change', () => void takeTrusted(trustedFile.files?.[0]))
 files.addEventListener('change', () => void takeFiles(files.files ?? []))
 document.addEventListener('dragover', (event) => event.preventDefault())
 document.addEventListener('drop', (event) => {

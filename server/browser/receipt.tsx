@@ -22,7 +22,7 @@ async function check(): Promise<void> {
 }
 
 async function show(bundle: Bundle): Promise<void> {
-  const report = await checkBundle(bundle)
+  const report = await checkBundle(bundle, { fromIssuer: true })
   const view = viewOf(bundle, report)
   const raw = rawDocuments(bundle)
   const steps: readonly Step[] = stepsOf(report, view?.proof)

@@ -97,7 +97,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
     profiles: registry.profiles(),
     allProfiles: registry.allProfiles(),
     publicActions: [...registry.publicActions(), ...registry.publicAliases()],
-    keyDocument: () => signingKeys.document(),
+    keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
   }
   return buildApp({
     services: claimcheck,

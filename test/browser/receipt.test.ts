@@ -7,11 +7,12 @@ import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BundleReport, checkBundle, type Receipt } from '@claimcheck/core'
-import { readBundle } from '@claimcheck/core/words/document'
+import { bundleText, readBundle } from '@claimcheck/core/words/document'
 import t, { type Test as TapTest } from 'tap'
 import { readManifest } from '../../core/test/vector-suite.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
+import { forgedBundle } from '../support/forged-bundle.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { launchBrowser, openPage, type Page } from './browser.ts'
 
@@ -68,7 +69,7 @@ t.test('receipts in a browser', async (t) => {
         inclusion: 'holds',
         tree_head: 'holds',
         evidence: 'holds',
-        anchor: 'pending',
+        anchor: 'none',
       })
       t.equal(await page.locator('article.receipt.tone-verified').count(), 1, 'green: its place is listed')
       await looksRight(t, page)
@@ -131,13 +132,17 @@ t.test('receipts in a browser', async (t) => {
     page.on('pageerror', (error) => t.fail(error.message))
     page.on('request', (request) => t.match(request.url(), /^(?:file|data):/, 'no request'))
     await page.goto(CHECKER)
+    const bundle = readBundle(readFileSync(file, 'utf8'))!
+    const { signature } = JSON.parse(bundle.receipt) as Receipt
+    await page.getByLabel('The key that must have signed it').fill(signature.key_id)
     await page.getByLabel('Files').setInputFiles(file)
     await page.locator('#report').waitFor({ state: 'attached' })
     const shown = JSON.parse((await page.locator('#report').textContent())!) as BundleReport
-    const { stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--json'])
+    const { stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--pin', signature.key_id, '--json'])
     t.strictSame(shown, JSON.parse(stdout))
-    t.strictSame(shown, await checkBundle(readBundle(readFileSync(file, 'utf8'))!))
-    t.match(await states(page), { signature: 'holds', tree_head: 'holds', evidence: 'holds' })
+    t.strictSame(shown, await checkBundle(bundle, { pinnedKey: signature.key_id }))
+    t.match(await states(page), { signature: 'holds', tree_head: 'holds', evidence: 'holds', anchor: 'none' })
+    t.equal(await page.locator('.tone-verified').count(), 1)
     await looksRight(t, page)
 
     await page.getByLabel('The key that must have signed it').fill(`ed25519:${'A'.repeat(43)}`)
@@ -147,6 +152,31 @@ t.test('receipts in a browser', async (t) => {
     await page.getByLabel('Or paste one document').fill('{"not":"json"')
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await page.getByText('This is not JSON: the text is cut off').waitFor()
+  })
+
+  await t.test('the offline checker shows grey what a key signed that nothing vouches for', async (t) => {
+    const real = readBundle(await (await fetch(`${url}/r/${id}.json`)).text())!
+    const folder = t.testdir({ 'forged.json': bundleText(await forgedBundle(real)), 'keys.json': real.keys! })
+    writeFileSync(join(folder, 'bundle.json'), bundleText(real))
+    const context = await browser.newContext({ offline: true })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    await page.goto(CHECKER)
+    for (const file of ['bundle.json', 'forged.json']) {
+      await page.getByLabel('Files').setInputFiles(join(folder, file))
+      await page.locator('.tone-unvouched').waitFor()
+      t.match(await states(page), { signature: 'not_checked' }, file)
+      t.match(await page.locator('article').innerText(), /Signed by a key that nothing vouches for\s+It says: /)
+      t.equal(await page.locator('.tone-verified').count(), 0)
+    }
+    await looksRight(t, page)
+    // Also with the keys among the files: they came with the receipt.
+    await page.getByLabel('Files').setInputFiles([join(folder, 'bundle.json'), join(folder, 'keys.json')])
+    await page.locator('.tone-unvouched').waitFor()
+    await page.getByLabel('Or the issuer’s key document').setInputFiles(join(folder, 'keys.json'))
+    await page.locator('.tone-verified').waitFor()
+    await page.getByLabel('Files').setInputFiles(join(folder, 'forged.json'))
+    await page.getByText('Not valid').waitFor()
   })
 
   await t.test(`all vectors and ${MUTATIONS} mutations have the same report in Node and in the browser`, async (t) => {
@@ -170,11 +200,11 @@ t.test('receipts in a browser', async (t) => {
     const mutants = mutationsOf(bundle.receipt, MUTATIONS).map((receipt) => ({ ...bundle, receipt }))
     const all = [...bundles, ...mutants]
     const inNode = []
-    for (const one of all) inNode.push(await checkBundle(one))
+    for (const one of all) inNode.push(await checkBundle(one, { fromIssuer: true }))
     const inBrowser = await page.evaluate(async (all) => {
       const { claimcheck } = globalThis as unknown as { claimcheck: { checkBundle: typeof checkBundle } }
       const reports = []
-      for (const one of all) reports.push(await claimcheck.checkBundle(one))
+      for (const one of all) reports.push(await claimcheck.checkBundle(one, { fromIssuer: true }))
       return reports
     }, all)
     t.strictSame(inBrowser, JSON.parse(JSON.stringify(inNode)))

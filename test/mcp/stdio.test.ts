@@ -1,8 +1,13 @@
 /** `claimcheck mcp`: the same tools over standard input and output, at a service that is asked over its API. */
+
+import { clientDesk } from '@claimcheck/server/mcp/client-desk'
+import { TOOLS } from '@claimcheck/server/mcp/tools'
+import { readBundle } from '@claimcheck/server/receipt/document'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
+import { forgedBundle } from '../support/forged-bundle.ts'
 import { sharedInstallation } from '../support/installation.ts'
 import { call, claimOf, mcpClient } from '../support/mcp.ts'
 
@@ -38,6 +43,25 @@ t.test('an agent on this computer has the same tools, and checks receipts itself
   t.match(wrong, { isError: true, content: [{ text: /^The input is not valid/ }, { text: /see: / }] })
   const { contents } = await agent.readResource({ uri: 'claimcheck://profiles/test.outcome.reach' })
   t.match(JSON.parse((contents[0] as { text: string }).text), { names: ['test.outcome.reach'] })
+})
+
+t.test('a receipt that a stranger signed in the name of the issuer is said to be not valid', async (t) => {
+  const installation = await shared()
+  const { key } = await installation.client('forged')
+  const agent = await mcpClient(t, installation.host, key)
+  const { receipt_id } = (await call(agent, 'submit_claim', claimOf())).structuredContent
+  const real = await (await fetch(`${installation.url}/r/${receipt_id}.json`)).text()
+  const { receipt } = await forgedBundle(readBundle(real)!)
+  const desk = clientDesk({
+    url: installation.url,
+    key,
+    fetch: async (input, init) =>
+      String(input).endsWith(`/v1/receipts/${receipt_id}`) ? new Response(receipt) : fetch(input, init),
+  })
+  const tool = TOOLS.find(({ name }) => name === 'verify_receipt')!
+  const told = await tool.run(desk, { receipt_id } as never, AbortSignal.timeout(30_000))
+  t.match(told.words, /^The receipt is NOT valid: the key document has no such key/)
+  t.match(told.facts, { valid: false, verdict: null, vouched_by: 'issuer' })
 })
 
 t.test('without an address or a key it says what to do', async (t) => {

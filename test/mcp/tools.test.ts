@@ -35,7 +35,10 @@ for (const era of ['modern', 'legacy'] as const) {
       untrusted: { claim: { target: 'somewhere' } },
     })
     const verified = await call(agent, 'verify_receipt', { receipt_id })
-    t.match(verified.structuredContent, { valid: true, verdict: 'verified', evidence: 'follows', tree_head: 'holds' })
+    t.match(verified.structuredContent, {
+      ...{ valid: true, verdict: 'verified', vouched_by: 'issuer' },
+      ...{ evidence: 'follows', tree_head: 'holds' },
+    })
     t.match(verified.content[0]?.text, /^The receipt is valid/)
 
     const { contents } = await agent.readResource({ uri: `claimcheck://receipts/${receipt_id}` })

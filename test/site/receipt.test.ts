@@ -14,6 +14,7 @@ import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import type { Client } from '../support/client.ts'
 import { runClaimcheck } from '../support/command.ts'
+import { forgedBundle } from '../support/forged-bundle.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
@@ -75,7 +76,7 @@ for (const [name, title, line] of VECTORS) {
   t.test(`${name} reads as what it says`, async (t) => {
     const read = (file: string) => readFileSync(join('test/vectors', file), 'utf8')
     const bundle = { receipt: read(`${name}-receipt.json`), evidence: read(`${name}.json`), keys: read('keys.json') }
-    const view = viewOf(bundle, await checkBundle(bundle))!
+    const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))!
     t.match(`${headingOf(view)}: ${view.finding}`, title)
     t.equal(view.tone, view.verdict)
     const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw: [] }
@@ -100,7 +101,7 @@ t.test(
   'a receipt of which a check fails is never green, before anybody looks: not on the page, its title, icon or badge',
   async (t) => {
     const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
-    t.equal(viewOf(bundle, await checkBundle(bundle))!.tone, 'verified')
+    t.equal(viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))!.tone, 'verified')
     const { evidence_version, ...rest } = JSON.parse(bundle.evidence!)
     const broken = [
       { ...bundle, receipt: bundle.receipt.replace('"attempts":1', '"attempts":2') },
@@ -108,7 +109,7 @@ t.test(
       { ...bundle, receipt: bundle.receipt.replace(/(?<="log_id":")./, (first) => (first === 'A' ? 'B' : 'A')) },
     ]
     for (const [index, changed] of broken.entries()) {
-      const view = viewOf(changed, await checkBundle(changed))!
+      const view = viewOf(changed, await checkBundle(changed, { fromIssuer: true }))!
       t.equal(view.tone, 'doubtful', String(index))
       t.match(titleOf(view), /^Do not rely on this: a proof fails/)
       t.match(badgeOf(view.tone), 'a proof fails')
@@ -124,7 +125,7 @@ t.test(
   async (t) => {
     const { tree_head = '', ...bundle } = readBundle((await get(`/r/${verified}.json`)).text)!
     const resigned = tree_head.replace(/"issued_at":"\d/, '"issued_at":"1')
-    const report = await checkBundle({ ...bundle, tree_head: resigned })
+    const report = await checkBundle({ ...bundle, tree_head: resigned }, { fromIssuer: true })
     t.match(report, { valid: true, tree_head: { tree_head: 'not_signed' } })
     const { proof } = JSON.parse(bundle.receipt)
     const headStep = (isGiven: boolean) => stepsOf(report, proof, { isGiven }).find(({ name }) => name === 'tree_head')
@@ -139,7 +140,7 @@ t.test(
   'names that turn text around turn none in titles and raw data, and no host of a request stands in a page',
   async (t) => {
     const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
-    const view = viewOf(bundle, await checkBundle(bundle))!
+    const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))!
     t.equal(titleOf({ ...view, finding: 'a\u202eb' }), 'Verified: a\\u{202e}b')
     const raw = [['The receipt', '{"a":"\u202e"}']] as const
     const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw }
@@ -232,15 +233,17 @@ t.test('the file to take along holds everything: the library and the command lin
       ...('consistency' in bundle ? ['consistency'] : []),
     ].sort(),
   )
-  const report = await checkBundle(bundle)
+  const pinnedKey = JSON.parse(bundle.receipt).signature.key_id
+  const report = await checkBundle(bundle, { pinnedKey })
   t.match(report, {
     valid: true,
+    vouched_by: 'pin',
     tree_head: { tree_head: 'holds' },
     evidence: { evidence: 'follows', rules: 'published' },
   })
   const folder = t.testdir()
   writeFileSync(join(folder, 'bundle.json'), text)
-  const { code, stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--json'])
+  const { code, stdout } = await runClaimcheck(folder, ['verify', 'bundle.json', '--pin', pinnedKey, '--json'])
   t.equal(code, 0)
   t.strictSame(JSON.parse(stdout), report)
 })
@@ -294,21 +297,55 @@ t.test(
     const folder = t.testdir({ 'bundle.json': text, 'keys.json': readBundle(text)!.keys! })
     const { signature } = JSON.parse(readBundle(text)!.receipt)
     const verify = (...args: readonly string[]) => runClaimcheck(folder, ['verify', 'bundle.json', ...args])
-    const warning = /Keys: those in the bundle\. Whoever made it can put in a key of their own/
     const alone = await verify()
-    t.match(alone, { code: 0, stdout: warning })
+    t.match(alone, { code: 2, stdout: /^Signed by a key that nothing vouches for\..* --keys .* --pin/s })
+    t.match(alone.stdout, /^It says verified: .*issuer, as it says/ms)
+    t.notMatch(alone.stdout, /valid/i)
     t.match(alone.stdout, /As the bundle words it:/)
     t.match(alone.stdout, /by the rules that these documents give as the issuer’s/)
-    for (const args of [
-      ['--keys', 'keys.json'],
-      ['--pin', signature.key_id],
-    ]) {
+    t.match(JSON.parse((await verify('--json')).stdout), { valid: false, verdict: null, vouched_by: 'nothing' })
+    for (const [args, key] of [
+      [['--keys', 'keys.json'], /^Key: one of the document that --keys names\.$/m],
+      [['--pin', signature.key_id], /^Key: the one that --pin names\.$/m],
+    ] as const) {
       const { code, stdout } = await verify(...args)
       t.equal(code, 0)
-      t.notMatch(stdout, warning, args.join(' '))
+      t.match(stdout, key)
     }
+    const url = new URL(`/v1/receipts/${verified}`, listed.url)
+    const published = await runClaimcheck(folder, ['verify', url.href])
+    t.match(published.stdout, `Key: one that ${url.host} publishes, which vouches for it.`)
   },
 )
+
+t.test('a bundle that a stranger signed in the name of this issuer passes nowhere', async (t) => {
+  const real = readBundle((await get(`/r/${verified}.json`)).text)!
+  const forged = await forgedBundle(real)
+  const broken = { ...forged, receipt: forged.receipt.replace('"attempts":1', '"attempts":2') }
+  const folder = t.testdir({
+    'forged.json': bundleText(forged),
+    'broken.json': bundleText(broken),
+    'keys.json': real.keys!,
+  })
+  const verify = (...args: readonly string[]) => runClaimcheck(folder, ['verify', ...args])
+  const passes = ['--listed', '--expect-source', 'example.com']
+  t.match(await verify('forged.json', ...passes), { code: 2, stdout: /^Signed by a key that nothing vouches for/ })
+  t.match(await verify('forged.json', '--expect-source', 'elsewhere.example'), { code: 1, stdout: /^NOT as asked/ })
+  t.match(await verify('forged.json', '--keys', 'keys.json', ...passes), { code: 1, stdout: /^NOT valid/ })
+  const pin = JSON.parse(real.receipt).signature.key_id
+  t.match(await verify('forged.json', '--pin', pin), { code: 1, stdout: /^NOT as asked: .* signed by another key/ })
+  t.match(await verify('broken.json'), { code: 1, stdout: /^NOT valid/ }, 'a broken signature is no open question')
+
+  const report = await checkBundle(forged)
+  const view = viewOf(forged, report, { isGiven: true })!
+  t.equal(view.tone, 'unvouched')
+  for (const svg of [badgeOf(view.tone), iconOf(view.tone)]) t.notMatch(svg, '#11692f')
+  const steps = stepsOf(report, view.proof, { isGiven: true })
+  t.match(steps, [{ name: 'signature', state: 'not_checked', text: /Nothing here shows whose key/ }])
+  const page = renderPage(ReceiptArticle({ view, steps, checkedBy: undefined, links: undefined, raw: [] }))
+  t.match(page, /Signed by a key that nothing vouches for.*It says: There as claimed, in time/s)
+  t.notMatch(page, /tone-verified|class="holds"|the issuer signed/i)
+})
 
 t.test('the words in a bundle never count as those of the issuer that --keys names', async (t) => {
   const bundle = readBundle((await get(`/r/${verified}.json`)).text)!

@@ -13,7 +13,7 @@ import type { Receipt } from './wire.ts'
 
 type Fetch = (path: string) => Promise<string>
 
-export interface VerifyOptions extends CallOptions, Omit<BundleOptions, 'keys'> {
+export interface VerifyOptions extends CallOptions, Omit<BundleOptions, 'keys' | 'fromIssuer'> {
   /** The issuer's key document that you keep, to trust in place of the one that the service publishes. */
   readonly keys?: string | BundleOptions['keys']
 }
@@ -50,7 +50,7 @@ export async function verifyReceipt(
 ): Promise<BundleReport> {
   const bundle = await fetchBundle(fetch, receiptId)
   const trusted = typeof keys === 'string' ? parseKeySet(keys) : keys
-  return checkBundle(bundle, { ...options, ...(trusted ? { keys: trusted } : {}) })
+  return checkBundle(bundle, { ...options, ...(trusted ? { keys: trusted } : { fromIssuer: true }) })
 }
 
 /** What the service does not offer, or not now. */

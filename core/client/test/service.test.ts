@@ -12,6 +12,7 @@ import {
 } from '@claimcheck/client'
 import { byCommand } from '@claimcheck/server/base/actor'
 import t from 'tap'
+import { forgedBundle } from '../../../test/support/forged-bundle.ts'
 import { sharedInstallation } from '../../../test/support/installation.ts'
 
 const shared = sharedInstallation()
@@ -38,7 +39,7 @@ t.test('from a claim to a receipt that is checked with all that the service publ
   t.equal(claim.verdict, 'verified')
   const report = await client.verify(claim.receipt_id)
   const expected = { valid: true, verdict: 'verified', evidence: { evidence: 'follows' } }
-  t.match(report, { ...expected, tree_head: { tree_head: 'holds' } })
+  t.match(report, { ...expected, tree_head: { tree_head: 'holds' }, vouched_by: 'issuer', issuer_anchors: false })
   t.equal(JSON.parse(await client.receipt(claim.receipt_id)).body.agent.id, 'release-bot')
   t.match(await client.evidence(claim.receipt_id), '"evidence_version":1')
 
@@ -48,7 +49,31 @@ t.test('from a claim to a receipt that is checked with all that the service publ
   const keys = JSON.parse(await client.keys())
   const nobodys = JSON.stringify({ ...keys, keys: [] })
   t.equal((await client.verify(claim.receipt_id, { keys: nobodys })).valid, false, 'by the keys of the caller')
-  t.equal((await client.verify(claim.receipt_id, { keys: JSON.stringify(keys) })).valid, true)
+  const kept = await client.verify(claim.receipt_id, { keys: JSON.stringify(keys) })
+  t.match(kept, { valid: true, vouched_by: 'keys' })
+  const pinned = await client.verify(claim.receipt_id, { pinnedKey: keys.keys[0].key_id })
+  t.match(pinned, { valid: true, vouched_by: 'pin' })
+})
+
+t.test('a receipt that a stranger signed in the name of the issuer is not valid', async (t) => {
+  const { client, installation, present } = await setUp()
+  const { receipt_id: id } = await client.wait(await client.submit(present))
+  const real = await client.bundle(id)
+  const forged = await forgedBundle(real)
+  const serving = (documents: Readonly<Record<string, string>>) =>
+    createClient({
+      baseUrl: installation.url,
+      fetch: async (input, init) => {
+        const text = documents[new URL(String(input)).pathname]
+        return text === undefined ? fetch(input, init) : new Response(text)
+      },
+    })
+  const lying = serving({ [`/v1/receipts/${id}`]: forged.receipt })
+  t.match(await lying.verify(id), { valid: false, verdict: null, checks: { key: false } })
+  const all = serving({ [`/v1/receipts/${id}`]: forged.receipt, '/.well-known/poaw-keys.json': forged.keys })
+  const options = [{ keys: real.keys! }, { pinnedKey: JSON.parse(real.receipt).signature.key_id }]
+  for (const one of options)
+    t.match(await all.verify(id, one), { valid: false, verdict: null }, Object.keys(one).join())
 })
 
 t.test('another receipt than the one that was asked for is not checked', async (t) => {

@@ -1,6 +1,7 @@
 """Submit claims to a Claimcheck service, wait for their verdicts, and check receipts without trusting it."""
 
 from .aio import AsyncClient
+from .bundle import check_bundle
 from .checker import KeyDocumentError, PublishedKey, Report, check_receipt, parse_keys
 from .claiming import Claimed, claims
 from .client import Client
@@ -46,6 +47,7 @@ __all__ = [
     "UnexpectedAnswer",
     "WaitTimeout",
     "bind_to_head",
+    "check_bundle",
     "check_consistency",
     "check_receipt",
     "check_tree_head",

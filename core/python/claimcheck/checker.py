@@ -35,6 +35,7 @@ class Report:
     ``checks`` has the result of each check by its name: True, False, or a word such as ``absent``.
     """
 
+    #: All checks hold, and something vouches for the key.
     valid: bool
     checks: Mapping[str, Union[bool, str]]
     #: 1 when the receipt is valid: this checker reads no chain. 0 otherwise.
@@ -42,12 +43,17 @@ class Report:
     verdict: Optional[str]
     #: ``change`` for a change entry.
     entry_kind: Optional[str] = None
-    #: The document, when it is valid.
+    #: What says that the key is the issuer's: ``pin``, ``keys`` (you gave them), ``issuer`` (its address published them), or ``nothing``.
+    vouched_by: str = "keys"
+    #: Of a receipt whose checks hold: whether the key document names accounts that anchor. Where it names none, no anchor will follow.
+    #: None where no key document was at hand.
+    issuer_anchors: Optional[bool] = None
+    #: The document, when all checks hold.
     document: Optional[Mapping[str, Any]] = field(default=None, repr=False)
-    #: Of a valid receipt, by ``client.verify``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
+    #: Of a receipt whose checks hold, by ``client.verify`` and ``check_bundle``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
     #: None without a proof or a head.
     tree_head: Optional[str] = None
-    #: Of a valid receipt, by ``client.verify``: ``is_signed`` where the evidence is the file that the receipt signs,
+    #: Of such a receipt, by both: ``is_signed`` where the evidence is the file that the receipt signs,
     #: ``digest_differs`` where it is another, ``not_checked`` where there is none to look at, ``absent`` where the
     #: receipt names none. Whether the verdict follows from it is for ``npx claimcheck verify``.
     evidence: Optional[str] = None
@@ -112,6 +118,13 @@ def check_receipt(text: str, keys: Mapping[str, PublishedKey], pipeline: Optiona
         entry_kind="change" if is_change else None,
         document=document if valid else None,
     )
+
+
+def names_anchors(key_document: str) -> bool:
+    """Whether a key document names accounts that anchor."""
+    read = _try_parse(key_document)
+    accounts = _object(read.value if read else None).get("anchor_addresses")
+    return isinstance(accounts, list) and any(isinstance(account, str) for account in accounts)
 
 
 def check_digest(body: Mapping[str, Any], evidence: Optional[str]) -> str:

@@ -17,7 +17,7 @@ from datetime import datetime, timezone
 from typing import Any, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
-from .checker import PublishedKey, Report, check_digest, check_receipt, parse_keys
+from .checker import PublishedKey, Report, check_digest, check_receipt, names_anchors, parse_keys
 from .errors import ApiError, ClaimcheckError, ConnectionFailed, NotFound, UnexpectedAnswer, WaitTimeout, error_of
 from .log import bind_to_head, head_in
 
@@ -220,7 +220,7 @@ def verify(retry_for: float, receipt_id: str, keys: Optional[str]) -> Operation[
     document = yield from receipt(retry_for, receipt_id)
     key_document = keys if keys is not None else (yield from text(retry_for, "/.well-known/poaw-keys.json"))
     trusted = parse_keys(key_document)
-    report = check_receipt(document, trusted)
+    report = replace(check_receipt(document, trusted), vouched_by="issuer" if keys is None else "keys")
     if not report.valid or report.document is None:
         return report
     body, proof = report.document["body"], report.document.get("proof")
@@ -229,7 +229,9 @@ def verify(retry_for: float, receipt_id: str, keys: Optional[str]) -> Operation[
     file = yield from _if_there(evidence(retry_for, receipt_id))
     head = yield from _if_there(text(retry_for, "/v1/log/head"))
     tree_head = None if proof is None or head is None else (yield from _bind(retry_for, proof, head, trusted))
-    return replace(report, tree_head=tree_head, evidence=check_digest(body, file))
+    return replace(
+        report, tree_head=tree_head, evidence=check_digest(body, file), issuer_anchors=names_anchors(key_document)
+    )
 
 
 def _bind(

@@ -26,12 +26,26 @@ export interface Bundle {
 export interface BundleOptions extends Partial<CheckOptions> {
   /** The keys to trust, in place of those in the bundle: who makes a bundle can put any key into it. */
   readonly keys?: KeySet
-  /** The id of the one key that must have signed. With the keys of the bundle it must have signed the tree head, too. */
+  /** The keys were fetched from the issuer's own address, which vouches for them then. */
+  readonly fromIssuer?: boolean
+  /** The id of the one key that must have signed: nothing else vouches then. With the keys of the bundle it must have signed the tree head, too. */
   readonly pinnedKey?: string
 }
 
-/** The report of `checkReceipt`; the other members are there for a valid receipt alone, as far as the bundle has what they need. */
+/**
+ * What says that the key is the issuer's: the id that the reader pinned, the keys that the reader gave, or the address from which they were
+ * fetched. `nothing`: the keys came with the bundle, which anybody can make in the name of any issuer, or another key signed than the pinned one.
+ */
+export type VouchedBy = 'pin' | 'keys' | 'issuer' | 'nothing'
+
+/**
+ * The report of `checkReceipt`, where `valid` asks for one thing more: something vouches for the key. The optional members are there for a
+ * receipt whose checks all hold, as far as the bundle has what they need.
+ */
 export interface BundleReport extends Report {
+  readonly vouched_by: VouchedBy
+  /** Whether the key document names accounts that anchor. Where it names none, no anchor will follow. */
+  readonly issuer_anchors?: boolean
   readonly evidence?: EvidenceFinding
   readonly tree_head?: TreeHeadFinding
   /** Whether the pinned key signed it. Absent when none was pinned. */
@@ -43,17 +57,20 @@ export interface BundleReport extends Report {
 /** @throws KeySetError when there are no keys to check with; what `checkAnchor` throws */
 export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): Promise<BundleReport> {
   const { keys = parseKeySet(bundle.keys ?? ''), pinnedKey, pipeline, checkAnchor } = options
-  const report = await checkReceipt(bundle.receipt, {
+  const checked = await checkReceipt(bundle.receipt, {
     keys,
     ...(pipeline === undefined ? {} : { pipeline }),
     ...(checkAnchor ? { checkAnchor } : {}),
   })
-  const document = report.valid ? (JSON.parse(bundle.receipt) as JsonValue) : null
-  if (document === null) return report
+  const document = checked.valid ? (JSON.parse(bundle.receipt) as JsonValue) : null
+  if (document === null) return { ...checked, vouched_by: keysVouchedBy(options) }
   const { signature, proof } = document as Pick<Receipt, 'signature' | 'proof'>
+  const voucher = vouchedBy(options, signature.key_id)
   return {
-    ...report,
-    ...(pinnedKey === undefined ? {} : { key_pinned: signature.key_id === pinnedKey }),
+    ...(voucher === 'nothing' ? { ...checked, ...SAYS_NOTHING } : checked),
+    vouched_by: voucher,
+    issuer_anchors: keys.anchorAddresses.length > 0,
+    ...(pinnedKey === undefined ? {} : { key_pinned: voucher === 'pin' }),
     ...(proof && bundle.tree_head !== undefined
       ? { tree_head: bindToHead(proof, bundle.tree_head, keysOfHeads(keys, options), bundle.consistency) }
       : {}),
@@ -61,9 +78,27 @@ export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): 
   }
 }
 
+/** Every check holds, and nothing shows whose key signed: whoever made the documents can have made the key. */
+export function isUnvouched({ vouched_by, checks }: BundleReport): boolean {
+  return vouched_by === 'nothing' && !Object.values(checks).includes(false)
+}
+
+const SAYS_NOTHING = { valid: false, achieved_trust_level: 0, verdict: null } as const
+
+function vouchedBy(options: BundleOptions, keyId: string): VouchedBy {
+  if (options.pinnedKey === undefined) return keysVouchedBy(options)
+  return options.pinnedKey === keyId ? 'pin' : 'nothing'
+}
+
+function keysVouchedBy({ keys, fromIssuer }: BundleOptions): VouchedBy {
+  if (fromIssuer) return 'issuer'
+  return keys ? 'keys' : 'nothing'
+}
+
 /** Of the keys in a bundle the pinned one alone is trusted: with another, whoever made the bundle could sign a head of their own log. */
-function keysOfHeads(keys: KeySet, { keys: trusted, pinnedKey }: BundleOptions): KeySet {
-  if (trusted || pinnedKey === undefined) return keys
+function keysOfHeads(keys: KeySet, options: BundleOptions): KeySet {
+  const { pinnedKey } = options
+  if (keysVouchedBy(options) !== 'nothing' || pinnedKey === undefined) return keys
   return { ...keys, keys: new Map([...keys.keys].filter(([id]) => id === pinnedKey)) }
 }
 

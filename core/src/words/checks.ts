@@ -84,6 +84,10 @@ export function evidenceFails(finding: EvidenceFinding): boolean {
   return evidenceProblem(finding) !== undefined || (finding.evidence === 'follows' && finding.rules === 'differs')
 }
 
+/** A sentence, for whoever would rely on a receipt whose checks all hold. */
+export const UNVOUCHED_WORDS =
+  'Nothing vouches for the key that signed this: anybody can make such a file, in the name of any issuer.'
+
 type HeadProblem = Exclude<TreeHeadFinding['tree_head'], 'holds'>
 
 export const HEAD_PROBLEMS: Readonly<Record<HeadProblem, string>> = {

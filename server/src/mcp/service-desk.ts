@@ -66,14 +66,15 @@ export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk
     const size = (JSON.parse(text) as { proof: { tree_size: number } }).proof.tree_size
     const headSize = treeSizeIn(treeHead) ?? 0
     const path = size < headSize ? toConsistencyProof(await log.consistency(size, headSize)) : undefined
-    return checkBundle({
+    const bundle = {
       receipt: text,
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
       profiles: JSON.stringify(profileList(allProfiles)),
       tree_head: treeHead,
       ...(path === undefined ? {} : { consistency: JSON.stringify(path) }),
       ...(evidence === undefined ? {} : { evidence }),
-    })
+    }
+    return checkBundle(bundle, { fromIssuer: true })
   }
 
   return (credential) => {

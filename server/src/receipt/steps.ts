@@ -1,5 +1,5 @@
 /** The proofs of a receipt as a reader sees them: what holds, what is pending, what was not checked, what fails. */
-import type { BundleReport, Proof } from '@claimcheck/core'
+import { type BundleReport, isUnvouched, type Proof } from '@claimcheck/core'
 import {
   ANCHOR_PROBLEMS,
   contradictsProof,
@@ -15,7 +15,8 @@ import {
 } from '@claimcheck/core/words/checks'
 import { utcOf } from '@claimcheck/core/words/when'
 
-export type StepState = 'holds' | 'pending' | 'not_checked' | 'fails'
+/** `none`: there is nothing to check, and nothing will follow. */
+export type StepState = 'holds' | 'pending' | 'not_checked' | 'none' | 'fails'
 
 export interface Step {
   readonly name: 'signature' | 'inclusion' | 'tree_head' | 'evidence' | 'anchor'
@@ -26,7 +27,7 @@ export interface Step {
 }
 
 export interface Origin {
-  /** Somebody handed over the documents, the keys too: nothing shows whose they are. Else a service sent them. */
+  /** The documents came as files, of several ages and from anywhere. Else a service sent them. */
   readonly isGiven?: boolean
 }
 
@@ -53,7 +54,10 @@ export function stepsOf(
 ): readonly Step[] {
   return STEPS.map(([name, title, find]) => {
     const [state, text] = find({ report, proof, isGiven })
-    return { name, title, state, text }
+    // What nothing vouches for holds together at most.
+    return isUnvouched(report) && state === 'holds'
+      ? { name, title, state: 'not_checked', text: FITS }
+      : { name, title, state, text }
   })
 }
 
@@ -66,18 +70,24 @@ export function uncheckedSteps(): readonly Step[] {
   return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
 }
 
-function signatureStep({ report, isGiven }: Checked): Found {
+function signatureStep({ report }: Checked): Found {
   const { inclusion, anchor, policy, ...signed } = report.checks
   if (Object.values(signed).includes(false)) return ['fails', sentence(firstFailure(report))]
   if (report.key_pinned === false) return ['fails', 'A published key signed it, but not the key that you pinned.']
-  const pinned = report.key_pinned ? ' It is the key that you pinned.' : ''
-  if (isGiven && !report.key_pinned) {
-    return [
-      'holds',
-      'A key in these documents signed exactly this. Nothing here shows whose key it is: pin the issuer’s.',
-    ]
-  }
-  return ['holds', `A key that the issuer publishes, and that was in use at that time, signed exactly this.${pinned}`]
+  const { vouched_by: voucher } = report
+  return voucher === 'nothing' ? ['not_checked', UNVOUCHED] : ['holds', SIGNED[voucher]]
+}
+
+const FITS = 'It fits the rest of these documents. Whoever made the key can have made all of them.'
+const UNVOUCHED = 'A key in these documents signed exactly this. Nothing here shows whose key it is.'
+const SIGNED: Readonly<Record<Exclude<BundleReport['vouched_by'], 'nothing'>, string>> = {
+  pin: 'The key that you pinned signed exactly this.',
+  keys: 'A key of the key document that you trust, in use at that time, signed exactly this.',
+  issuer: 'A key that the issuer publishes, and that was in use at that time, signed exactly this.',
+}
+
+function allHold(report: BundleReport): boolean {
+  return report.valid || isUnvouched(report)
 }
 
 function inclusionStep({ report, proof }: Checked): Found {
@@ -88,8 +98,9 @@ function inclusionStep({ report, proof }: Checked): Found {
   return ['holds', `It is entry ${proof.leaf_index} of the tree with ${proof.tree_size} entries.`]
 }
 
-function headStep({ report: { valid, tree_head: found }, isGiven }: Checked): Found {
-  if (!valid) return NOTHING_TO_ADD
+function headStep({ report, isGiven }: Checked): Found {
+  const { tree_head: found } = report
+  if (!allHold(report)) return NOTHING_TO_ADD
   if (!found) return ['not_checked', 'There is no signed tree head here to compare the proof with.']
   if (found.tree_head === 'holds') return ['holds', sentence(headHolds(found))]
   // Among documents of several ages keys and heads can be too old; a service sends those of now.
@@ -97,8 +108,9 @@ function headStep({ report: { valid, tree_head: found }, isGiven }: Checked): Fo
   return [isOpen ? 'not_checked' : 'fails', sentence(HEAD_PROBLEMS[found.tree_head])]
 }
 
-function evidenceStep({ report: { valid, evidence }, isGiven }: Checked): Found {
-  if (!valid) return NOTHING_TO_ADD
+function evidenceStep({ report, isGiven }: Checked): Found {
+  const { evidence } = report
+  if (!allHold(report)) return NOTHING_TO_ADD
   if (!evidence) return ['not_checked', 'The receipt signs no evidence, so nobody can recompute its verdict.']
   const problem = evidenceProblem(evidence)
   if (problem !== undefined) return ['fails', sentence(problem)]
@@ -109,9 +121,11 @@ function evidenceStep({ report: { valid, evidence }, isGiven }: Checked): Found 
   return [evidenceFails(evidence) ? 'fails' : 'holds', text]
 }
 
-function anchorStep({ report: { valid, checks, proven_by }, proof }: Checked): Found {
+function anchorStep({ report, proof }: Checked): Found {
+  const { checks, proven_by, issuer_anchors } = report
   const { anchor } = checks
-  if (!valid) return NOTHING_TO_ADD
+  if (!allHold(report)) return NOTHING_TO_ADD
+  if (anchor === 'absent' && !issuer_anchors) return ['none', NO_ANCHORS]
   if (anchor === 'absent') return ['pending', 'The root of the log is not on a chain yet, as far as this copy says.']
   if (anchor === 'anchored')
     return ['holds', `The chain shows that this existed by ${proven_by === undefined ? 'then' : utcOf(proven_by)}.`]
@@ -121,6 +135,9 @@ function anchorStep({ report: { valid, checks, proven_by }, proof }: Checked): F
   }
   return [isUnknownAnchor(anchor) ? 'not_checked' : 'fails', sentence(ANCHOR_PROBLEMS[anchor])]
 }
+
+const NO_ANCHORS =
+  'This copy carries no anchor, and none will follow: its key document names no account that anchors, so this service does not anchor.'
 
 const NOTHING_TO_ADD: Found = ['not_checked', 'Not checked: what comes before does not hold.']
 

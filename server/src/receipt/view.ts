@@ -7,6 +7,7 @@ import {
   type EvidenceDocument,
   factSentences,
   isReceipt,
+  isUnvouched,
   type JsonValue,
   type Proof,
   type PublishedWords,
@@ -28,9 +29,9 @@ import { type Timeline, timelineOf } from './timeline.ts'
 
 /**
  * How a receipt looks: `unlisted` is a verified one that was read where its issuer vouches for nothing. It is never
- * green, and neither is a `doubtful` one: a check of it failed.
+ * green, and neither is a `doubtful` one, of which a check failed, nor an `unvouched` one: nothing shows who signed it.
  */
-export type Tone = VerdictValue | 'unlisted' | 'doubtful'
+export type Tone = VerdictValue | 'unlisted' | 'doubtful' | 'unvouched'
 
 export interface ReceiptView {
   readonly receiptId: string
@@ -84,7 +85,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
-    tone: toneOf(verdict.value, place, !report.valid || anyFails(stepsOf(report, proof, origin))),
+    tone: toneOf(verdict.value, place, report, anyFails(stepsOf(report, proof, origin))),
     ...findingOf(decided),
     when: whenOf(body, place),
     claimed: words && claimSentence(words, named),
@@ -104,8 +105,9 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   }
 }
 
-function toneOf(verdict: VerdictValue, { isListed }: Place, fails: boolean): Tone {
-  if (fails) return 'doubtful'
+function toneOf(verdict: VerdictValue, { isListed }: Place, report: BundleReport, fails: boolean): Tone {
+  if (fails || !(report.valid || isUnvouched(report))) return 'doubtful'
+  if (!report.valid) return 'unvouched'
   return verdict === 'verified' && !isListed ? 'unlisted' : verdict
 }
 

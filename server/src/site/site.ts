@@ -35,7 +35,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   const receiptPages = {
     receipts,
     log,
-    keyDocument: () => signingKeys.document(),
+    keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
     profiles: profileList(registry.allProfiles()),
     ownAddress: services.ownAddress,
   }

@@ -6,6 +6,7 @@ import {
   checkInclusion,
   checkTreeHead,
   isReceipt,
+  isUnvouched,
   type JsonValue,
   publishedWords,
   type Receipt,
@@ -26,6 +27,7 @@ import { paintFor } from '../verify/style.ts'
 
 const EXIT_VALID = 0
 const EXIT_BAD = 1
+const EXIT_OPEN = 2
 
 export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
   readonly pipeline?: string
@@ -35,8 +37,10 @@ export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptio
 interface Checked {
   readonly report: { readonly valid: boolean }
   readonly lines: readonly string[]
-  /** The document is valid, but not as the options ask, or as the log says. */
+  /** Every check of the document holds, but it is not as the options ask, or as the log says. */
   readonly isShort?: boolean
+  /** Every check of the document holds, but nothing vouches for the key that signed it. */
+  readonly isUnvouched?: boolean
 }
 
 export function addVerifyCommand(program: Command): void {
@@ -44,7 +48,7 @@ export function addVerifyCommand(program: Command): void {
     subcommand(
       program,
       'verify',
-      'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check',
+      'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check, or signed by a key that nothing vouches for',
     ).argument('<document>', 'a file or a URL'),
   ).action(verifyAt)
 }
@@ -53,7 +57,7 @@ export function withVerifyOptions(command: Command): Command {
   return command
     .option(
       '--keys <keys>',
-      "the issuer's key document, a file or a URL; by default the one at the host of the document",
+      "the issuer's key document, a file or a URL, which you trust; by default the one at the host of the document",
     )
     .option('--pipeline <pipeline>', 'the pipeline document that the entry names as its policy, a file or a URL')
     .option(
@@ -74,9 +78,16 @@ export function withVerifyOptions(command: Command): Command {
 
 /** Prints what is found, and sets the exit code. @param source a file or a URL */
 export async function verifyAt(source: string, options: VerifyOptions): Promise<void> {
-  const { report, lines, isShort } = await check(source, options).catch(couldNotCheck)
-  process.exitCode = report.valid && !isShort ? EXIT_VALID : EXIT_BAD
+  const checked = await check(source, options).catch(couldNotCheck)
+  const { report, lines } = checked
+  process.exitCode = exitCodeOf(checked)
   print(options, report, lines)
+}
+
+function exitCodeOf({ report, isShort = false, isUnvouched = false }: Checked): number {
+  if (isShort) return EXIT_BAD
+  if (isUnvouched) return EXIT_OPEN
+  return report.valid ? EXIT_VALID : EXIT_BAD
 }
 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {
@@ -96,7 +107,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const { bundle, keys } = gathered
   const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)
   const report = await checkBundle(bundle, {
-    ...(keys ? { keys } : {}),
+    ...(keys ? { keys, fromIssuer: options.keys === undefined } : {}),
     ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
     ...(pipeline === undefined ? {} : { pipeline }),
     ...(checkAnchor ? { checkAnchor } : {}),
@@ -111,7 +122,8 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     gathered,
     paint: paintFor(process.stdout),
   }
-  if (!report.valid) return { report, lines: entryReport({ ...told, words: undefined, shortcomings: [] }) }
+  if (!report.valid && !isUnvouched(report))
+    return { report, lines: entryReport({ ...told, words: undefined, shortcomings: [] }) }
   if (!isReceipt(document)) refuseOptions(options, OF_RECEIPTS)
 
   if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
@@ -136,6 +148,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
       shortcomings,
     }),
     isShort: shortcomings.length > 0,
+    isUnvouched: isUnvouched(report),
   }
 }
 

@@ -184,14 +184,20 @@ export const TOOLS: readonly Tool[] = [
     scope: 'claims:read',
     annotations: READS,
     input: Type.Object({ receipt_id: receiptId }, closed),
-    output: answer({ valid: Type.Boolean(), verdict: orNull(Type.String()), checks: Type.Object({}) }),
+    output: answer({
+      valid: Type.Boolean(),
+      vouched_by: Type.String({ description: 'What says that the key is the issuer’s: the address of this service.' }),
+      verdict: orNull(Type.String()),
+      checks: Type.Object({}),
+    }),
     run: async (desk, { receipt_id }) => {
       const report = await desk.verify(receipt_id)
-      const { valid, verdict, checks, evidence, tree_head, achieved_trust_level, source } = report
+      const { valid, vouched_by, verdict, checks, evidence, tree_head, achieved_trust_level, source } = report
       return {
         words: reportWords(report, desk.checkedBy),
         facts: {
           valid,
+          vouched_by,
           verdict,
           checks,
           achieved_trust_level,

@@ -1,5 +1,12 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
-import { type BundleReport, isReceipt, type JsonObject, type JsonValue, type Report } from '@claimcheck/core'
+import {
+  type BundleReport,
+  isReceipt,
+  isUnvouched,
+  type JsonObject,
+  type JsonValue,
+  type VouchedBy,
+} from '@claimcheck/core'
 import {
   ANCHOR_PROBLEMS,
   CHECK_FAILURES,
@@ -9,6 +16,7 @@ import {
   HEAD_PROBLEMS,
   headHolds,
   isUnknownAnchor,
+  UNVOUCHED_WORDS,
 } from '@claimcheck/core/words/checks'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { evidenceLine } from './evidence-report.ts'
@@ -35,14 +43,21 @@ export interface EntryReportOptions {
 export function entryReport(options: EntryReportOptions): string[] {
   const { report, document, problem, gathered, words, shortcomings, paint } = options
   if (problem !== undefined) return [paint('bad', `NOT valid: ${problem}.`)]
-  if (!report.valid) {
+  const isOpen = isUnvouched(report)
+  if (!report.valid && !isOpen) {
     return [paint('bad', `NOT valid: ${firstFailure(report)}.`), '', ...checkLines(options)]
   }
   const isDoubtful = shortcomings.length > 0 || (report.evidence && evidenceFails(report.evidence))
-  const summary = isReceipt(document) ? receiptSummary(document, words) : changeSummary(document as JsonObject)
+  const tone = isDoubtful ? 'doubtful' : 'good'
+  const summary = isReceipt(document)
+    ? receiptSummary(document, words, isOpen)
+    : changeSummary(document as JsonObject, isOpen)
   return [
-    ...shortcomings.map((text) => paint('bad', `NOT as asked: the receipt is valid, but ${text}.`)),
-    paint(isDoubtful ? 'doubtful' : 'good', summary.heading),
+    ...shortcomings.map((text) =>
+      paint('bad', `NOT as asked: ${isOpen ? 'every check holds' : 'the receipt is valid'}, but ${text}.`),
+    ),
+    ...(isOpen && report.key_pinned === undefined ? UNVOUCHED.map((line) => paint('open', line)) : []),
+    paint(isOpen ? 'open' : tone, summary.heading),
     '',
     ...factLines(shown(summary.facts)),
     '',
@@ -50,17 +65,24 @@ export function entryReport(options: EntryReportOptions): string[] {
     ...summary.sentences.map((sentence) => visible(sentence)),
     ...(summary.sentences.length > 0 ? [''] : []),
     ...(isReceipt(document) ? [evidenceLine(report.evidence, gathered, paint)] : []),
-    trustLevel(options),
-    ...keysLine(options),
+    ...(isOpen ? [] : [trustLevel(options), keyLine(options)]),
     '',
     ...checkLines(options),
   ]
 }
 
-function changeSummary({ body }: JsonObject): Summary {
+const UNVOUCHED = [
+  `Signed by a key that nothing vouches for. ${UNVOUCHED_WORDS}`,
+  "Name the issuer's key document with --keys or its key with --pin, or check the receipt at its issuer's address.",
+  '',
+]
+
+function changeSummary({ body }: JsonObject, isOpen: boolean): Summary {
   const { change_id, connector, event, target, seen_at, issued_at } = body as Readonly<Record<string, string>>
   return {
-    heading: 'Valid change entry: the issuer saw a change at a destination that it watches.',
+    heading: isOpen
+      ? 'It says that its issuer saw a change at a destination that it watches.'
+      : 'Valid change entry: the issuer saw a change at a destination that it watches.',
     facts: [
       ['event', event],
       ['target', target],
@@ -79,20 +101,21 @@ function shown(facts: readonly Fact[]): readonly Fact[] {
   return facts.map(([name, value]) => [visible(name), value === undefined ? undefined : visible(value)])
 }
 
-/** Nothing where somebody beside the maker of the bundle says which key is the issuer's. */
-function keysLine({ report, gathered, paint }: EntryReportOptions): string[] {
-  if (gathered.keys || report.key_pinned !== undefined) return []
-  return [
-    paint(
-      'doubtful',
-      'Keys: those in the bundle. Whoever made it can put in a key of their own: pass --keys or --pin to know who signed.',
-    ),
-  ]
+/** What says that the key is the issuer's. */
+function keyLine({ report, gathered: { issuer } }: EntryReportOptions): string {
+  return `Key: ${VOUCHERS[report.vouched_by](issuer === undefined ? 'the issuer' : new URL(issuer).host)}.`
+}
+
+const VOUCHERS: Readonly<Record<VouchedBy, (host: string) => string>> = {
+  pin: () => 'the one that --pin names',
+  keys: () => 'one of the document that --keys names',
+  issuer: (host) => `one that ${host} publishes, which vouches for it`,
+  nothing: () => 'nothing vouches for it',
 }
 
 /** Why the level that was achieved is lower than the one that is stated, and what would raise it. */
 function trustLevel({ report, document, paint }: EntryReportOptions): string {
-  const { achieved_trust_level: achieved, checks, proven_by } = report
+  const { achieved_trust_level: achieved, proven_by } = report
   const { body, proof } = document as { body: JsonObject; proof?: { anchor?: { chain: string } } }
   const stated = Number(body.trust_level)
   if (achieved === 2) {
@@ -100,7 +123,7 @@ function trustLevel({ report, document, paint }: EntryReportOptions): string {
   }
   if (stated === 1) return 'Trust level 1, as it states: signed.'
   const level = `Trust level 1 of ${Math.min(stated, 2)}: signed, but`
-  return paint('doubtful', `${level} ${lackOf(checks, proof?.anchor?.chain)}${beyond(stated)}`)
+  return paint('doubtful', `${level} ${lackOf(report, proof?.anchor?.chain)}${beyond(stated)}`)
 }
 
 /** Other issuers state levels that rest on an attestation. */
@@ -110,14 +133,17 @@ function beyond(stated: number): string {
     : ''
 }
 
-function lackOf({ inclusion, anchor }: Report['checks'], chain: string | undefined): string {
+function lackOf({ checks: { inclusion, anchor }, issuer_anchors }: BundleReport, chain: string | undefined): string {
   if (inclusion === 'absent') return 'without a proof that it is in the log. Fetch it again from its issuer.'
+  if (anchor === 'absent' && !issuer_anchors) return `not anchored: ${NO_ANCHORS}.`
   if (anchor === 'absent') return 'not anchored yet. Fetch it again from its issuer later.'
   if (anchor === 'not_checked_offline') {
     return `its anchor was not checked. Pass --rpc URL, a node of the chain ${visible(chain ?? '')}.`
   }
   return `its anchor ${isUnknownAnchor(anchor) ? 'could not be checked' : 'does not hold'}: see below.`
 }
+
+const NO_ANCHORS = 'its issuer names no account that anchors, so that none will follow'
 
 function checkLines(options: EntryReportOptions): string[] {
   const { anchor, ...others } = options.report.checks
@@ -135,10 +161,11 @@ function describeCheck(name: string, outcome: boolean | string, { paint }: Entry
 }
 
 function headLine({ report, gathered, paint }: EntryReportOptions): Fact[] {
-  const { valid, checks, tree_head: found } = report
-  if (!valid || checks.inclusion === 'absent') return []
+  const { checks, tree_head: found } = report
+  if (!(report.valid || isUnvouched(report)) || checks.inclusion === 'absent') return []
   if (!found) return [['tree head', `not checked: ${gathered.noHead ?? 'pass --head, a signed tree head of the log'}`]]
-  if (found.tree_head === 'holds') return [['tree head', `holds: ${headHolds(found)}`]]
+  if (found.tree_head === 'holds')
+    return [['tree head', report.valid ? `holds: ${headHolds(found)}` : 'fits the keys in the bundle']]
   const problem = `${HEAD_PROBLEMS[found.tree_head]} (${found.tree_head})`
   const isBad = contradictsProof(found)
   return [
@@ -146,11 +173,13 @@ function headLine({ report, gathered, paint }: EntryReportOptions): Fact[] {
   ]
 }
 
-function describeAnchor(anchor: Report['checks']['anchor'], { report, paint }: EntryReportOptions): string {
+function describeAnchor(anchor: BundleReport['checks']['anchor'], { report, paint }: EntryReportOptions): string {
   if (anchor === 'absent') return 'absent: the document has no anchor'
   if (anchor === 'anchored') return `holds: it existed by ${report.proven_by}`
   if (anchor === 'not_checked_offline') {
-    return report.valid ? 'not checked: pass --rpc, a node of its chain' : 'not checked: the rest does not hold'
+    return report.valid || isUnvouched(report)
+      ? 'not checked: pass --rpc, a node of its chain'
+      : 'not checked: the rest does not hold'
   }
   const problem = `${ANCHOR_PROBLEMS[anchor]} (${anchor})`
   return isUnknownAnchor(anchor)

@@ -27,12 +27,15 @@ export interface IssuerWords {
   readonly words: PublishedWords
 }
 
-export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | undefined): Summary {
+/** @param isOpen nothing shows that its issuer signed it */
+export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | undefined, isOpen: boolean): Summary {
   const { receipt_id, issued_at, issuer, agent, claim, observation, verdict } = body
   const { value, reason_code } = verdict
   const titles = issuerWords?.words.titles
   return {
-    heading: `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
+    heading: isOpen
+      ? `It says ${value}: ${VERDICT_WORDS[value]}`
+      : `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
       ['agent', agent.bound === true ? `${agent.id} (bound)` : agent.id],
       ['action', issuerWords ? `${issuerWords.words.words.title} (${claim.action})` : claim.action],
@@ -46,7 +49,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       ['observed at', observation.observed_at],
       ['deadline at', observation.deadline_at],
       ['issued at', issued_at],
-      ['issuer', issuer.name ?? issuer.key_id],
+      [isOpen ? 'issuer, as it says' : 'issuer', issuer.name ?? issuer.key_id],
       ['receipt', receipt_id],
     ],
     lists: [
@@ -56,7 +59,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
     sentences: [
       ...(issuerWords ? toldBy(issuerWords, body) : []),
       agent.bound === true ? BOUND_WORDS : undefined,
-      vouchedFor(value),
+      isOpen ? undefined : vouchedFor(value),
     ].filter((sentence) => sentence !== undefined),
   }
 }

@@ -1,11 +1,11 @@
 /** Colour, for terminals that show it. */
 import { styleText } from 'node:util'
 
-export type Tone = 'good' | 'bad' | 'doubtful'
+export type Tone = 'good' | 'bad' | 'doubtful' | 'open'
 
 export type Paint = (tone: Tone, text: string) => string
 
-const FORMATS = { good: ['bold', 'green'], bad: ['bold', 'red'], doubtful: 'yellow' } as const
+const FORMATS = { good: ['bold', 'green'], bad: ['bold', 'red'], doubtful: 'yellow', open: ['bold', 'gray'] } as const
 
 /** `hasColors` follows NO_COLOR, FORCE_COLOR and what the terminal can show. */
 export interface OutputStream {

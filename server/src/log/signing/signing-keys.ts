@@ -1,5 +1,6 @@
 /** The signing keys of the log: the current one, the retired ones, and how a new key replaces the current one. */
 import {
+  type AnchorIdentity,
   formatInstant,
   type Instant,
   type KeyDocument,
@@ -53,7 +54,8 @@ export interface SigningKeys {
    */
   beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
   /** The content of `/.well-known/poaw-keys.json`. */
-  document(): Promise<KeyDocument>
+  /** @param current of the anchorer that is configured: its anchors count before the first of them is final */
+  document(current?: AnchorIdentity): Promise<KeyDocument>
 }
 
 interface SigningKeysOptions {
@@ -165,15 +167,16 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       return { log, ended }
     },
 
-    async document() {
+    async document(current) {
       const { log, anchors } = storage.read
       const [state, keys, identities] = await Promise.all([log.state(), log.signingKeys(), anchors.identities()])
+      const all = current ? [...identities, current] : identities
       return {
         issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
         log_id: state!.logId,
         keys: keys.map(toEntry),
-        anchor_addresses: unique(identities.map(({ attester }) => attester)),
-        anchor_schemas: unique(identities.map(({ schema }) => schema)),
+        anchor_addresses: unique(all.map(({ attester }) => attester)),
+        anchor_schemas: unique(all.map(({ schema }) => schema)),
       }
     },
   }

@@ -42,16 +42,21 @@ export function CheckerPage({ script, style, policy, version }: CheckerPageProps
               <label for="pasted">Or paste one document</label>
               <textarea id="pasted" rows={4} spellcheck={false} />
             </p>
-            <p>
-              <label for="pin">
-                The key that must have signed it <small>(optional)</small>
-              </label>
-              <input id="pin" size={52} placeholder="ed25519:..." spellcheck={false} autocomplete="off" />
-              <small class="help">
-                Get the key’s id from somebody you trust, not from where the receipt came from: whoever sends you both
-                can put in a key of their own.
-              </small>
-            </p>
+            <fieldset>
+              <legend>What vouches for the key</legend>
+              <p>
+                <label for="pin">The key that must have signed it</label>
+                <input id="pin" size={52} placeholder="ed25519:..." spellcheck={false} autocomplete="off" />
+              </p>
+              <p>
+                <label for="trusted">Or the issuer’s key document, which you fetched from the issuer yourself</label>
+                <input id="trusted" type="file" accept=".json,application/json" />
+              </p>
+              <p class="help">
+                Get one of them from somebody you trust, not from where the receipt came from: whoever sends you both
+                can put in a key of their own. Without either, nothing shows whose key signed the receipt.
+              </p>
+            </fieldset>
             <p>
               <button type="submit">Check</button>{' '}
               <button type="reset" class="quiet">

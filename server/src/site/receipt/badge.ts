@@ -12,6 +12,7 @@ const RESULTS: Readonly<Record<BadgeTone, readonly [words: string, colour: strin
   failed: ['failed', '#b0171f'],
   unverifiable: ['unverifiable', '#525a68'],
   doubtful: ['a proof fails', '#b0171f'],
+  unvouched: ['nobody vouches for its key', '#525a68'],
   erased: ['erased', '#525a68'],
 }
 
@@ -57,6 +58,7 @@ const ICON_PATHS: Readonly<Record<BadgeTone, string>> = {
   failed: 'm4.8 4.8 6.4 6.4m0-6.4-6.4 6.4',
   unverifiable: QUESTION,
   doubtful: 'M8 3.6v5M8 12v.1',
+  unvouched: QUESTION,
   erased: 'M4 8h8',
 }
 

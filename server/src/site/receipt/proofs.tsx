@@ -13,6 +13,7 @@ const STATES: Readonly<Record<StepState, readonly [mark: string, words: string]>
   holds: ['✓', 'holds'],
   pending: ['…', 'pending'],
   not_checked: ['–', 'not checked'],
+  none: ['–', 'none'],
   fails: ['✗', 'fails'],
 }
 

@@ -1,5 +1,6 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
 import { formatInstant } from '@claimcheck/core'
+import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
@@ -47,6 +48,7 @@ const HEADINGS: Readonly<Record<Tone, string>> = {
   failed: 'Failed',
   unverifiable: 'Unverifiable',
   doubtful: 'Do not rely on this: a proof fails',
+  unvouched: 'Signed by a key that nothing vouches for',
 }
 
 export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
@@ -59,7 +61,8 @@ export function titleOf(view: ReceiptView): string {
 }
 
 export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptArticleProps) {
-  const Mark = view.tone === 'doubtful' ? MARKS.unverifiable : MARKS[view.verdict]
+  const isUnvouched = view.tone === 'unvouched'
+  const Mark = isUnvouched || view.tone === 'doubtful' ? MARKS.unverifiable : MARKS[view.verdict]
   const failed = steps.filter(({ state }) => state === 'fails')
   return (
     <article class={`receipt tone-${view.tone}`}>
@@ -72,7 +75,11 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         <p class="outcome">
           <Mark /> {headingOf(view)}
         </p>
-        <h1>{plainText(view.finding)}</h1>
+        <h1>
+          {isUnvouched ? 'It says: ' : null}
+          {plainText(view.finding)}
+        </h1>
+        {isUnvouched ? <p class="lead">{UNVOUCHED_WORDS}</p> : null}
         {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
@@ -107,7 +114,10 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Part title="Who says so">
         <Facts
           rows={[
-            ['Issuer', view.issuer === undefined ? null : plainText(view.issuer)],
+            [
+              isUnvouched ? 'Issuer, as the file says' : 'Issuer',
+              view.issuer === undefined ? null : plainText(view.issuer),
+            ],
             ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
             ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={plainText(view.checkedBy)} />],

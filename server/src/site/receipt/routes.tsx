@@ -40,7 +40,7 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices, limit
     const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
     if (bundle instanceof ErasedError) return sendErased(reply, form, bundle)
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
-    const view = bundle && viewOf(bundle, await checkBundle(bundle))
+    const view = bundle && viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
     // An unknown id answers like one that can be none.
     if (!bundle || !view)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')

@@ -1,0 +1,53 @@
+"""The file that the page of a receipt offers: the receipt, and all that it is checked with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Dict, Mapping, Optional
+
+from .checker import PublishedKey, Report, check_digest, check_receipt, names_anchors, parse_keys
+from .log import bind_to_head
+
+
+def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = None) -> Report:
+    """Checks a bundle: its receipt, its signed head of the log, and whether its evidence is the file that the receipt signs.
+
+    Whoever makes a bundle can put any key into it, and any name: ``valid`` asks for something that vouches for the key. ``keys`` is
+    the issuer's key document, from somebody whom you trust; ``pin`` is the id of the one key that must have signed. Without either,
+    ``valid`` is False and ``vouched_by`` is ``nothing``. Raises ValueError for what is no bundle, and KeyDocumentError.
+    """
+    bundle = _read(text)
+    key_document = keys if keys is not None else bundle.get("keys", "")
+    trusted = parse_keys(key_document)
+    voucher = "nothing" if keys is None else "keys"
+    report = check_receipt(bundle["receipt"], trusted)
+    if report.document is None:
+        return replace(report, vouched_by=voucher)
+    if pin is not None:
+        voucher = "pin" if report.document["signature"]["key_id"] == pin else "nothing"
+    # Of the keys in a bundle the pinned one alone is trusted: whoever made it could sign a head of a log of their own.
+    heads = trusted if pin is None or keys is not None else {key: trusted[key] for key in trusted if key == pin}
+    found = replace(
+        report,
+        vouched_by=voucher,
+        issuer_anchors=names_anchors(key_document),
+        tree_head=_tree_head(report.document, bundle, heads),
+        evidence=check_digest(report.document["body"], bundle.get("evidence")) if report.entry_kind is None else None,
+    )
+    return found if voucher != "nothing" else replace(found, valid=False, achieved_trust_level=0, verdict=None)
+
+
+def _tree_head(document: Mapping[str, Any], bundle: Mapping[str, str], keys: Mapping[str, PublishedKey]) -> Optional[str]:
+    proof, head = document.get("proof"), bundle.get("tree_head")
+    return None if proof is None or head is None else bind_to_head(proof, head, keys, bundle.get("consistency"))
+
+
+def _read(text: str) -> Dict[str, str]:
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("the text is not a bundle") from error
+    if not isinstance(value, dict) or value.get("bundle") != "claimcheck/1" or not isinstance(value.get("receipt"), str):
+        raise ValueError("the text is not a bundle")
+    return {name: member for name, member in value.items() if isinstance(member, str)}
