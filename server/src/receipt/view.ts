@@ -33,6 +33,26 @@ import { type Timeline, timelineOf } from './timeline.ts'
  */
 export type Tone = VerdictValue | 'unlisted' | 'doubtful' | 'unvouched'
 
+const HEADINGS: Readonly<Record<Tone, string>> = {
+  verified: 'Verified',
+  unlisted: 'Verified, at a place that the issuer does not list',
+  late: 'Late',
+  mismatch: 'Mismatch',
+  failed: 'Failed',
+  unverifiable: 'Unverifiable',
+  doubtful: 'Do not rely on this: a proof fails',
+  unvouched: 'Signed by a key that nothing vouches for',
+}
+
+export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
+  return HEADINGS[tone]
+}
+
+/** How a receipt looks of which every check holds. */
+export function soundTone(verdict: VerdictValue, { isListed }: Pick<Place, 'isListed'>): Tone {
+  return verdict === 'verified' && !isListed ? 'unlisted' : verdict
+}
+
 export interface ReceiptView {
   readonly receiptId: string
   readonly verdict: VerdictValue
@@ -105,10 +125,10 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   }
 }
 
-function toneOf(verdict: VerdictValue, { isListed }: Place, report: BundleReport, fails: boolean): Tone {
+function toneOf(verdict: VerdictValue, place: Place, report: BundleReport, fails: boolean): Tone {
   if (fails || !(report.valid || isUnvouched(report))) return 'doubtful'
   if (!report.valid) return 'unvouched'
-  return verdict === 'verified' && !isListed ? 'unlisted' : verdict
+  return soundTone(verdict, place)
 }
 
 const CHECKS_LIMIT =

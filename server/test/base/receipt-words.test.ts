@@ -5,33 +5,21 @@ import t from 'tap'
 
 const NAMED = { target: 'acme/app', params: { branch: 'main' }, facts: {} }
 
-const sources: [source: Parameters<typeof sourceWords>, words: string][] = [
+const sources: [source: Parameters<typeof sourceWords>[0], words: string][] = [
   [
-    [{ provider: 'github', listed: true, base_url: 'https://api.github.com' }, { title: 'GitHub' }],
-    'https://api.github.com (listed as GitHub)',
-  ],
-  [
-    [{ provider: 'github', listed: true, base_url: 'https://api.github.com' }],
+    { provider: 'github', listed: true, base_url: 'https://api.github.com' },
     'https://api.github.com (listed as github)',
   ],
-  [[{ provider: 'git', listed: false, source_id: 'abc' }], 'a server that this workspace chose, address withheld'],
+  [{ provider: 'git', listed: false, source_id: 'abc' }, 'a server that this workspace chose, address withheld'],
   [
-    [{ provider: 'git', listed: false, base_url: 'https://a.example' }, { chosenBy: 'workspace' }],
-    'a server that this workspace chose: https://a.example',
-  ],
-  [
-    [{ provider: 'git', listed: false, base_url: 'https://a.example' }, { chosenBy: 'service' }],
-    'a server that this service chose, and does not list: https://a.example',
-  ],
-  [
-    [{ provider: 'git', listed: false, base_url: 'https://a.example' }],
+    { provider: 'git', listed: false, base_url: 'https://a.example' },
     'a server that the issuer does not list, chosen by the workspace or by the issuer: https://a.example',
   ],
 ]
 
-for (const [args, words] of sources) {
+for (const [source, words] of sources) {
   t.test(`where it was read: ${words}`, async (t) => {
-    t.equal(sourceWords(...args), words)
+    t.equal(sourceWords(source), words)
   })
 }
 

@@ -2,10 +2,11 @@
 import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
-import { sourceWords } from '@claimcheck/core/words/sources'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
+import { placeOf } from '../../receipt/place.ts'
+import { headingOf, soundTone } from '../../receipt/view.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { ActionName, Code, Codes, Copy, ExactTime, Hash, ShortDigests, Time, Verdict } from '../../web/parts/values.tsx'
@@ -132,7 +133,10 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
         ['Client claim ID', <code>{plainText(claim.clientClaimId)}</code>],
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
-        ['Connection', provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />],
+        [
+          'Connection, for this workspace alone',
+          provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />,
+        ],
       ]}
     />
   )
@@ -178,19 +182,28 @@ interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 
   readonly receipt: Receipt
 }
 
-/** Where, who chose the place, who checked, and what the facts say beyond the comparison. */
+/** Where, who chose the place, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, and then what it does not tell. */
 function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
   const told = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
   const checkedBy = pluginWords(observation.verifier)
   const vouched = vouchedFor(verdict.value)
-  const chosenBy = access === 'anonymous' ? 'service' : 'workspace'
+  const place = placeOf(source)
   if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
       <h2>Where it was read</h2>
-      {source ? <p>Read at {plainText(sourceWords(source, { title: titleOf(source.provider), chosenBy }))}.</p> : null}
+      <p>
+        <strong>{plainText(place.address)}</strong>
+      </p>
+      <p>{plainText(place.chosenBy)}</p>
+      {source && !source.listed ? (
+        <p class="help">
+          Only this workspace reads here that {access === 'anonymous' ? 'this service' : 'this workspace'} chose it, as{' '}
+          {titleOf(source.provider)}.
+        </p>
+      ) : null}
       {checkedBy === undefined ? null : (
         <p>
           Checked by <ShortDigests text={plainText(checkedBy)} />.
@@ -214,13 +227,17 @@ interface ReceiptCardProps {
 }
 
 function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
-  const { receipt_id: id, observation } = receipt.body
+  const { receipt_id: id, observation, verdict } = receipt.body
+  const tone = soundTone(verdict.value, placeOf(observation.source))
   const document = `/v1/receipts/${encodeURIComponent(id)}`
   const page = publicPaths.receipt(id)
   return (
     <section class="card receipt-card">
       <h2>Receipt</h2>
-      <p>Anyone can open it, and check it without trusting this service.</p>
+      <p>
+        Its recipients read “<strong>{headingOf({ tone })}</strong>”. Anyone can open it, and check it without trusting
+        this service.
+      </p>
       <div class="actions">
         <a class="button" href={page}>
           Open

@@ -6,7 +6,7 @@ import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import type { ComponentChildren } from 'preact'
 import type { Step } from '../../receipt/steps.ts'
-import type { ReceiptView, Tone } from '../../receipt/view.ts'
+import { headingOf, type ReceiptView } from '../../receipt/view.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { MARKS } from '../../web/parts/icons.tsx'
@@ -38,21 +38,6 @@ export interface ReceiptArticleProps {
   readonly links: ReceiptLinks | undefined
   /** Documents by their title, as they arrived. */
   readonly raw: readonly (readonly [title: string, text: string])[]
-}
-
-const HEADINGS: Readonly<Record<Tone, string>> = {
-  verified: 'Verified',
-  unlisted: 'Verified, at a place that the issuer does not list',
-  late: 'Late',
-  mismatch: 'Mismatch',
-  failed: 'Failed',
-  unverifiable: 'Unverifiable',
-  doubtful: 'Do not rely on this: a proof fails',
-  unvouched: 'Signed by a key that nothing vouches for',
-}
-
-export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
-  return HEADINGS[tone]
 }
 
 /** Of the tab and of previews. */
