@@ -107,9 +107,11 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
     stdout: '',
     stderr: /could not be read \(unavailable\)/,
   })
-  t.match(await cli.json('connection', 'list'), [{ id, name: 'GitHub, acme, beta', last_read: 'unavailable' }])
+  t.match(await cli.json('connection', 'list'), [
+    { id, name: 'GitHub, acme, beta', state: null, failure: 'unavailable' },
+  ])
   t.strictSame(await cli.json('connection', 'rename', id, 'Production'), { id, name: 'Production' })
-  t.match((await cli.run(['connection', 'list'])).stdout, /NAME .*LAST READ.*\n.* Production /)
+  t.match((await cli.run(['connection', 'list'])).stdout, /NAME .*STATE +SINCE +CREDENTIALS END.*\n.* Production /)
   t.match(await cli.run(['connection', 'rename', id, 'x'.repeat(101)]), { code: 1, stderr: /name is not valid/ })
   t.match(await cli.json('connection', 'rename', id, ''), { name: 'GitHub, acme, beta' })
   t.match(await cli.json('connection', 'list'), [{ id, provider: 'github', actions: ['codehost.commit.push'] }])
@@ -168,8 +170,8 @@ t.test('whether receipts name the address of a connection is said when it is add
     addresses,
   )
   const { stdout } = await cli.run(['connection', 'list'])
-  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +LAST READ +ACTIONS\n/)
-  t.match(stdout, / git +withheld +unavailable +codehost/)
+  t.match(stdout, /^ID +NAME +WORKSPACE +PROVIDER +ADDRESS +STATE +SINCE +CREDENTIALS END +ACTIONS\n/)
+  t.match(stdout, / git +withheld +unavailable +- +- +codehost/)
 })
 
 t.test('doctor finds a changed byte, and names the row', async (t) => {

@@ -28,6 +28,8 @@ export {
   defineConnectionType,
   type ProbeContext,
   type ProbeResult,
+  type Proven,
+  type Trial,
 } from './contract/connection.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
 export { createHttp, type Http, statusError } from './contract/http.ts'

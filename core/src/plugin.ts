@@ -22,8 +22,11 @@ export { clockBehindMs, isLateLook, isLongBefore } from './contract/claim-time.t
 export {
   type ConnectionType,
   defineConnectionType,
+  isRefused,
   type ProbeContext,
   type ProbeResult,
+  type Proven,
+  type Trial,
 } from './contract/connection.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
 export {

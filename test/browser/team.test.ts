@@ -15,8 +15,9 @@ const WRONG = 'ghp_some-wrong-token'
 async function installed(t: TapTest) {
   const github = await startGitHub()
   t.teardown(() => github.close())
+  const repositories = [await github.createRepository('acme/private', { isPrivate: true })]
   github.addToken({ token: RIGHT, scopes: 'read:org' })
-  github.addToken({ token: WRITING, scopes: 'repo' })
+  github.addToken({ token: WRITING, scopes: 'repo', repositories })
   const plugins = [{ use: CODEHOST }]
   const installation = await Installation.start({ plugins, env: { ALLOW_PRIVATE: '127.0.0.1' } })
   t.teardown(() => installation.remove())
@@ -52,16 +53,17 @@ t.test('a team', async (t) => {
     t.equal(await page.getByLabel(/^Token/).inputValue(), '', 'but for the token')
     t.notMatch(await page.content(), WRONG)
     await connect(RIGHT)
-    await page.waitForURL('**/connections?done=connected')
-    t.match(await page.locator('main').innerText(), /codehost\.commit\.push/)
+    await page.waitForURL('**/connections?done=connected-reached')
+    t.match(await page.locator('main').innerText(), /Reached, but not tried.*codehost\.commit\.push/s)
     t.notMatch(await page.content(), RIGHT)
   })
 
   await t.test('a token that can write connects with a warning', async (t) => {
     await page.goto(`${workspace}/connections/new/github`)
+    await page.getByLabel(/Repository to try/).fill('acme/private')
     await connect(WRITING)
     await page.waitForURL('**/connections?done=connected-warned')
-    t.match(await page.locator('main').innerText(), /can also write/)
+    t.match(await page.locator('main').innerText(), /Works: read acme\/private.*can also write/s)
   })
 
   await t.test('disconnecting asks first', async (t) => {

@@ -21,8 +21,10 @@ const TIMEOUT_MS = 500
 
 const github = await startGitHub()
 afterFile(() => github.close())
-github.addToken({ token: RIGHT, scopes: 'read:org' })
-github.addToken({ token: WRITING, scopes: 'repo, read:org' })
+const PRIVATE = 'acme/private'
+const repositories = [await github.createRepository(PRIVATE, { isPrivate: true })]
+github.addToken({ token: RIGHT, scopes: 'read:org', repositories })
+github.addToken({ token: WRITING, scopes: 'repo, read:org', repositories })
 const shared = sharedInstallation({
   plugins: [{ use: CODEHOST }, { use: CONNECTED }],
   env: { ALLOW_PRIVATE: '127.0.0.1' },
@@ -84,14 +86,23 @@ t.test('a token that is refused is not saved, and the right one then is', async 
   t.equal(insisted.status, 422)
   t.strictSame(await connections.list(workspaceId), [])
 
-  const connected = await connect({ option_base_url: github.url, option_token: RIGHT, option_owners: 'acme\r\nbeta' })
+  const elsewhere = await connect({ option_base_url: github.url, option_token: RIGHT, try: 'acme/none' })
+  t.equal(elsewhere.status, 422)
+  t.match(textOf(elsewhere.html), /the credentials may not read this\. Give them read access to what is to be tried/)
+  const misspelt = await connect({ option_base_url: github.url, option_token: RIGHT, try: 'https://github.com/acme' })
+  t.match(misspelt.html, /id="try-problem">[^<]*Write it another way/)
+  t.match(misspelt.html, /name="try"[^>]*value="https:\/\/github\.com\/acme"/, 'what was typed stays')
+
+  const fields = { option_base_url: github.url, option_token: RIGHT, option_owners: 'acme\r\nbeta' }
+  const connected = await connect({ ...fields, try: ` ${PRIVATE} ` })
   t.equal(connected.path, `${path}?done=connected`)
   const text = textOf(connected.html)
-  t.match(text, /Connected\. The destination can be read/)
+  t.match(text, /Connected\. It works: the destination was read through it\./)
   t.match(text, `Base URL ${github.url} Owners acme, beta Verifies Push of a commit codehost.commit.push`)
   t.match(text, /Closing of an issue codehost\.issue\.close Permissions read:org/)
-  t.match(text, /GitHub, acme, beta Last read now : it worked/)
-  t.match(text, /Connected now by owner Last failure none/)
+  t.match(text, /GitHub, acme, beta Works: read acme\/private now /)
+  t.match(connected.html, /class="health working"/)
+  t.match(text, /Connected now by owner Last read now Last failure none/)
   t.notMatch(connected.html, /class="notice warning"/)
 
   const [{ id } = { id: '' }] = await connections.list(workspaceId)
@@ -108,7 +119,7 @@ t.test('a form that is sent twice while its destination is tried connects once',
   const answers = await Promise.all([connect(fields), connect(fields)])
   t.strictSame(
     answers.map((answer) => answer.path),
-    [`${path}?done=connected`, `${path}?done=connected`],
+    [`${path}?done=connected-reached`, `${path}?done=connected-reached`],
   )
   t.equal((await connections.list(workspaceId)).length, 1)
   await connect(fields)
@@ -126,7 +137,7 @@ t.test('a destination that does not let the token read is like one that refuses 
 
 t.test('a token that can write is saved, with a warning that stays', async (t) => {
   const { owner, path, connect } = await workspace()
-  const connected = await connect({ option_base_url: github.url, option_token: WRITING })
+  const connected = await connect({ option_base_url: github.url, option_token: WRITING, try: PRIVATE })
   t.equal(connected.path, `${path}?done=connected-warned`)
   for (const { html } of [connected, await owner.get(path)]) {
     t.match(html, /class="notice warning"/)
@@ -157,6 +168,7 @@ t.test('what cannot be reached is saved only when somebody insists', async (t) =
   t.equal(kept.path, `${path}?done=connected-unread`)
   t.match(textOf(kept.html), /Connected, but the destination could not be read/)
   t.match(textOf(kept.html), /Last read now : the destination could not be reached .* Last good read not yet/)
+  t.match(await connections.list(workspaceId), [{ state: null, stateAt: null }])
   t.match(await connections.list(workspaceId), [{ options: { base_url: url }, lastFailure: 'unavailable' }])
 })
 
@@ -214,7 +226,7 @@ t.test('how a connection is read is shown with it', async (t) => {
   const text = textOf((await owner.get(path)).html)
   t.match(
     text,
-    /Mailbox Last read now : the credentials may not read this .* Connected now by the command line Last good read now/,
+    /Mailbox Refused now : the credentials may not read this .* Connected now by the command line Last good read now/,
   )
 })
 
@@ -227,7 +239,7 @@ t.test('other credentials are tried before they take the place of those that ran
   const sha = await repository.commit()
   await repository.push('main', sha)
   github.revokeToken(WRITING)
-  github.addToken({ token: RIGHT, scopes: 'read:org', repositories: [repository] })
+  github.addToken({ token: RIGHT, scopes: 'read:org', repositories: [...repositories, repository] })
   const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
   const client = new Client(host, workspaceId, key)
   const claim = { action: 'codehost.commit.push', target: 'acme/api', params: { sha, branch: 'main' } }
@@ -264,9 +276,9 @@ t.test('other credentials are tried before they take the place of those that ran
   t.match(textOf(insisted.html), /could not be read just now/)
   t.match(await connections.openById(id), { options: { token: RIGHT } })
 
-  const replaced = await replace({ option_token: RIGHT, option_owners: 'somebody-else' })
+  const replaced = await replace({ option_token: RIGHT, option_owners: 'somebody-else', try: PRIVATE })
   t.equal(replaced.path, `${path}?done=replaced`)
-  t.match(textOf(replaced.html), /The credentials are replaced\..*Permissions read:org /)
+  t.match(textOf(replaced.html), /The credentials are replaced, and they work\..*Permissions read:org /)
   t.notMatch(replaced.html, /class="notice warning"/)
   const { connectedAt, connectedBy } = connection!
   t.match(await connections.list(workspaceId), [{ id, connectedAt, connectedBy, scopes: ['read:org'], notes: [] }])
@@ -301,39 +313,36 @@ t.test('a connection has the name that its owner gives it, and else one that say
   t.match(wrong.html, /aria-invalid="true"[^>]* autofocus[^>]*value="x{101}"/)
   const renamed = await owner.post(to, { connection_name: 'Production' })
   t.equal(renamed.path, `${path}?done=connection-renamed`)
-  t.match(textOf(renamed.html), /The connection is renamed\..*Production Last read/)
+  t.match(textOf(renamed.html), /The connection is renamed\..*Production Reached, but not tried/)
   await owner.post(to, { connection_name: ' ' })
   t.match(await connections.list(workspaceId), [{ name: 'GitHub, acme' }], 'without a name it has its usual one')
 })
 
 t.test('a connection is tested in place, and what cannot be read comes first, with what to do', async (t) => {
   const { owner, workspaceId, path, connections, connect } = await workspace()
-  const fields = { option_base_url: github.url, option_token: RIGHT }
+  const fields = { option_base_url: github.url, option_token: RIGHT, try: PRIVATE }
   for (const name of ['one', 'two']) await connect({ ...fields, connection_name: name })
   const [one, two] = await connections.list(workspaceId)
   const order = (html: string) => [...html.matchAll(/<h3 id="conn_[^"]+">([^<]+)/g)].map(([, name]) => name)
 
   github.faults.inject({ fault: status(401), times: 1 })
   const failed = await owner.post(`${path}/${two!.id}/test`)
-  t.equal(failed.path, `${path}?done=connection-failed`)
+  t.equal(failed.path, `${path}?done=connection-refused`)
   const text = textOf(failed.html)
   t.match(
     text,
     /A connection could not be read\. .*two : the destination refused the credentials\. Replace the credentials\./,
   )
-  t.match(text, /two Last read now : the destination refused the credentials/)
+  t.match(text, /two Refused now : the destination refused the credentials/)
   t.match(failed.html, `href="#${two!.id}"`)
   t.strictSame(order(failed.html), ['two', 'one'])
   t.match(await connections.openById(two!.id), { options: { token: RIGHT } }, 'it stays as it is')
 
-  github.addToken({ token: RIGHT, scopes: 'repo' })
+  github.addToken({ token: RIGHT, scopes: 'repo', repositories })
   const worked = await owner.post(`${path}/${two!.id}/test`)
-  github.addToken({ token: RIGHT, scopes: 'read:org' })
-  t.equal(worked.path, `${path}?done=connection-tested`)
-  t.match(
-    textOf(worked.html),
-    /Tested: the destination was read just now\..*two Last read now : it worked This token can also write/,
-  )
+  github.addToken({ token: RIGHT, scopes: 'read:org', repositories })
+  t.equal(worked.path, `${path}?done=connection-works`)
+  t.match(textOf(worked.html), /Tested: it works\..*two Works: read acme\/private now This token can also write/)
   t.notMatch(worked.html, 'aria-label="Problems"')
   t.strictSame(order(worked.html), ['one', 'two'])
 

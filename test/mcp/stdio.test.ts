@@ -1,8 +1,8 @@
 /** `claimcheck mcp`: the same tools over standard input and output, at a service that is asked over its API. */
 
-import { clientDesk } from '@claimcheck/server/mcp/client-desk'
-import { TOOLS } from '@claimcheck/server/mcp/tools'
-import { readBundle } from '@claimcheck/server/receipt/document'
+import { clientDesk } from '@claimcheck/cli/mcp/client-desk'
+import { TOOLS } from '@claimcheck/cli/mcp/tools'
+import { readBundle } from '@claimcheck/core/words/document'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'

@@ -146,11 +146,14 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
       await page.getByLabel(/Base URL/i).fill(git.url)
       await page.getByLabel(/Username/).fill(READER.username)
       await page.getByLabel(/Password/).fill(password)
+      await page.getByLabel(/Repository to try/).fill(SLUG)
       await press('Connect')
     }
+    await connect('another-token')
+    await page.getByText('Not connected: the destination refused the credentials').waitFor()
     await connect(READER.password)
-    await page.waitForURL('**/connections?done=connected')
-    t.match(await page.locator('main').innerText(), /codehost\.commit\.push/)
+    await page.waitForURL('**/connections?done=connected*')
+    t.match(await page.locator('main').innerText(), /Works: read .*codehost\.commit\.push/s)
   })
 
   let key = ''

@@ -42,7 +42,7 @@ const connection = defineConnectionType({
   options: Type.Object({ token: secret({ description: 'A token.' }) }),
   baseUrl: () => 'https://example.com',
   fits: () => true,
-  probe: async () => ({ scopes: [], warnings: [] }),
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 export default definePlugin({

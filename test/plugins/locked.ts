@@ -45,7 +45,7 @@ const connectionType = defineConnectionType({
   options: Type.Object({ token: secret({ description: 'The word.' }) }, { additionalProperties: false }),
   baseUrl: () => 'https://example.com',
   fits: () => true,
-  probe: async () => ({ scopes: ['read'], warnings: [] }),
+  probe: async () => ({ proves: 'works', scopes: ['read'], warnings: [] }),
 })
 
 const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({

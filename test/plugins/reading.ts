@@ -52,7 +52,7 @@ const connection = defineConnectionType({
   options: Type.Object({ base_url: Type.String(), name: Type.String() }),
   baseUrl: ({ base_url }) => base_url,
   fits: ({ name }, { params }) => params.at === name,
-  probe: async () => ({ scopes: [], warnings: [] }),
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 export default definePlugin({

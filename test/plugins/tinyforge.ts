@@ -77,7 +77,7 @@ const tinyforge = defineProvider<Options>({
       } catch (error) {
         throw isDestinationError(error) ? error : new DestinationError('unavailable')
       }
-      return { scopes: [], warnings: [] }
+      return { proves: 'works', scopes: [], warnings: [] }
     },
   }),
   access: ({ options }) => options as Options,

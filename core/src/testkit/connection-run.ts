@@ -10,7 +10,7 @@ import type { Called } from './call.ts'
 import { echo, echoingFailure } from './echoes.ts'
 import { headerOf } from './exchange.ts'
 import { type ExpectedError, FAULTS } from './faults.ts'
-import { errorCode, type ProbeAsked, thrownText } from './host.ts'
+import { errorCode, type ProbeAsked, thrownText, valueAt } from './host.ts'
 import { NOT_RECORDED } from './recording.ts'
 import { inLanes, type Run, searchSecrets } from './run.ts'
 import { echoWritten, SOCKET_FAULTS } from './socket-faults.ts'
@@ -118,7 +118,10 @@ function copy(options: JsonObject): never {
   return structuredClone(options) as never
 }
 
-async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked['connection']): Promise<void> {
+async function runProbe(
+  { findings, lanes, memory, options: { destination } }: Run,
+  connection: ProbeAsked['connection'],
+): Promise<void> {
   const { tell } = findings
   const probe = async (check: string, more: Partial<ProbeAsked> = {}, lane = lanes[0]!) => {
     const called = await lane.probe({ connection, doing: { check }, ...more })
@@ -136,6 +139,8 @@ async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked
   const hasAsked = plain.routes.length + plain.socketRoutes.length > 0
   tell('probe.asks', hasAsked ? undefined : 'returns without asking the destination whether the options work')
   if (problem !== undefined || !hasAsked) return
+  tellWorks(plain)
+  await tellRefused()
   const faults: readonly (ExpectedError & Partial<ProbeAsked>)[] =
     plain.routes.length > 0
       ? FAULTS.filter(({ name }) => PROBED.has(name)).map((one) => ({ ...one, strike: { fault: one.answer } }))
@@ -161,11 +166,46 @@ async function runProbe({ findings, lanes, memory }: Run, connection: ProbeAsked
     await probe('probe.secrets', { strike: { fault }, socketStrike: { fault: echoWritten } }, lane)
   })
   tell('probe.secrets', undefined)
+
+  function tellWorks({ value }: Called<ProbeResult>): void {
+    const { type, target } = lanes[0]!.given(connection)
+    if (type.trial && target === undefined)
+      findings.untested('probe.works: name something to try as `target` of the connection')
+    else tell('probe.works', value!.proves === 'works' ? undefined : 'says `reached` of credentials that work')
+  }
+
+  async function tellRefused(): Promise<void> {
+    const { type, options } = lanes[0]!.given(connection)
+    const names = secretNames(type).filter((name) => Object.hasOwn(options, name))
+    if (names.length === 0) return
+    if (destination.ignoresCredentials) {
+      findings.untested('probe.refused: a recording answers the same whatever the credentials are')
+      return
+    }
+    const unknown = Object.fromEntries(names.map((name) => [name, UNKNOWN_SECRET]))
+    const { value } = await probe('probe.refused', {
+      connection: (url) => {
+        const given = valueAt(connection, url)
+        return { ...given, options: { ...given.options, ...unknown } }
+      },
+    })
+    tell(
+      'probe.refused',
+      value?.proves === 'works'
+        ? 'says `works` of credentials that the destination does not know: read what shows who asks, or what is refused without credentials'
+        : undefined,
+    )
+  }
 }
+
+/** No destination knows it. */
+const UNKNOWN_SECRET = 'a-secret-that-no-destination-knows'
 
 const PROBE_CHECKS = [
   'probe.result',
   'probe.asks',
+  'probe.works',
+  'probe.refused',
   'probe.unauthorized',
   'probe.forbidden',
   'probe.errors',
@@ -189,7 +229,9 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 
 function resultProblem({ value, error }: Called<ProbeResult>): string | undefined {
   if (error !== undefined) return `throws ${thrownText(error)} for credentials that work`
-  const { scopes, warnings } = (value ?? {}) as Partial<ProbeResult>
+  const { proves, scopes, warnings, expiresAt } = (value ?? {}) as Partial<ProbeResult>
+  if (proves !== 'works' && proves !== 'reached') return 'says neither `works` nor `reached`'
+  if (expiresAt !== undefined && !Number.isSafeInteger(expiresAt)) return 'gives no time in milliseconds as expiresAt'
   const isRight = [scopes, warnings].every(
     (list) => Array.isArray(list) && list.every((one) => typeof one === 'string'),
   )

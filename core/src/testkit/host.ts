@@ -34,7 +34,11 @@ export interface Lane {
   checkMany(asked: ManyAsked): Promise<Called<readonly unknown[]>>
   probe(asked: ProbeAsked): Promise<Called<ProbeResult>>
   /** The connection as the lane's plugin is given it. */
-  given(connection: OrAt<GivenConnection>): { readonly type: ConnectionType; readonly options: JsonObject }
+  given(connection: OrAt<GivenConnection>): {
+    readonly type: ConnectionType
+    readonly options: JsonObject
+    readonly target: string | undefined
+  }
   /** Of the base address of the check that began last. */
   origin(): string
   close(): Promise<void>
@@ -103,10 +107,10 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     const caller: CallerOptions = { manifest, proxy, sockets, clock, note }
 
     function givenTo(connection: OrAt<GivenConnection>) {
-      const { provider, options } = valueAt(connection, proxy.url)
+      const { provider, options, target } = valueAt(connection, proxy.url)
       const type = types.get(provider)
       if (!type) throw new TypeError(`the plugin has no connection type ${provider}`)
-      return { type, options: structuredClone(options) }
+      return { type, options: structuredClone(options), target }
     }
 
     function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): Place {
@@ -180,8 +184,9 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
       },
       async probe(asked) {
         const { type, ...place } = connected(asked.connection)
+        const { target } = givenTo(asked.connection)
         return call(asked, place, PROBE_LIMITS, ({ connection, cache: _, share: __, ...context }) =>
-          type.probe(optionsOf({ connection: connection! }), context),
+          type.probe(optionsOf({ connection: connection! }), target === undefined ? context : { ...context, target }),
         )
       },
       async close() {

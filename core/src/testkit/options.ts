@@ -32,6 +32,8 @@ export type OrAt<T> = T | ((url: string) => T)
 export interface GivenConnection {
   readonly provider: string
   readonly options: JsonObject
+  /** What a probe is to try, where the type has a `trial`: these options can read it. */
+  readonly target?: string
 }
 
 /** A place to read, on loopback. See `recorded` for one that replays answers. */
@@ -43,6 +45,8 @@ export interface Destination<S = unknown, P = unknown> {
    * @returns what the cases' `claim` and `sees` get, where they are functions
    */
   set?(situation: S): P | Promise<P>
+  /** It answers the same whatever the credentials are, as recordings do: the kit does not try wrong ones. */
+  readonly ignoresCredentials?: boolean
 }
 
 export interface RunningDestination {

@@ -53,6 +53,7 @@ export function recorded(
   }
 
   return {
+    ignoresCredentials: true,
     async start() {
       if (isOne) current = await open(source as RecordingSource)
       return listen(async (request, response) => {

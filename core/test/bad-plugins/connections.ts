@@ -72,12 +72,48 @@ export const CONNECTIONS: readonly BadPlugin[] = [
   {
     what: 'probes without a request',
     caughtBy: 'probe.asks',
-    plugin: withType({ probe: async () => ({ scopes: [], warnings: [] }) }),
+    plugin: withType({ probe: async () => ({ proves: 'works', scopes: [], warnings: [] }) }),
   },
   {
     what: 'returns nothing from a probe',
     caughtBy: 'probe.result',
     plugin: withType({ probe: async (options, context) => void (await connection.probe(options, context)) as never }),
+  },
+  {
+    what: 'does not say what its probe proved',
+    caughtBy: 'probe.result',
+    plugin: withType({
+      probe: async (options, context) => {
+        const { proves: _, ...rest } = await connection.probe(options, context)
+        return rest as never
+      },
+    }),
+  },
+  {
+    what: 'gives a text as the time when credentials end',
+    caughtBy: 'probe.result',
+    plugin: withType({
+      probe: async (options, context) =>
+        ({ ...(await connection.probe(options, context)), expiresAt: '2026-10-01' }) as never,
+    }),
+  },
+  {
+    what: 'never says that credentials work',
+    caughtBy: 'probe.works',
+    plugin: withType({
+      probe: async (options, context) => ({ ...(await connection.probe(options, context)), proves: 'reached' }),
+    }),
+  },
+  {
+    what: 'takes any answer for one to its credentials',
+    caughtBy: 'probe.refused',
+    plugin: withType({
+      async probe({ token }, { fetch }) {
+        const { status } = await fetch(`${BASE}/account`, { auth: bearer(token as string) })
+        if (status >= 500 || status === 429) throw new DestinationError(status === 429 ? 'rate_limited' : 'unavailable')
+        return { proves: 'works', scopes: [], warnings: [] }
+      },
+    }),
   },
   {
     what: 'calls refused credentials an outage',
@@ -91,7 +127,7 @@ export const CONNECTIONS: readonly BadPlugin[] = [
       probe: (options, context) =>
         connection.probe(options, context).catch((error: unknown) => {
           if (isDestinationError(error) && error.code === 'forbidden')
-            return { scopes: [], warnings: ['It may see little.'] }
+            return { proves: 'reached', scopes: [], warnings: ['It may see little.'] }
           throw error
         }),
     }),
@@ -116,7 +152,7 @@ export const CONNECTIONS: readonly BadPlugin[] = [
       probe: async ({ token }, context) => {
         const repeated = await repeatedIn(token, context)
         const { scopes } = await connection.probe({ token } as never, context)
-        return { scopes: [...scopes, repeated], warnings: [] }
+        return { proves: 'works', scopes: [...scopes, repeated], warnings: [] }
       },
     }),
   },

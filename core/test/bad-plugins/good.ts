@@ -153,7 +153,7 @@ export const connection = defineConnectionType({
   fits: (_options, { target }) => target.startsWith('ACME-'),
   async probe({ token }, { http }) {
     const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: bearer(token) })
-    return { scopes: value.scopes, warnings: [] }
+    return { proves: 'works', scopes: value.scopes, warnings: [] }
   },
 })
 

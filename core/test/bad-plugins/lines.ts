@@ -133,7 +133,7 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
     async probe({ token }, context) {
       const session = await open(context, token as string, parts)
       await session.socket.close()
-      return { scopes: [], warnings: [] }
+      return { proves: 'works', scopes: [], warnings: [] }
     },
   })
   return definePlugin({

@@ -1,5 +1,6 @@
 /** What all connections to code hosts share: options for the base URL and the repositories' owners, and which claims fit them. */
-import { type Claim, DestinationError, parseUrl, Type } from '@claimcheck/core/plugin'
+import { type Claim, DestinationError, type Proven, parseUrl, type Trial, Type, Value } from '@claimcheck/core/plugin'
+import { RepositoryPath } from './actions/fields.ts'
 
 export function baseUrl(description: string) {
   // The pattern refuses credentials, because this option is shown to people, and a host that a program would take for an option.
@@ -19,6 +20,22 @@ export const Owners = Type.Optional(
     description: 'The owners, or groups, whose repositories are read through this connection. When left out: all.',
   }),
 )
+
+/** @param form how the host writes a repository @param example of one */
+export function repositoryTrial(form: string, example: string): Trial {
+  return { title: 'Repository', description: `One that is to be read through this connection, as ${form}.`, example }
+}
+
+/** Of credentials that the host accepted: reads the repository that is to be tried, where one is named. */
+export async function tried(
+  target: string | undefined,
+  read: (repository: string) => Promise<unknown>,
+): Promise<Proven> {
+  if (target === undefined) return 'reached'
+  if (!Value.Check(RepositoryPath, target)) throw new DestinationError('unsupported_target')
+  await read(target)
+  return 'works'
+}
 
 /** Whether the claim is about a repository of one of these owners, at a host with one of these names. @param owners `undefined`: all */
 export function fitsClaim(claim: Claim, hostNames: readonly string[], owners: readonly string[] | undefined): boolean {

@@ -47,7 +47,7 @@ export function acting<F>(action: string, reader: keyof Readers<unknown>, params
       help: 'None.',
       baseUrl: () => 'https://plain.example',
       fits: () => true,
-      probe: async () => ({ scopes: [], warnings: [] }),
+      probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
     },
     access: () => null,
     ownersOf: () => undefined,

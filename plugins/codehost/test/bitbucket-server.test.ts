@@ -225,6 +225,7 @@ t.test('the connection type', async (t) => {
   standIn.addToken({ token: 'reader', repositories: [repository] })
   standIn.addToken({ token: 'writer', repositories: [repository], scopes: 'REPO_WRITE' })
   t.same(await probe('bitbucket-server', options('reader')), {
+    proves: 'reached',
     scopes: [],
     warnings: ['The token is sent unencrypted: use https.'],
   })

@@ -316,6 +316,7 @@ t.test('the connection type', async (t) => {
   standIn.addToken({ token: 'writer', account: 'agent', scopes: 'repository:write, pullrequest, read:user:bitbucket' })
   standIn.addToken({ token: 'unknown', account: 'agent', scopes: '' })
   t.same(await probe('bitbucket', options('reader')), {
+    proves: 'reached',
     scopes: ['repository', 'pullrequest', 'pipeline'],
     warnings: [],
   })

@@ -14,6 +14,7 @@ t.test('at Bitbucket Data Center', LONG, async (t) => {
   const connection = (token: string) => (url: string) => ({
     provider: 'bitbucket-server',
     options: { token, base_url: url },
+    target: 'acme/app',
   })
   const report = await verifierConformance(t, {
     plugin: codehost,

@@ -17,7 +17,11 @@ t.test('at Bitbucket Cloud', LONG, async (t) => {
   }
   const report = await verifierConformance(t, {
     plugin: codehost,
-    connection: (url) => ({ provider: 'bitbucket', options: { token: TOKEN, base_url: `${url}/2.0` } }),
+    connection: (url) => ({
+      provider: 'bitbucket',
+      options: { token: TOKEN, base_url: `${url}/2.0` },
+      target: 'acme/app',
+    }),
     unprivileged: (url) => ({ provider: 'bitbucket', options: { token: LIMITED_TOKEN, base_url: `${url}/2.0` } }),
     destination: inSituations(startBitbucket),
     before: 'nothing',

@@ -20,7 +20,6 @@ const KNOWN: readonly (readonly [name: string, problem: RegExp, why: string])[] 
   ['fault.compression-bomb', /throws `unavailable`/, 'as above'],
   ['fault.401', /throws `unavailable`/, 'the program had been let in by the request before'],
   ['fault.429-with-retry-after', /gives retryAfterMs 60000/, 'the program tells no headers'],
-  ['probe.forbidden', /options work/, 'the base address need not be a page that may be read'],
 ]
 
 interface Commits {
@@ -35,7 +34,7 @@ t.test('at a git server', async (t) => {
   const claim = ({ sha }: Commits) => ({ target: 'acme/app', params: { sha, branch: 'main' }, claimedAt: NOON })
   const { checks, untested } = await runConformance<'pushed' | 'not pushed', Commits>({
     plugin: codehost,
-    connection: (url) => ({ provider: 'git', options: { base_url: url, ...credentials } }),
+    connection: (url) => ({ provider: 'git', options: { base_url: url, ...credentials }, target: 'acme/app' }),
     destination: {
       async start({ now }) {
         server = await GitServer.start(0, now)

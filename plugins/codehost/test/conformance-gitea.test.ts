@@ -100,7 +100,11 @@ function gitea(how: 'push' | 'merge'): Destination<Situation, Made> {
   }
 }
 
-const connected = (token: string) => (url: string) => ({ provider: 'gitea', options: { token, base_url: url } })
+const connected = (token: string) => (url: string) => ({
+  provider: 'gitea',
+  options: { token, base_url: url },
+  target: 'acme/app',
+})
 const common = { plugin: codehost, connection: connected(TOKEN), unprivileged: connected(LIMITED_TOKEN) }
 
 function passes(t: Test, { checks, untested }: Awaited<ReturnType<typeof runConformance>>): void {

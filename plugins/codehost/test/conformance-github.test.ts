@@ -47,7 +47,7 @@ t.test('a merge at GitHub', LONG, async (t) => {
   }
   const report = await verifierConformance(t, {
     plugin: codehost,
-    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url } }),
+    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url }, target: 'acme/app' }),
     unprivileged: (url) => ({ provider: 'github', options: { token: LIMITED_TOKEN, base_url: url } }),
     destination: inSituations(SITUATIONS, build),
     before: 'open',

@@ -102,7 +102,7 @@ t.test('at GitLab', LONG, async (t) => {
   }
   const report = await verifierConformance(t, {
     plugin: codehost,
-    connection: (url) => ({ provider: 'gitlab', options: { token: TOKEN, base_url: url } }),
+    connection: (url) => ({ provider: 'gitlab', options: { token: TOKEN, base_url: url }, target: SLUG }),
     unprivileged: (url) => ({ provider: 'gitlab', options: { token: LIMITED_TOKEN, base_url: url } }),
     destination: gitlab(),
     before: 'nothing',

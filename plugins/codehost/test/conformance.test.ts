@@ -43,7 +43,7 @@ t.test('at GitHub', async (t) => {
   const common = { claim, absentRoutes, extraRoutes, submittedAfterMs: 13 * MINUTE }
   const report = await verifierConformance(t, {
     plugin: codehost,
-    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url } }),
+    connection: (url) => ({ provider: 'github', options: { token: TOKEN, base_url: url }, target: 'acme/app' }),
     unprivileged: (url) => ({ provider: 'github', options: { token: LIMITED_TOKEN, base_url: url } }),
     destination: inSituations(SITUATIONS, build),
     before: 'not pushed',

@@ -78,9 +78,10 @@ function withHandles(provider: string, options: JsonObject) {
 }
 
 /** Probes with options that have their secrets, as a host has them. */
-export function probe(provider: string, given: JsonObject): Promise<ProbeResult> {
+export function probe(provider: string, given: JsonObject, target?: string): Promise<ProbeResult> {
   const { type, options, secrets } = withHandles(provider, given)
-  return type.probe(options as Record<string, unknown>, createContext({ secrets }))
+  const context = createContext({ secrets })
+  return type.probe(options as Record<string, unknown>, target === undefined ? context : { ...context, target })
 }
 
 export function check(verifier: Verifier, claim: Claim, context: CheckContext): Promise<Observation> {

@@ -13,8 +13,12 @@ t.test('the probe tells what the token may do, where the server does', async (t)
   scoped('writing', 'read:issue,write:repository')
   scoped('all', 'all')
   const connected = (token?: string) => probe('gitea', { base_url: `${host.origin}/`, ...(token ? { token } : {}) })
-  t.same(await connected(), { scopes: [], warnings: [] })
-  t.same(await connected('least'), { scopes: ['read:issue', 'read:repository'], warnings: [UNENCRYPTED] })
+  t.same(await connected(), { proves: 'reached', scopes: [], warnings: [] })
+  t.same(await connected('least'), {
+    proves: 'reached',
+    scopes: ['read:issue', 'read:repository'],
+    warnings: [UNENCRYPTED],
+  })
   t.match(await connected('writing'), { warnings: [UNENCRYPTED, /can also write \(write:repository\)/] })
   t.match(await connected('all'), { scopes: [], warnings: [UNENCRYPTED, /can read the account/, /does not tell/] })
   await t.rejects(connected('wrong'), { code: 'unauthorized' })

@@ -195,7 +195,11 @@ t.test('the connection type', async (t) => {
   const types = verifierOf('codehost.issue.close').providers
   t.ok(types.includes('gitlab'))
   const { options } = connect()
-  t.match(await probe('gitlab', options), { scopes: ['read_api'], warnings: [/^GitLab does not say which role/] })
+  t.match(await probe('gitlab', options), {
+    proves: 'reached',
+    scopes: ['read_api'],
+    warnings: [/^GitLab does not say which role/],
+  })
   gitlab.addToken({ token: 'glpat-writes-0123456', repositories: [repository], scopes: 'api, read_user' })
   const writing = await probe('gitlab', { ...options, token: 'glpat-writes-0123456' })
   t.match(writing.warnings[0], /can also write \(api\)/)
@@ -206,6 +210,8 @@ t.test('the connection type', async (t) => {
   )
   t.match((await probe('gitlab', { base_url: gitlab.origin })).warnings, [/^Without a token/])
   await t.rejects(probe('gitlab', { ...options, token: 'glpat-unknown-012345' }), { code: 'unauthorized' })
+  t.equal((await probe('gitlab', options, repository.slug)).proves, 'works')
+  await t.rejects(probe('gitlab', options, 'acme/none'), { code: 'forbidden' })
   gitlab.faults.inject({ fault: status(404), on: /personal_access_tokens/ })
   t.match(await probe('gitlab', options), { scopes: [], warnings: [/does not say what the token can do/, /role/] })
 })

@@ -165,10 +165,10 @@ t.test(
     t.teardown(() => github.close())
     github.addToken({ token: 'fine-grained' })
     github.addToken({ token: 'classic', scopes: 'repo, read:org' })
-    const probe = (token?: string) =>
-      probeWith('github', { base_url: github.url, ...(token === undefined ? {} : { token }) })
+    const probe = (token?: string, target?: string) =>
+      probeWith('github', { base_url: github.url, ...(token === undefined ? {} : { token }) }, target)
 
-    t.same(await probe(), { scopes: [], warnings: [] })
+    t.same(await probe(), { proves: 'reached', scopes: [], warnings: [] })
     const fineGrained = await probe('fine-grained')
     t.same(fineGrained.scopes, [])
     t.match(fineGrained.warnings, [/does not tell what this token can do/])
@@ -176,6 +176,33 @@ t.test(
     t.same(classic.scopes, ['repo', 'read:org'])
     t.equal(classic.warnings.length, 1)
     await t.rejects(probe('revoked'), { code: 'unauthorized' })
+
+    const open = await github.createRepository('acme/open')
+    await github.createRepository('acme/closed', { isPrivate: true })
+    const seen = await github.createRepository('acme/seen', { isPrivate: true })
+    github.addToken({ token: 'reader', repositories: [open, seen] })
+    t.equal((await probe('reader')).proves, 'reached', 'nothing was named')
+    t.equal((await probe('reader', 'acme/seen')).proves, 'works')
+    t.equal((await probe('reader', 'acme/open')).proves, 'works', 'GitHub refuses an unknown token at all places')
+    await t.rejects(probe('revoked', 'acme/open'), { code: 'unauthorized' })
+    await t.rejects(probe('reader', 'acme/closed'), { code: 'forbidden' })
+    t.equal((await probe(undefined, 'acme/open')).proves, 'works', 'without a token')
+    await t.rejects(probe(undefined, 'acme/seen'), { code: 'forbidden' })
+    for (const target of ['acme', 'acme/../seen', 'acme/seen/x', 'https://github.com/acme/seen'])
+      await t.rejects(probe('reader', target), { code: 'unsupported_target' }, target)
+    for (const [text, expiresAt] of [
+      ['2026-10-03 13:45:10 UTC', Date.UTC(2026, 9, 3, 13, 45, 10)],
+      ['2026-10-03 13:45:10 -0700', Date.UTC(2026, 9, 3, 20, 45, 10)],
+      ['soon', undefined],
+      ['2026-99-99 13:45:10 UTC', undefined],
+    ] as const) {
+      github.faults.inject({
+        fault: status(200, { 'github-authentication-token-expiration': text }, { resources: {} }),
+        on: /rate_limit/,
+      })
+      t.equal((await probe('reader')).expiresAt, expiresAt, text)
+      github.faults.clear()
+    }
     github.faults.inject({ fault: status(404), times: 1 })
     t.equal((await probe('classic')).warnings.length, 1, 'an Enterprise server without rate limits')
     github.faults.inject({ fault: status(500), times: 1 })
@@ -186,14 +213,31 @@ t.test(
 t.test('a probe of a git server finds whether it can be reached, and warns that the rights are unknown', async (t) => {
   const server = await GitServer.start()
   t.teardown(() => server.close())
-  const probe = (options: JsonObject = {}) => probeWith('git', { base_url: server.url, ...options })
+  const probe = (options: JsonObject = {}, target?: string) =>
+    probeWith('git', { base_url: server.url, ...options }, target)
 
-  t.same(await probe(), { scopes: [], warnings: [] })
+  t.same(await probe(), { proves: 'reached', scopes: [], warnings: [] })
   t.equal((await probe({ username: 'reader', password: 'x' })).warnings.length, 2)
   server.faults.inject({ fault: status(401), times: 1 })
   await t.rejects(probe({ username: 'reader', password: 'x' }), { code: 'unauthorized' })
   server.faults.inject({ fault: status(503), times: 1 })
   await t.rejects(probe(), { code: 'unavailable' })
+
+  const right = { username: 'reader', password: 'right' }
+  const wrong = { username: 'reader', password: 'wrong' }
+  await server.createRepository('acme/open')
+  await server.createRepository('acme/closed', { credentials: right })
+  t.equal((await probe(wrong)).proves, 'reached', 'nothing shows that they are wrong')
+  t.equal((await probe(right, 'acme/closed')).proves, 'works')
+  await t.rejects(probe(wrong, 'acme/closed'), { code: 'unauthorized' })
+  await t.rejects(probe({}, 'acme/closed'), { code: 'unauthorized' })
+  await t.rejects(probe(right, 'acme/none'), { code: 'forbidden' })
+  t.equal((await probe({}, 'acme/open')).proves, 'works', 'there are no credentials to prove')
+  for (const credentials of [right, wrong]) {
+    const { proves, warnings } = await probe(credentials, 'acme/open')
+    t.equal(proves, 'reached')
+    t.match(warnings[0], /Anybody can read the repository/)
+  }
   await server.stopListening()
   await t.rejects(probe(), { code: 'unavailable' })
 })

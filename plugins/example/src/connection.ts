@@ -14,6 +14,7 @@ const Options = Type.Object(
 export type Options = Static<typeof Options>
 
 const Account = Type.Object({ scopes: Type.Array(Type.String()) })
+const Project = Type.Object({ last_number: Type.Integer() })
 
 export const connectionType = defineConnectionType({
   provider: 'acme',
@@ -22,9 +23,15 @@ export const connectionType = defineConnectionType({
   help: 'Make a token with the scope tickets:read, for an account that sees all tickets of its projects.',
   baseUrl: ({ base_url }) => base_url,
   fits: () => true,
-  async probe({ base_url, token }, { http }) {
-    const { value } = await http.json(`${base_url}/api/account`, { schema: Account, auth: bearer(token) })
-    const canWrite = value.scopes.includes('tickets:write')
-    return { scopes: value.scopes, warnings: canWrite ? ['This token can write: make one that only reads.'] : [] }
+  trial: { title: 'Project', description: 'A project of which this token can read the tickets.', example: 'SHOP' },
+  async probe({ base_url, token }, { http, target }) {
+    const auth = bearer(token)
+    // It says who asks, so that it refuses a token that the server does not know: a public project alone would not.
+    const { value } = await http.json(`${base_url}/api/account`, { schema: Account, auth })
+    const { scopes } = value
+    const warnings = scopes.includes('tickets:write') ? ['This token can write: make one that only reads.'] : []
+    if (target === undefined) return { proves: 'reached', scopes, warnings }
+    await http.json(`${base_url}/api/projects/${encodeURIComponent(target)}`, { schema: Project, auth })
+    return { proves: 'works', scopes, warnings }
   },
 })

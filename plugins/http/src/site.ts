@@ -1,5 +1,5 @@
 /** A connection to a site: for ports and private addresses that claims cannot name by themselves. */
-import { defineConnectionType, parseUrl, statusError, Type } from '@claimcheck/core/plugin'
+import { DestinationError, defineConnectionType, parseUrl, statusError, Type } from '@claimcheck/core/plugin'
 import { readAddress } from './address.ts'
 
 const Options = Type.Object(
@@ -27,11 +27,19 @@ export const site = defineConnectionType({
     const origin = parseUrl(base_url)?.origin
     return origin !== undefined && origin === readAddress(target)?.origin
   },
-  async probe({ base_url }, { fetch, now }) {
-    const response = await fetch(base_url)
+  trial: {
+    title: 'Page',
+    description: 'The address of a page of this site. When left out, its first page.',
+    example: 'https://staging.example.com:8443/health',
+  },
+  async probe({ base_url }, { fetch, now, target }) {
+    if (target !== undefined && readAddress(target)?.origin !== parseUrl(base_url)?.origin)
+      throw new DestinationError('unsupported_target')
+    const response = await fetch(target ?? base_url)
     await response.body?.cancel()
     // A site need not have a page at its root.
-    if (!response.ok && response.status !== 404) throw statusError(response, now())
-    return { scopes: [], warnings: [] }
+    const isMissing = response.status === 404 && target === undefined
+    if (!response.ok && !isMissing) throw statusError(response, now())
+    return { proves: isMissing ? 'reached' : 'works', scopes: [], warnings: [] }
   },
 })

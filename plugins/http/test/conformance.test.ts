@@ -179,5 +179,8 @@ t.test('at a site', async (t) => {
     before: 'missing',
     cases,
   })
-  t.strictSame(report.untested, ['absence.hides-permission: bring `unprivileged`, credentials that may see less'])
+  t.strictSame(report.untested, [
+    'absence.hides-permission: bring `unprivileged`, credentials that may see less',
+    'probe.works: name something to try as `target` of the connection',
+  ])
 })

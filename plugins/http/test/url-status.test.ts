@@ -454,15 +454,20 @@ t.test('a check costs one request, and claims that wait for one address share it
 })
 
 t.test('a connection is probed at the root of its site', async (t) => {
-  const probe = async (status: number) => {
+  const probe = async (status: number, page?: string) => {
     const { url, context } = await serve(t, (_, response) => response.writeHead(status).end())
-    return site.probe({ base_url: url }, context()).then(
-      () => 'works',
+    const named = page === undefined ? {} : { target: page.startsWith('/') ? url + page : page }
+    return site.probe({ base_url: url }, { ...context(), ...named }).then(
+      ({ proves }) => proves,
       (error) => error.code,
     )
   }
   t.equal(await probe(200), 'works')
-  t.equal(await probe(404), 'works')
+  t.equal(await probe(404), 'reached', 'it need not have a page there')
+  t.equal(await probe(200, '/health'), 'works')
+  t.equal(await probe(404, '/health'), 'forbidden')
+  t.equal(await probe(200, 'https://elsewhere.example/'), 'unsupported_target')
+  t.equal(await probe(200, 'health'), 'unsupported_target')
   t.equal(await probe(401), 'unauthorized')
   t.equal(await probe(503), 'unavailable')
 })

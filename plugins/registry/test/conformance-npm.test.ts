@@ -45,7 +45,7 @@ t.test('at npm', async (t) => {
   const late = { submittedAfterMs: 13 * MINUTE }
   const report = await verifierConformance(t, {
     plugin: registry,
-    connection: { provider: 'npm', options: { token: TOKEN } },
+    connection: { provider: 'npm', options: { token: TOKEN }, target: NAME },
     unprivileged: { provider: 'npm', options: { token: 'npm_9876543210abcdefghijABCDEFGHIJ012345' } },
     destination: npm(),
     before: 'not published',

@@ -1,6 +1,9 @@
 /** The plugin's connections: which claims they fit, what their probes say; and a package that npm itself publishes. */
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -83,13 +86,44 @@ t.test('a probe reads with the credentials, and says what it cannot know', async
   t.match(await probe('cargo', { base_url: url, token: 'a-token' }), unknown)
   t.equal(await probe('cargo', { base_url: `${url}/other` }).catch(code), 'forbidden')
   t.ok(requests.includes('/-/whoami'))
+  await t.rejects(probe('npm', { base_url: url }, 'a/b/c'), { code: 'unsupported_target' })
+})
+
+t.test('a probe says that credentials work only where the registry needed them', async (t) => {
+  const RIGHT = `Basic ${Buffer.from('reader:right').toString('base64')}`
+  const server = createServer(({ url = '', headers }, response) => {
+    const isPrivate = /closed/.test(url)
+    const isKnown = [RIGHT, 'right', 'Bearer right'].includes(headers.authorization ?? '')
+    const status = isPrivate && !isKnown ? 401 : 200
+    const isMissing = /none|whoami/.test(url)
+    const body = url.endsWith('/ping') ? '{}' : '{"dl":"https://a.example/"}'
+    response.writeHead(isMissing ? 404 : status, { 'content-length': body.length }).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const rows = [
+    ['npm', { token: 'right' }, { token: 'wrong' }],
+    ['pypi', { username: 'reader', password: 'right' }, { username: 'reader', password: 'wrong' }],
+    ['cargo', { token: 'right' }, { token: 'wrong' }],
+  ] as const
+  for (const [provider, right, wrong] of rows) {
+    const tried = (options: object, name: string) =>
+      probe(provider, { base_url, ...options }, name).then(({ proves }) => proves, code)
+    t.equal(await tried(right, 'closed'), 'works', provider)
+    t.equal(await tried(wrong, 'closed'), 'unauthorized', provider)
+    t.equal(await tried(wrong, 'open'), 'reached', `${provider}: anybody can read it`)
+    t.equal(await tried(right, 'open'), 'reached', provider)
+    t.equal(await tried({}, 'open'), 'works', provider)
+    t.equal(await tried(right, 'none'), 'forbidden', provider)
+  }
 })
 
 t.test('what npm publishes to a Verdaccio is seen, with the digest that npm says', async (t) => {
   const verdaccio = await Verdaccio.start()
   t.teardown(() => verdaccio.close())
   const token = await verdaccio.addUser('publisher')
-  t.match(await probe('npm', { base_url: verdaccio.url, token }), { scopes: [] })
+  t.match(await probe('npm', { base_url: verdaccio.url, token }), { proves: 'reached', scopes: [] })
   t.equal(await probe('npm', { base_url: verdaccio.url, token: 'not-a-token' }).catch(code), 'unauthorized')
 
   const folder = await mkdtemp(join(tmpdir(), 'npm-publish-'))

@@ -65,10 +65,11 @@ export async function look(asked: Asked): Promise<Observation> {
   }) as Promise<Observation>
 }
 
-export async function probe(provider: string, options: JsonObject) {
+export async function probe(provider: string, options: JsonObject, target?: string) {
   const type = (await setUp()).connections.get(provider)!
   const { options: given, secrets } = withoutSecretValues(type, options)
-  return type.probe(given as Record<string, unknown>, contextOf(secrets, NOON))
+  const context = contextOf(secrets, NOON)
+  return type.probe(given as Record<string, unknown>, target === undefined ? context : { ...context, target })
 }
 
 function contextOf(

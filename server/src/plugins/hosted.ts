@@ -40,13 +40,18 @@ export interface HostedVerifier {
 
 export type Normalizable = Pick<Claim, 'target' | 'params'>
 
-export interface HostedConnectionType extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'> {
+export interface HostedConnectionType
+  extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'> {
   readonly reach: Reach
   /** Where options cannot choose it. */
   readonly onlyAddress: string | undefined
   baseUrl(options: JsonObject): Promise<string>
   fits(options: JsonObject, claim: Claim): Promise<boolean>
-  probe(options: JsonObject, call: Pick<CheckCall, 'requests' | 'timer'>): Promise<unknown>
+  /** @param call.target what is to be tried, where its `trial` asks for one */
+  probe(
+    options: JsonObject,
+    call: Pick<CheckCall, 'requests' | 'timer'> & { readonly target?: string | undefined },
+  ): Promise<unknown>
 }
 
 /** Whose code it is. The receipt names it. */

@@ -104,7 +104,7 @@ function copied({ claim, previous }: CheckCall) {
 }
 
 function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host): HostedConnectionType {
-  const { provider, title, options, help } = type
+  const { provider, title, options, help, trial } = type
   const shown = (values: object) =>
     withoutSecretValues(type, copyJson(values as never)).options as Record<string, unknown>
   return {
@@ -112,15 +112,18 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
     title,
     options,
     help,
+    ...(trial ? { trial } : {}),
     reach,
     onlyAddress: onlyAddress(type),
     baseUrl: async (values) => type.baseUrl(shown(values)),
     fits: async (values, claim) => type.fits(shown(values), copyJson(claim)),
-    probe: async (values, { requests, timer }) => {
+    probe: async (values, { requests, timer, target }) => {
       const { fetch, resolve, connect, reveal } = requests
       const http = createHttp({ fetch, now })
       logger.conceal(requests.leaks())
-      return type.probe(shown(values), { fetch, http, resolve, connect, reveal, signal: timer.signal, now, logger })
+      const { signal } = timer
+      const context = { fetch, http, resolve, connect, reveal, signal, now, logger }
+      return type.probe(shown(values), target === undefined ? context : { ...context, target })
     },
   }
 }

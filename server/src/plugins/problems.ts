@@ -35,6 +35,9 @@ const ConnectionTypeData = Type.Object({
   title: text,
   help: text,
   options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
+  trial: Type.Optional(
+    Type.Object({ title: text, description: text, example: Type.Optional(text) }, { additionalProperties: false }),
+  ),
 })
 const AnchorerData = Type.Object({
   chain: text,

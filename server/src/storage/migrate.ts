@@ -21,6 +21,7 @@ import * as sourceKeys from './migrations/015-source-keys.ts'
 import * as tallies from './migrations/016-tallies.ts'
 import * as sites from './migrations/020-sites.ts'
 import * as leafHashParts from './migrations/021-leaf-hash-parts.ts'
+import * as connectionStates from './migrations/022-connection-states.ts'
 import { StorageError } from './storage.ts'
 import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
 
@@ -49,6 +50,7 @@ const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '016-tallies': tallies,
   '020-sites': sites,
   '021-leaf-hash-parts': leafHashParts,
+  '022-connection-states': connectionStates,
 }
 
 const TABLE = 'migrations'

@@ -1,5 +1,5 @@
 /** Workspaces, their API keys and their connections, as rows. */
-import type { Instant, JsonObject } from '@claimcheck/core'
+import type { Instant, JsonObject, Proven } from '@claimcheck/core'
 import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
@@ -46,6 +46,12 @@ export const boundAgents = table('bound_agents', ['workspaceId', 'agentId'], {
 
 export type AddressVisibility = 'published' | 'withheld'
 
+/**
+ * What is known of a connection: `works` and `reached` as a probe proves them; `refused`, when the destination refused the credentials, or did not
+ * show with them what a check asked for.
+ */
+export type ConnectionState = Proven | 'refused'
+
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
@@ -71,6 +77,13 @@ export const connections = table('connections', ['id'], {
   lastFailureAt: nullable(instant('last_failure_at')),
   /** Why: a code. */
   lastFailure: nullable(text('last_failure')),
+  /** null: it was kept without a trial that the destination answered. */
+  state: nullable(text<ConnectionState>('state')),
+  stateAt: nullable(instant('state_at')),
+  /** What trials read through it: a repository, a package, a page. */
+  trialTarget: nullable(text('trial_target')),
+  /** When the credentials end, as the destination told. */
+  expiresAt: nullable(instant('expires_at')),
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
@@ -84,6 +97,18 @@ export type KeyChanges = Partial<
 >
 const changeable = part(apiKeys, 'name', 'expiresAt', 'networks', 'agentIds', 'replacedBy', 'revokedAt')
 export type ConnectionRow = RowOf<typeof connections>
+
+/** The codes of failures that say that the destination refuses a connection. */
+export const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
+
+/** What a trial found out. */
+export type Found = Pick<ConnectionRow, 'scopes' | 'notes' | 'state' | 'stateAt' | 'trialTarget' | 'expiresAt'>
+const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt')
+
+function foundColumns(of: Found) {
+  const cells = found.cells(of)
+  return Object.fromEntries(found.columns.map(({ name }, index) => [name, cells[index]!]))
+}
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
 const THERE = 'deleted_at IS NULL'
@@ -253,16 +278,15 @@ export function connectionWrites(db: Db) {
         .update({
           sealed_secrets: JSON.stringify(to.sealedSecrets),
           source_key: to.sourceKey,
-          scopes: JSON.stringify(to.scopes),
-          notes: JSON.stringify(to.notes),
+          ...foundColumns(to),
         })
       return changed === 1
     },
     /** What a trial of an active connection found out. Nothing, when the connection has other secrets than these by now. */
-    async tried({ id, sealedSecrets }: ConnectionRow, to: Pick<ConnectionRow, 'scopes' | 'notes'>): Promise<void> {
+    async tried({ id, sealedSecrets }: ConnectionRow, found: Found): Promise<void> {
       await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
-        .update({ scopes: JSON.stringify(to.scopes), notes: JSON.stringify(to.notes) })
+        .update(foundColumns(found))
     },
     /** Gives a connection its source key, unless it has one. */
     async fillSourceKey(id: string, sealed: string): Promise<void> {
@@ -283,15 +307,24 @@ export function connectionWrites(db: Db) {
       const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
       await all.update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })
     },
-    /** When several hosts tell a time, the latest stays. */
+    /** When several hosts tell a time, the latest stays. What was refused before is reached again. */
     async wasRead(id: string, at: Instant): Promise<void> {
-      const sql = 'UPDATE connections SET last_read_at = ? WHERE id = ? AND COALESCE(last_read_at, 0) < ?'
-      await db.query(sql, [at, id, at])
+      const isOver = `state = 'refused' AND state_at < ?`
+      const sql = `UPDATE connections SET last_read_at = ?, state = CASE WHEN ${isOver} THEN 'reached' ELSE state END,
+        state_at = CASE WHEN ${isOver} THEN ? ELSE state_at END WHERE id = ? AND COALESCE(last_read_at, 0) < ?`
+      await db.query(sql, [at, at, at, at, id, at])
     },
+    /** A refusal is the state of the connection, unless it was read since. */
     async failed(id: string, at: Instant, code: string): Promise<void> {
-      const sql =
-        'UPDATE connections SET last_failure_at = ?, last_failure = ? WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
-      await db.query(sql, [at, code, id, at])
+      const isNewest = 'WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
+      if (!REFUSALS.has(code)) {
+        await db.query(`UPDATE connections SET last_failure_at = ?, last_failure = ? ${isNewest}`, [at, code, id, at])
+        return
+      }
+      const begins = `COALESCE(state, '') <> 'refused' AND COALESCE(last_read_at, 0) <= ?`
+      const sql = `UPDATE connections SET last_failure_at = ?, last_failure = ?,
+        state = CASE WHEN ${begins} THEN 'refused' ELSE state END, state_at = CASE WHEN ${begins} THEN ? ELSE state_at END ${isNewest}`
+      await db.query(sql, [at, code, at, at, at, id, at])
     },
   }
 }

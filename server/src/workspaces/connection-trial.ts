@@ -5,6 +5,7 @@ import {
   type Instant,
   isDestinationError,
   type JsonObject,
+  type Proven,
   withoutSecretValues,
 } from '@claimcheck/core'
 import { originOf } from '../base/base-address.ts'
@@ -16,6 +17,7 @@ import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { HostedConnectionType } from '../plugins/hosted.ts'
 import type { Registry } from '../plugins/registry.ts'
+import { REFUSALS } from '../storage/workspaces.ts'
 
 /** The probe failed, and the service does not store the connection or the secrets. */
 export interface NotConnected {
@@ -30,12 +32,17 @@ export interface Probe {
   readonly notes: readonly string[]
   /** The code of the failure; null when the probe succeeded. */
   readonly failure: string | null
+  /** Null when it did not. */
+  readonly proves: Proven | null
+  /** When the credentials end, where the destination told. */
+  readonly expiresAt: Instant | null
 }
 
 /** The result of a trial, with what was tried. */
 export interface Tried extends Probe {
   readonly type: HostedConnectionType
   readonly options: JsonObject
+  readonly target: string | null
 }
 
 export interface TrialOptions {
@@ -45,15 +52,16 @@ export interface TrialOptions {
   readonly config: Pick<Config, 'checks'>
 }
 
-const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
-
-/** @throws ServiceError `not_found` for an unknown provider, `invalid` for options that do not match its schema */
-export type Trial = (provider: string, options: JsonObject) => Promise<Tried>
+/**
+ * @param target what is to be read, where the provider's type has a `trial`; blank, or null: nothing
+ * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for a target that is none
+ */
+export type Trial = (provider: string, options: JsonObject, target: string | null) => Promise<Tried>
 
 export function createTrial({ registry, outbound, now, config }: TrialOptions): Trial {
   const { timeoutMs } = config.checks
 
-  async function probe(type: HostedConnectionType, options: JsonObject): Promise<Probe> {
+  async function probe(type: HostedConnectionType, options: JsonObject, target: string | undefined): Promise<Probe> {
     const timer = new AbortController()
     const probing = async () => {
       const baseUrl = await type.baseUrl(options)
@@ -62,7 +70,7 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
       if (origin === undefined) throw new DestinationError('misconfigured')
       const { reach } = type
       const requests = outbound.forCheck({ timer, now, origin, baseUrl, secrets, reach, throughConnection: true })
-      const probed = await type.probe(options, { requests, timer })
+      const probed = await type.probe(options, { requests, timer, target })
       const breach = requests.breach()
       if (breach) throw breach
       return readProbe(probed, requests.leaks())
@@ -71,18 +79,36 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
     } catch (error) {
       // Keeps the code only: a message may repeat a credential.
-      return { scopes: [], notes: [], failure: codeOf(error) ?? 'unexpected_error' }
+      return { ...NOTHING_FOUND, failure: codeOf(error) ?? 'unexpected_error' }
     } finally {
       timer.abort()
     }
   }
 
-  return async (provider, options) => {
+  return async (provider, options, target) => {
     const type = connectionTypeOf(registry, provider)
     const issues = validator(type.options)(options, ['options'])
     if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
-    return { ...(await probe(type, options)), type, options }
+    const given = target?.trim() || undefined
+    if (given !== undefined && (!type.trial || given.length > LONGEST_TARGET)) throw noTarget(type)
+    const probed = await probe(type, options, given)
+    if (given !== undefined && probed.failure === 'unsupported_target') throw noTarget(type)
+    return { ...probed, type, options, target: given ?? null }
   }
+}
+
+const LONGEST_TARGET = 1024
+
+/** Of a failed probe. */
+export const NOTHING_FOUND = { scopes: [], notes: [], proves: null, expiresAt: null } as const
+
+function noTarget({ title, trial }: HostedConnectionType): ServiceError {
+  const msg = trial
+    ? `write it another way. ${trial.description}`
+    : `there is nothing to try at ${title} but the credentials`
+  const example = trial?.example === undefined ? '' : ` For example: ${trial.example}`
+  const issues = [{ loc: ['target'], msg: `Value error, ${msg}${example}`, type: 'value_error' }]
+  return new ServiceError('invalid', `this cannot be tried at ${title}: ${msg}${example}`, { issues })
 }
 
 /** @throws ServiceError `not_found` */
@@ -104,13 +130,15 @@ export function notConnected({ failure }: Probe, insists: boolean): NotConnected
 
 /** Owners see it. @throws TypeError */
 function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
-  const { scopes, warnings } = (probed ?? {}) as Record<string, unknown>
+  const { proves, scopes, warnings, expiresAt } = (probed ?? {}) as Record<string, unknown>
   if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
+  if (proves !== 'works' && proves !== 'reached') throw new TypeError('the probe must say what it proved')
+  if (expiresAt !== undefined && !isMoment(expiresAt)) throw new TypeError('the probe must return a time as expiresAt')
   const shown = (texts: readonly string[]) =>
     texts
       .slice(0, MAX_TEXTS)
       .map((text) => (text.length > TOO_LONG ? `[a text of ${text.length} characters]` : leaks.redact(text)))
-  return { scopes: shown(scopes), notes: shown(warnings), failure: null }
+  return { proves, scopes: shown(scopes), notes: shown(warnings), expiresAt: expiresAt ?? null, failure: null }
 }
 
 const MAX_TEXTS = 100
@@ -121,6 +149,13 @@ const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
 function codeOf(error: unknown): string | undefined {
   return isDestinationError(error) && CODES.has(error.code) ? error.code : undefined
 }
+
+function isMoment(value: unknown): value is Instant {
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= LATEST
+}
+
+/** Of what a Date can be. */
+const LATEST = 8_640_000_000_000_000
 
 function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string')

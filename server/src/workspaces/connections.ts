@@ -12,12 +12,19 @@ import type { Secrets } from '../base/secrets.ts'
 import type { HostedConnectionType } from '../plugins/hosted.ts'
 import type { Registry } from '../plugins/registry.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
-import type { AddressVisibility, ConnectionRow } from '../storage/workspaces.ts'
+import {
+  type AddressVisibility,
+  type ConnectionRow,
+  type ConnectionState,
+  type Found,
+  REFUSALS,
+} from '../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
 import { createConnectionSecrets } from './connection-secrets.ts'
 import {
   connectionTypeOf,
   createTrial,
+  NOTHING_FOUND,
   type NotConnected,
   notConnected,
   type Probe,
@@ -51,6 +58,14 @@ export interface ConnectionSummary {
   readonly lastFailureAt: Instant | null
   /** The code of the last failed read. */
   readonly lastFailure: string | null
+  /** Null: no trial of it was answered yet. */
+  readonly state: ConnectionState | null
+  /** Since when. */
+  readonly stateAt: Instant | null
+  /** What trials read through it; null: nothing is named. */
+  readonly trialTarget: string | null
+  /** When the credentials end, where the destination told. */
+  readonly expiresAt: Instant | null
   /** The actions that can be verified through it. */
   readonly actions: readonly string[]
   /** Other names under which claims of them are read through it. */
@@ -69,6 +84,16 @@ export interface ConnectedBy {
   readonly address?: AddressVisibility
   /** Blank, or left out: its usual name. */
   readonly name?: string
+  /** What is to be read through it, where its type has a `trial`. Blank, or left out: nothing. */
+  readonly target?: string
+}
+
+/** What came of a test. */
+export interface Tested {
+  /** The code of the failure; null when the destination could be read. */
+  readonly failure: string | null
+  /** Null where the destination did not answer, or with something else. */
+  readonly state: ConnectionState | null
 }
 
 /** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
@@ -100,15 +125,19 @@ export interface ConnectionService {
   replaceSecrets(
     id: string,
     secrets: JsonObject,
-    by: { readonly workspaceId?: string; readonly insists: boolean },
+    by: { readonly workspaceId?: string; readonly insists: boolean; readonly target?: string },
     acting?: Acting,
   ): Promise<Replaced | NotConnected>
   /**
    * Reads the destination once, as `connect` does, and notes what came of it.
-   * @returns the code of the failure; null when the destination could be read
-   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`
+   * @param by `target`: what is to be read from now on; left out: what was read last
+   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`; `invalid` for a target that is none
    */
-  test(id: string, workspaceId?: string, acting?: Acting): Promise<string | null>
+  test(
+    id: string,
+    by?: { readonly workspaceId?: string; readonly target?: string | undefined },
+    acting?: Acting,
+  ): Promise<Tested>
   /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
   rename(id: string, name: string, workspaceId?: string, acting?: Acting): Promise<void>
   /** The active connections, oldest first. */
@@ -179,11 +208,12 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   async function store(
     workspaceId: string,
-    { type, options, scopes, notes, failure }: Tried,
+    tried: Tried,
     { userId, address = 'withheld', name }: ConnectedBy,
     acting: Acting,
   ): Promise<ConnectionSummary> {
     const at = now()
+    const { type, options, failure } = tried
     const id = newId('conn_', at)
     const sealedSecrets = sealOptions(id, type, options)
     const row: ConnectionRow = {
@@ -195,8 +225,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       sealedSecrets,
       sourceKey: sealing.newSourceKey(id),
       address,
-      scopes,
-      notes,
+      ...foundBy(tried),
       connectedBy: userId,
       connectedAt: at,
       disconnectedAt: null,
@@ -206,7 +235,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     }
     const summary = toSummary(row)
     const secrets = Object.keys(sealedSecrets).join(' ')
-    const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...failed(failure) }
+    const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
     await storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
       await tx.connections.insert(row)
@@ -223,7 +252,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     acting: Acting,
   ): Promise<ConnectionSummary | NotConnected> {
     readConnectionName(by.name)
-    const tried = await tryOut(provider, options)
+    const tried = await tryOut(provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? store(workspaceId, tried, by, acting)
   }
 
@@ -233,15 +262,21 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     throw noSuchConnection(id)
   }
 
-  async function tryStored(row: ConnectionRow): Promise<Probe> {
+  async function tryStored(row: ConnectionRow, target: string | undefined): Promise<Probe & Pick<Tried, 'target'>> {
     try {
-      return await tryOut(row.provider, open(row).options)
+      return await tryOut(row.provider, open(row).options, target ?? row.trialTarget)
     } catch (error) {
       // The plugin may require more than when it was connected.
-      if (error instanceof ServiceError && error.code === 'invalid')
-        return { ...NOTHING_FOUND, failure: 'misconfigured' }
+      if (target === undefined && error instanceof ServiceError && error.code === 'invalid')
+        return { ...NOTHING_FOUND, failure: 'misconfigured', target: row.trialTarget }
       throw error
     }
+  }
+
+  function foundBy(tried: Probe & Pick<Tried, 'target'>): Found {
+    const { scopes, notes, expiresAt, target } = tried
+    const state = stateOf(tried)
+    return { scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : now() }
   }
 
   function recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {
@@ -257,14 +292,15 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
 
   return {
     async connect(workspaceId, provider, options, by, acting = byCommand()) {
-      const request = JSON.stringify([workspaceId, provider, options, by.userId, by.insists, by.address, by.name])
+      const { userId, insists, address, name, target } = by
+      const request = JSON.stringify([workspaceId, provider, options, userId, insists, address, name, target])
       const running = connecting.get(request)
       if (running) return running
       const connected = connect(workspaceId, provider, options, by, acting).finally(() => connecting.delete(request))
       connecting.set(request, connected)
       return connected
     },
-    async replaceSecrets(id, given, { workspaceId, insists }, acting = byCommand()) {
+    async replaceSecrets(id, given, { workspaceId, insists, target }, acting = byCommand()) {
       const row = await requireActive(id, workspaceId)
       const type = connectionTypeOf(registry, row.provider)
       const issues = replacementIssues(type, given)
@@ -276,20 +312,20 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
       const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
       const unsealed = sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
-      const tried = await tryOut(row.provider, { ...row.options, ...unsealed, ...given })
+      const tried = await tryOut(row.provider, { ...row.options, ...unsealed, ...given }, target ?? row.trialTarget)
       const refusal = notConnected(tried, insists)
       if (refusal) return refusal
-      const { scopes, notes, failure } = tried
+      const { failure } = tried
       const sealedNew = sealOptions(id, type, given)
       const replaced = await storage.write(async (tx) => {
         // It may have been sealed under another key meanwhile, which changes none of its secrets.
         const stored = await tx.connections.activeById(id)
         if (!stored || !sealing.haveSame(stored, row)) return undefined
         const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
-        const next = { ...stored, sealedSecrets, sourceKey: sealing.usableSourceKey(stored), scopes, notes }
+        const next = { ...stored, sealedSecrets, sourceKey: sealing.usableSourceKey(stored), ...foundBy(tried) }
         if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
         await note(tx, id, failure)
-        const details = { credentials: Object.keys(given).sort().join(' '), ...failed(failure) }
+        const details = { credentials: Object.keys(given).sort().join(' '), ...outcome(tried) }
         recordChange(tx, stored, 'connection.credentials_replaced', acting, details)
         return next
       })
@@ -303,15 +339,17 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       opened.delete(id)
       return { connection: toSummary(replaced), failure }
     },
-    async test(id, workspaceId, acting = byCommand()) {
+    async test(id, { workspaceId, target } = {}, acting = byCommand()) {
       const row = await requireActive(id, workspaceId)
-      const tried = await tryStored(row)
+      const tried = await tryStored(row, target)
+      const { failure } = tried
+      const state = stateOf(tried)
       await storage.write(async (tx) => {
-        if (tried.failure === null) await tx.connections.tried(row, tried)
-        await note(tx, id, tried.failure)
-        recordChange(tx, row, 'connection.tested', acting, { failure: tried.failure })
+        await note(tx, id, failure)
+        if (failure === null) await tx.connections.tried(row, foundBy(tried))
+        recordChange(tx, row, 'connection.tested', acting, { failure, state })
       })
-      return tried.failure
+      return { failure, state }
     },
     async rename(id, name, workspaceId, acting = byCommand()) {
       const read = readConnectionName(name)
@@ -352,21 +390,20 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 }
 
-/** For the audit trail: what came of the trial, where the destination could not be read. */
-function failed(failure: string | null): AuditDetails {
-  return failure === null ? {} : { failure }
+/** Null where the destination did not answer, or with something else. */
+function stateOf({ failure, proves }: Probe): ConnectionState | null {
+  return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
 }
 
-const NOTHING_FOUND = { scopes: [], notes: [] } as const
+/** For the audit trail: what came of the trial. */
+function outcome(tried: Probe): AuditDetails {
+  const { failure } = tried
+  return failure === null ? { state: stateOf(tried) } : { failure }
+}
 
 /** @throws ServiceError `bad_request` */
 function readConnectionName(name = ''): string | null {
   return name.trim() === '' ? null : readName(name)
-}
-
-/** The last read of it failed. */
-export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boolean {
-  return lastFailureAt !== null && lastFailureAt >= (lastReadAt ?? 0)
 }
 
 function replacementIssues(type: HostedConnectionType, given: JsonObject): Issue[] {

@@ -42,7 +42,7 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
     options: Type.Object({ token: secret({ description: 'a token' }) }),
     baseUrl: () => baseUrl,
     fits: () => true,
-    probe: async () => ({ scopes: [], warnings: [] }),
+    probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
   })
   const verifier = defineVerifier({
     profile: {

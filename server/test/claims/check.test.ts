@@ -42,7 +42,7 @@ const connectionType = defineConnectionType({
   options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
   baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
   fits: () => true,
-  probe: async () => ({ scopes: [], warnings: [] }),
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 const claim = claimNumber(1, {

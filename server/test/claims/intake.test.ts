@@ -70,7 +70,7 @@ function registryWith({ anonymous, normalize, destination, source, manifest }: R
       options: Type.Object({ owner: Type.String() }),
       baseUrl: ({ owner }) => `https://${owner}.example`,
       fits: ({ owner }, { target }) => owner === target,
-      probe: async () => ({ scopes: [], warnings: [] }),
+      probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
     })
   return registryOf(
     { verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) },
@@ -311,7 +311,7 @@ function planWithTwo(
             options: Type.Object({ owner: Type.String() }),
             baseUrl: ({ owner }) => `https://${owner}.example`,
             fits: ({ owner }, { target }) => owner === target,
-            probe: async () => ({ scopes: [], warnings: [] }),
+            probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
           }),
         ],
       },
@@ -435,7 +435,7 @@ t.test('hosts to choose are those of the places that plugins name, and a plugin 
             if (target === 'fails') throw new TypeError('a mistake')
             return params.host === undefined || params.host === `${owner}.lists.example`
           },
-          probe: async () => ({ scopes: [], warnings: [] }),
+          probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
         }),
       ],
     },

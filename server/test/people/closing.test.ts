@@ -110,7 +110,17 @@ t.test('of a deleted workspace no secret is left, and the doctor finds it sound'
   const { workspaceId } = await first(people)
   await keys.create(workspaceId, 'key')
   const sealed = { sealedSecrets: { token: 'v2.aaaaaaaa.AA' }, sourceKey: 'v2.aaaaaaaa.BB' }
-  const times = { connectedAt: NOON, disconnectedAt: null, lastReadAt: NOON, lastFailureAt: null, lastFailure: null }
+  const times = {
+    connectedAt: NOON,
+    disconnectedAt: null,
+    lastReadAt: NOON,
+    lastFailureAt: null,
+    lastFailure: null,
+    state: null,
+    stateAt: null,
+    trialTarget: null,
+    expiresAt: null,
+  }
   const connection = { id: 'conn_1', workspaceId, name: null, provider: 'mailbox', options: {}, connectedBy: null }
   const told = { address: 'withheld', scopes: [], notes: [] } as const
   await storage.write((tx) => tx.connections.insert({ ...connection, ...sealed, ...times, ...told }))

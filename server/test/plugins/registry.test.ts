@@ -25,7 +25,7 @@ const connection = (provider: string) =>
     options: Type.Object({}),
     baseUrl: () => `https://${provider}.example`,
     fits: () => true,
-    probe: async () => ({ scopes: [], warnings: [] }),
+    probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
   })
 
 interface Reading {

@@ -43,6 +43,7 @@ const MIGRATIONS = [
   '016-tallies',
   '020-sites',
   '021-leaf-hash-parts',
+  '022-connection-states',
 ]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)

@@ -21,4 +21,8 @@ export const UNREAD = {
   lastReadAt: null,
   lastFailureAt: null,
   lastFailure: null,
+  state: null,
+  stateAt: null,
+  trialTarget: null,
+  expiresAt: null,
 } as const

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CheckRecord, Instant } from '@claimcheck/core'
+import type { CheckRecord, FailureCode, Instant } from '@claimcheck/core'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import { createActivity } from '@claimcheck/server/workspaces/activity'
@@ -49,7 +49,7 @@ function read(at: Instant): CheckRecord {
   return { sentAt: at, answeredAt: at, observation: { kind: 'absent', facts: {} }, clockOffsetMs: 0 }
 }
 
-function failed(at: Instant, code: 'timeout' | 'forbidden' | 'unsupported_target'): CheckRecord {
+function failed(at: Instant, code: FailureCode): CheckRecord {
   return { sentAt: at, answeredAt: at, failure: { code } }
 }
 
@@ -90,6 +90,25 @@ t.test('a connection shows its last good read, and its last failure with the rea
   connectionRead('conn_1', failed(NOON + 4, 'unsupported_target'))
   await close()
   t.match(await connection(), { lastFailureAt: NOON + 2 }, 'what is wrong with a claim is no failure of the connection')
+})
+
+t.test('a refused check is the state of its connection, until a check is read; other failures leave it', async (t) => {
+  const { host, connection, writes } = await open(t)
+  const { connectionRead, close } = host()
+  const after = async (...records: readonly CheckRecord[]) => {
+    for (const record of records) connectionRead('conn_1', record)
+    await close()
+    const { state, stateAt } = await connection()
+    return [state, stateAt]
+  }
+  t.strictSame(await after(failed(NOON, 'timeout')), [null, null])
+  t.strictSame(await after(failed(NOON + 1, 'unauthorized')), ['refused', NOON + 1])
+  t.strictSame(await after(failed(NOON + 2, 'forbidden')), ['refused', NOON + 1], 'since when')
+  t.strictSame(await after(failed(NOON + 3, 'unavailable')), ['refused', NOON + 1])
+  t.strictSame(await after(read(NOON + 4)), ['reached', NOON + 4])
+  t.strictSame(await after(failed(NOON + 5, 'forbidden'), read(NOON + 6)), ['reached', NOON + 4])
+  t.strictSame(await after(read(NOON + 7), failed(NOON + 8, 'forbidden')), ['refused', NOON + 8])
+  t.equal(writes(), 7, 'one for each flush')
 })
 
 t.test('of two hosts the latest stands, whichever writes last', async (t) => {

@@ -26,7 +26,7 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const TOKEN = 's3cret-token'
 
 type Probe = ConnectionType['probe']
-const nothing: Probe = async () => ({ scopes: [], warnings: [] })
+const nothing: Probe = async () => ({ proves: 'works', scopes: [], warnings: [] })
 
 async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as string[], folder = t.testdir() } = {}) {
   const type = defineConnectionType({
@@ -74,7 +74,11 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
 }
 
 t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
-  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const { connections, workspace, db } = await open(t, async () => ({
+    proves: 'works',
+    scopes: ['read'],
+    warnings: ['can write'],
+  }))
   const service = connections()
   const added = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
@@ -156,12 +160,12 @@ const probes: [name: string, probe: Probe, code: string][] = [
     'asks another port than its manifest declares',
     async (_, { connect }) => {
       await connect('tls://a:993').catch(() => {})
-      return { scopes: [], warnings: [] }
+      return { proves: 'works', scopes: [], warnings: [] }
     },
     'unexpected_error',
   ],
   ['returns nothing', async () => undefined as never, 'unexpected_error'],
-  ['returns nonsense', async () => ({ scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
+  ['returns nonsense', async () => ({ proves: 'works', scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
   [
     'changes what it was given',
     async (options) => {
@@ -192,7 +196,11 @@ for (const [name, probe, code] of probes) {
 }
 
 t.test('other secrets are opened wherever the connection is, also where it was open already', async (t) => {
-  const { connections, workspace, db } = await open(t, async () => ({ scopes: ['read'], warnings: ['can write'] }))
+  const { connections, workspace, db } = await open(t, async () => ({
+    proves: 'works',
+    scopes: ['read'],
+    warnings: ['can write'],
+  }))
   const [service, other] = [connections(), connections()]
   const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
   for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
@@ -259,7 +267,7 @@ t.test('of two who replace secrets at once, the later is told to look again', as
   let trial = async () => {}
   const { connections, workspace } = await open(t, async () => {
     await trial()
-    return { scopes: [], warnings: [] }
+    return { proves: 'works', scopes: [], warnings: [] }
   })
   const [service, other] = [connections(), connections()]
   const { id } = await connect({ connections: service }, workspace.id, 'test', {
@@ -283,7 +291,7 @@ t.test(
     let trial = async () => {}
     const { connections, workspace, db } = await open(t, async () => {
       await trial()
-      return { scopes: [], warnings: [] }
+      return { proves: 'works', scopes: [], warnings: [] }
     })
     const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     const options = { host: 'a', token: TOKEN, password: 'stays' }
@@ -347,7 +355,7 @@ t.test('secrets that could not be tried are kept for whoever insists, and those 
   let fails = false
   const { connections, workspace } = await open(t, async () => {
     if (fails) throw new DestinationError(failure)
-    return { scopes: ['read'], warnings: [] }
+    return { proves: 'works', scopes: ['read'], warnings: [] }
   })
   const service = connections()
   const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
@@ -367,7 +375,7 @@ t.test('a connection that is removed while other secrets are tried stays removed
   let trial = async () => {}
   const { connections, workspace, db } = await open(t, async () => {
     await trial()
-    return { scopes: [], warnings: [] }
+    return { proves: 'works', scopes: [], warnings: [] }
   })
   const service = connections()
   const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
@@ -384,7 +392,7 @@ t.test('a probe reads the destination with the credentials', async (t) => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const probe: Probe = async (options, { fetch }) => {
     const response = await fetch(`http://${options.host}/`, { auth: header('authorization', String(options.token)) })
-    return { scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
+    return { proves: 'works', scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
   }
   const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
   t.match(await connect({ connections: connections() }, workspace.id, 'test', { host, token: TOKEN }), {
@@ -394,6 +402,7 @@ t.test('a probe reads the destination with the credentials', async (t) => {
 
 t.test('what a probe tells has no credential in it, and an end', async (t) => {
   const probe: Probe = async () => ({
+    proves: 'works',
     scopes: [`repo:${TOKEN}`, Buffer.from(`ann:${TOKEN}`).toString('base64')],
     warnings: [...Array<string>(500).fill('x'), 'y'.repeat(100_000)].toReversed(),
   })

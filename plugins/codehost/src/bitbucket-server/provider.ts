@@ -1,7 +1,16 @@
 /** Connections to Bitbucket Data Center, which was Bitbucket Server. */
 import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  fitsClaim,
+  hostName,
+  Owners,
+  ownerAndName,
+  repositoryTrial,
+  tried,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import { RepositoriesAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -29,11 +38,16 @@ export const bitbucketServer = defineProvider<ServerAccess>({
     help: HELP,
     baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
     fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+    trial: repositoryTrial('`PROJECT/name`', 'ACME/api'),
     async probe(options, context) {
       const api = createServerApi(access(options), context)
       const { value } = await api.read('/api/latest/repos?permission=REPO_WRITE&limit=1', RepositoriesAnswer)
       const isUnencrypted = new URL(options.base_url).protocol === 'http:'
       return {
+        proves: await tried(context.target, (repository) => {
+          const [project, name] = ownerAndName(repository)
+          return api.read(`/api/latest/projects/${project}/repos/${name}`, Type.Object({}))
+        }),
         // Nothing tells a token's own permission.
         scopes: [],
         warnings: [

@@ -8,6 +8,9 @@ import {
   grantedScopes,
   hostName,
   Owners,
+  ownerAndName,
+  repositoryTrial,
+  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
 import type { BitbucketAccess } from './api.ts'
@@ -58,7 +61,8 @@ export const bitbucket = defineProvider<BitbucketAccess>({
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, namesOf(access(options).baseUrl), options.owners),
-    async probe(options, { fetch, now }) {
+    trial: repositoryTrial('`workspace/name`', 'acme/api'),
+    async probe(options, { fetch, http, now, target }) {
       const { baseUrl, token } = access(options)
       const response = await fetch(`${baseUrl}/user`, { headers: { accept: 'application/json' }, auth: bearer(token) })
       await response.body?.cancel()
@@ -68,6 +72,11 @@ export const bitbucket = defineProvider<BitbucketAccess>({
       if (response.status === 403 && granted === undefined) throw statusError(response, now())
       const scopes = granted ?? []
       return {
+        proves: await tried(target, (repository) => {
+          const [workspace, name] = ownerAndName(repository)
+          const url = `${baseUrl}/repositories/${workspace}/${name}`
+          return http.json(url, { schema: Type.Object({}), auth: bearer(token) })
+        }),
         scopes,
         warnings: [
           ...excessWarnings(scopes, isReadScope),

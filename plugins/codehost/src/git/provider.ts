@@ -5,16 +5,27 @@ import {
   type ConnectionType,
   DestinationError,
   defineConnectionType,
+  isRefused,
+  type ProbeContext,
   type Static,
   secret,
   Type,
 } from '@claimcheck/core/plugin'
 import { defineProvider, type Provider } from '../code-host.ts'
-import { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  fitsClaim,
+  hostName,
+  Owners,
+  repositoryTrial,
+  tried,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import { httpFailure } from '../http-failure.ts'
 import { findCommit } from './find-commit.ts'
 import type { Repositories } from './repositories.ts'
 import type { GitAccess } from './repository.ts'
+import { discover } from './repository-url.ts'
 
 const Options = Type.Object(
   {
@@ -68,18 +79,22 @@ const connectionType: ConnectionType = defineConnectionType({
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
-  async probe(options, { fetch, now }) {
+  trial: repositoryTrial('`owner/name`', 'acme/api'),
+  async probe(options, context) {
     const auth = authOf(options)
-    const response = await fetch(options.base_url, { auth })
-    await response.body?.cancel()
-    // The base URL need not be a page of the server: only errors of the server itself and refused credentials count.
-    const failure = httpFailure(response, now())
-    if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
-    if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
+    const { target } = context
+    if (target === undefined) await reach(options.base_url, auth, context)
+    const base = withoutTrailingSlash(options.base_url)
+    const read = (repository: string, as: Auth | undefined) => discover(base, repository, as, context)
+    const found = await tried(target, (repository) => read(repository, auth))
+    // A server may show a public repository whatever the password is.
+    const isOpen = found === 'works' && auth !== undefined && !(await isRefused(() => read(target!, undefined)))
     const isUnencrypted = auth !== undefined && new URL(options.base_url).protocol === 'http:'
     return {
+      proves: isOpen ? 'reached' : found,
       scopes: [],
       warnings: [
+        ...(isOpen ? [OPEN] : []),
         ...(isUnencrypted ? ['The credentials are sent unencrypted: use https.'] : []),
         ...(auth === undefined
           ? []
@@ -88,6 +103,18 @@ const connectionType: ConnectionType = defineConnectionType({
     }
   },
 })
+
+const OPEN =
+  'Anybody can read the repository that was tried, so that it shows nothing of these credentials: try a private one.'
+
+/** The base URL need not be a page of the server: only errors of the server itself and refused credentials count. */
+async function reach(baseUrl: string, auth: Auth | undefined, { fetch, now }: ProbeContext): Promise<void> {
+  const response = await fetch(baseUrl, { auth })
+  await response.body?.cancel()
+  const failure = httpFailure(response, now())
+  if (failure.code === 'unavailable' || failure.code === 'rate_limited') throw failure
+  if (response.status === 401 && auth) throw new DestinationError('unauthorized', { status: 401 })
+}
 
 function authOf({ username = '', password = '' }: Pick<Options, 'username' | 'password'>): Auth | undefined {
   return username === '' && password === '' ? undefined : basic(username, password)

@@ -12,9 +12,18 @@ import {
   Value,
 } from '@claimcheck/core/plugin'
 import { defineProvider, type Provider } from '../code-host.ts'
-import { baseUrl, excessWarnings, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  excessWarnings,
+  fitsClaim,
+  hostName,
+  Owners,
+  repositoryTrial,
+  tried,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import type { Repositories } from '../git/repositories.ts'
-import { FailureAnswer, UserAnswer, VersionAnswer } from './answers.ts'
+import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { readChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
 import { readIssue } from './issue.ts'
@@ -62,20 +71,31 @@ const connectionType: ConnectionType = defineConnectionType({
   help: HELP,
   baseUrl: ({ base_url }) => withoutTrailingSlash(base_url),
   fits: ({ base_url, owners }, claim) => fitsClaim(claim, [hostName(base_url)], owners),
+  trial: repositoryTrial('`owner/name`', 'acme/api'),
   async probe(options, context) {
     const access = accessOf(options)
     const auth = tokenOf(access)
     const api = access.baseUrl + API_PATH
     await context.http.json(`${api}/version`, { schema: VersionAnswer, auth })
-    if (auth === undefined) return { scopes: [], warnings: [] }
+    const read = (repository: string) =>
+      context.http.json(`${api}/repos/${repository}`, { schema: RepositoryAnswer, auth })
+    if (auth === undefined) return { proves: await tried(context.target, read), scopes: [], warnings: [] }
     const isUnencrypted = new URL(api).protocol === 'http:'
     const { scopes, warnings } = await rightsOf(access, context)
-    return { scopes, warnings: [...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []), ...warnings] }
+    const proves = await tried(context.target, read)
+    return {
+      proves,
+      scopes,
+      warnings: [...(isUnencrypted ? ['The token is sent unencrypted: use https.'] : []), ...warnings],
+    }
   },
 })
 
 /** The host tells what a token may do only as it refuses a request, and only in newer versions. */
-async function rightsOf(access: GiteaAccess, { fetch, now }: ProbeContext): Promise<ProbeResult> {
+async function rightsOf(
+  access: GiteaAccess,
+  { fetch, now }: ProbeContext,
+): Promise<Pick<ProbeResult, 'scopes' | 'warnings'>> {
   const response = await fetch(`${access.baseUrl}${API_PATH}/user`, {
     headers: { accept: 'application/json' },
     auth: tokenOf(access),

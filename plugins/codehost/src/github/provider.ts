@@ -1,5 +1,5 @@
 /** Connections to GitHub: github.com or an Enterprise server. */
-import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
+import { defineConnectionType, type Instant, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
 import {
   baseUrl,
@@ -8,9 +8,12 @@ import {
   grantedScopes,
   hostName,
   Owners,
+  ownerAndName,
+  repositoryTrial,
+  tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
-import { RateLimitAnswer } from './answers.ts'
+import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
 import { findCommit } from './find-commit.ts'
@@ -57,13 +60,20 @@ export const github = defineProvider<GitHubAccess>({
     baseUrl: (options) => access(options).baseUrl,
     fits: ({ base_url, owners }, claim) =>
       fitsClaim(claim, githubNames(withoutTrailingSlash(base_url ?? PUBLIC_API)), owners),
+    trial: repositoryTrial('`owner/name`', 'acme/api'),
     async probe(options, context) {
       const api = createGitHubApi(access(options), context)
-      // An Enterprise server without rate limits answers 404, but only after it has accepted the token.
+      // GitHub refuses a token that it does not know, whatever is asked. An Enterprise server without rate limits answers 404, but only then.
       const answer = await api.get('/rate_limit', RateLimitAnswer, [404])
       const granted = 'value' in answer ? grantedScopes(answer.headers) : undefined
       const scopes = granted ?? []
+      const expiresAt = 'value' in answer ? expiryOf(answer.headers) : undefined
       return {
+        proves: await tried(context.target, (repository) => {
+          const [owner, name] = ownerAndName(repository)
+          return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
+        }),
+        ...(expiresAt === undefined ? {} : { expiresAt }),
         scopes,
         warnings: [
           ...excessWarnings(scopes, isReadScope),
@@ -83,6 +93,15 @@ export const github = defineProvider<GitHubAccess>({
     issue: findIssue,
   },
 })
+
+/** `2026-10-03 13:45:10 UTC`, or with an offset in place of the name. Undefined for a token that does not end, and for another text. */
+function expiryOf(headers: Headers): Instant | undefined {
+  const text = headers.get('github-authentication-token-expiration') ?? ''
+  const [, day, time, zone] = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (UTC|[+-]\d{4})$/.exec(text) ?? []
+  if (day === undefined || zone === undefined) return undefined
+  const at = Date.parse(`${day}T${time}${zone === 'UTC' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(3)}`}`)
+  return Number.isNaN(at) ? undefined : at
+}
 
 /** The values of `params.host` for the host with this API: `github.com` for `https://api.github.com`. */
 export function githubNames(apiUrl: string): string[] {

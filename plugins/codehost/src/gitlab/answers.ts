@@ -120,6 +120,9 @@ export const ReleaseAnswer = Type.Object({
   assets: Type.Object({ links: Type.Array(Type.Object({ name: Type.String() })) }),
 })
 
-export const TokenAnswer = Type.Object({ scopes: Type.Array(Type.String()) })
+export const TokenAnswer = Type.Object({
+  scopes: Type.Array(Type.String()),
+  expires_at: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+})
 export const AnyListAnswer = Type.Array(Type.Unknown())
 export const AnyAnswer = Type.Object({})

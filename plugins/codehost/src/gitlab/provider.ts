@@ -1,7 +1,16 @@
 /** Connections to GitLab: gitlab.com or a server of one's own. */
 import { defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { defineProvider } from '../code-host.ts'
-import { baseUrl, excessWarnings, fitsClaim, hostName, Owners, withoutTrailingSlash } from '../connection-options.ts'
+import {
+  baseUrl,
+  excessWarnings,
+  fitsClaim,
+  hostName,
+  Owners,
+  repositoryTrial,
+  tried,
+  withoutTrailingSlash,
+} from '../connection-options.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -49,20 +58,27 @@ export const gitlab = defineProvider<GitLabAccess>({
     help: HELP,
     baseUrl: (options) => access(options).baseUrl,
     fits: (options, claim) => fitsClaim(claim, [hostName(access(options).baseUrl)], options.owners),
+    trial: repositoryTrial('`group/project`', 'acme/api'),
     async probe(options, context) {
       const api = createGitLabApi(access(options), context)
+      const proven = () =>
+        tried(context.target, (project) => api.get(`/projects/${encodeURIComponent(project)}`, AnyAnswer))
       if (options.token === undefined) {
         await api.get('/projects?simple=true&per_page=1', AnyListAnswer)
-        return { scopes: [], warnings: [NO_TOKEN] }
+        return { proves: await proven(), scopes: [], warnings: [NO_TOKEN] }
       }
       const token = await api.find('/personal_access_tokens/self', TokenAnswer)
       if (!token) {
         // An older server, which has accepted the token if it tells its version.
         await api.get('/version', AnyAnswer)
-        return { scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
+        return { proves: await proven(), scopes: [], warnings: [UNKNOWN_SCOPES, UNKNOWN_ROLE] }
       }
       const { scopes } = token
+      // The day after which it is refused, in UTC.
+      const expiresAt = Date.parse(token.expires_at ?? '')
       return {
+        proves: await proven(),
+        ...(Number.isNaN(expiresAt) ? {} : { expiresAt }),
         scopes,
         warnings: [
           ...excessWarnings(scopes, isReadScope),

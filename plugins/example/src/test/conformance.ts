@@ -30,7 +30,11 @@ const HISTORIES: Readonly<Record<Exclude<Situation, 'deleted'>, readonly Change[
   ],
 }
 
-const connection = (token: string) => (base_url: string) => ({ provider: 'acme', options: { base_url, token } })
+const connection = (token: string) => (base_url: string) => ({
+  provider: 'acme',
+  options: { base_url, token },
+  target: 'SHOP',
+})
 const claim = { target: 'SHOP-1', params: { resolution: 'done' } }
 /** After the project was read, a 404 to these says that there is no such ticket. */
 const absentRoutes = [/\/tickets\/\d+$/]

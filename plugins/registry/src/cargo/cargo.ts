@@ -5,8 +5,9 @@ import type { Ecosystem } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { createReader } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
+import { packageTrial, tryPackage } from '../trial.ts'
 import { findOnCargo } from './find.ts'
-import { Config } from './index-file.ts'
+import { Config, indexPath } from './index-file.ts'
 
 export const PUBLIC_CARGO = 'https://index.crates.io'
 
@@ -55,11 +56,16 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
       help: HELP,
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) => fitsClaim(options, claim, 'cargo', names(addressOf(options, publicUrl))),
+      trial: packageTrial('acme_widgets'),
       async probe(options, context) {
         const auth = authOf(options)
         const reader = createReader({ auth }, context)
-        await reader.get(`${addressOf(options, publicUrl)}/config.json`, json('cargo config', Config))
-        return { scopes: [], warnings: auth ? [UNKNOWN_RIGHTS] : [] }
+        const address = addressOf(options, publicUrl)
+        await reader.get(`${address}/config.json`, json('cargo config', Config))
+        const { proves, warnings } = await tryPackage(context.target, { auth }, (name, auth) =>
+          context.http.head(`${address}/${indexPath(name.toLowerCase())}`, { auth }),
+        )
+        return { proves, scopes: [], warnings: [...warnings, ...(auth ? [UNKNOWN_RIGHTS] : [])] }
       },
     }),
   }

@@ -5,6 +5,7 @@ import type { Ecosystem } from '../ecosystem.ts'
 import { json } from '../json.ts'
 import { createReader } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
+import { packageTrial, tryPackage } from '../trial.ts'
 import { Ping, WhoAmI } from './answers.ts'
 import { findOnNpm } from './find.ts'
 
@@ -51,15 +52,25 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
       help: HELP,
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) => fitsClaim(options, claim, 'npm', names(addressOf(options, publicUrl))),
+      trial: packageTrial('@acme/widgets'),
       async probe(options, context) {
         const { token } = options
         const address = addressOf(options, publicUrl)
-        const reader = createReader({ auth: bearer(token) }, context)
-        // A registry without accounts answers 404, but only after it has accepted the token.
-        const who = token && (await reader.get(`${address}/-/whoami`, { ...json('npm account', WhoAmI), also: [404] }))
+        const auth = bearer(token)
+        const reader = createReader({ auth }, context)
+        // A registry without accounts answers 404.
+        const who =
+          token === undefined
+            ? undefined
+            : await reader.get(`${address}/-/whoami`, { ...json('npm account', WhoAmI), also: [404] })
         if (who && !who.value.username) throw new DestinationError('unauthorized')
         if (!who) await reader.get(`${address}/-/ping`, json('npm ping', Ping))
-        return { scopes: [], warnings: token === undefined ? [] : [UNKNOWN_RIGHTS] }
+        const { proves, warnings } = await tryPackage(
+          context.target,
+          { auth, isKnown: who !== undefined },
+          (name, auth) => context.http.head(`${address}/${name.replace('/', '%2f')}`, { auth }),
+        )
+        return { proves, scopes: [], warnings: [...warnings, ...(token === undefined ? [] : [UNKNOWN_RIGHTS])] }
       },
     }),
   }

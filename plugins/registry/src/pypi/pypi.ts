@@ -2,6 +2,7 @@
 import { type Auth, basic, defineConnectionType, type Static, secret, Type } from '@claimcheck/core/plugin'
 import { addressOf, baseUrl, common, fitsClaim, registryName } from '../connection.ts'
 import type { Ecosystem } from '../ecosystem.ts'
+import { packageTrial, tryPackage } from '../trial.ts'
 import { findOnPypi, SIMPLE_JSON } from './find.ts'
 import { normalizeProject } from './name.ts'
 import { normalizePep440 } from './version.ts'
@@ -58,10 +59,16 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
       baseUrl: (options) => addressOf(options, publicUrl),
       fits: (options, claim) =>
         fitsClaim(options, claim, 'pypi', names(addressOf(options, publicUrl)), normalizeProject),
-      async probe(options, { http }) {
+      trial: packageTrial('acme-widgets'),
+      async probe(options, { http, target }) {
         const auth = authOf(options)
-        await http.head(`${addressOf(options, publicUrl)}/simple/`, { headers: { accept: SIMPLE_JSON }, auth })
-        return { scopes: [], warnings: auth ? [UNKNOWN_RIGHTS] : [] }
+        const index = `${addressOf(options, publicUrl)}/simple/`
+        const read = (url: string, auth: Auth | undefined) => http.head(url, { headers: { accept: SIMPLE_JSON }, auth })
+        await read(index, auth)
+        const { proves, warnings } = await tryPackage(target, { auth }, (name, auth) =>
+          read(`${index}${normalizeProject(name)}/`, auth),
+        )
+        return { proves, scopes: [], warnings: [...warnings, ...(auth ? [UNKNOWN_RIGHTS] : [])] }
       },
     }),
   }

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import type { JsonObject } from '@claimcheck/core'
+import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
+import { endingOf, failureOf, STATE_WORDS } from '../../workspaces/connection-health.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
-import { type ConnectionSummary, isFailing } from '../../workspaces/connections.ts'
+import type { ConnectionSummary, Tested } from '../../workspaces/connections.ts'
 import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
 import { withClaimcheck } from '../installation.ts'
 
@@ -15,6 +16,7 @@ interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]
   /** Keeps what could not be tried. */
   readonly untested: boolean
+  readonly try?: string
 }
 
 interface AddOptions extends TriedOptions {
@@ -34,17 +36,20 @@ const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
     'Receipts withhold its address: readers see that this workspace chose the server. To name it, remove the connection and add it again with --publish-address.',
 }
 
+const TRY =
+  'what to read through it, to see that it works: a repository, a package or a page that its credentials can read'
 const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
 
 export function addConnectionCommands(program: Command): void {
   const connection = program.command('connection').description('read-only connections to destinations')
 
-  subcommand(connection, 'add', 'connect a destination; it is read once first, and kept if that works')
+  subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'id or name')
     .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
     .option('--name <name>', 'what people call it; made of the kind and the options when left out')
     .option('--publish-address', PUBLISH, false)
+    .option('--try <target>', TRY)
     .option('--untested', UNTESTED, false)
     .action(async (provider: string, options: AddOptions) => {
       const added = await withClaimcheck(
@@ -52,7 +57,8 @@ export function addConnectionCommands(program: Command): void {
           const { id } = await workspaces.find(options.workspace)
           const settings = parseSettings(options.set, registry.connectionType(provider))
           const address = options.publishAddress ? 'published' : 'withheld'
-          const by = { userId: null, insists: options.untested, address, name: options.name ?? '' } as const
+          const named = { name: options.name ?? '', target: options.try ?? '' }
+          const by = { userId: null, insists: options.untested, address, ...named } as const
           const connected = await connections.connect(id, provider, settings, by)
           return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
         },
@@ -60,9 +66,10 @@ export function addConnectionCommands(program: Command): void {
       )
       if ('isRefused' in added) throw notConnected('Nothing was connected', added)
       const notes = notesOn(added)
-      const { id, name, scopes, actions, shown } = added
-      print(options, { id, name, provider, address: shown, scopes, actions, notes }, [
+      const { id, name, scopes, actions, shown, state } = added
+      print(options, { id, name, provider, address: shown, scopes, actions, notes, state, ...ending(added) }, [
         `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+        ...stateLines(added),
         ADDRESS_WORDS[shown],
         ...notes.map((note) => `Note: ${note}`),
       ])
@@ -81,10 +88,10 @@ export function addConnectionCommands(program: Command): void {
       )
       const rows = listed.map((item) => [
         ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
-        healthOf(item),
+        ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
         item.actions.join(' '),
       ])
-      const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'LAST READ', 'ACTIONS']
+      const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'STATE', 'SINCE', 'CREDENTIALS END', 'ACTIONS']
       print(options, listed.map(toJson), table(head, rows))
     })
 
@@ -102,29 +109,49 @@ export function addConnectionCommands(program: Command): void {
       print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
     })
 
-  subcommand(connection, 'test', 'read the destination of a connection once, and say whether that works')
+  subcommand(
+    connection,
+    'test',
+    'read the destination of a connection once: exit 0 it works, or is reached, 1 refused, or not read',
+  )
     .argument('<id>')
-    .action(async (id: string, options: OutputOptions) => {
-      const failure = await withClaimcheck(({ connections }) => connections.test(id), { plugins: true })
-      if (failure !== null) throw new CommandError('not_connected', `The destination could not be read (${failure}).`)
-      print(options, { id, failure }, ['The destination was read just now.'])
+    .option('--try <target>', `${TRY}; by default what was read last`)
+    .action(async (id: string, options: OutputOptions & { try?: string }) => {
+      const tested = await withClaimcheck(
+        async ({ connections }) => {
+          const { failure, state } = await connections.test(id, { target: options.try })
+          const found = (await connections.list()).find((one) => one.id === id)
+          return { failure, state, expiresAt: found?.expiresAt ?? null }
+        },
+        { plugins: true },
+      )
+      const { failure, state } = tested
+      if (failure !== null) throw notRead(tested)
+      print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
     })
 
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
     .argument('<id>')
     .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
+    .option('--try <target>', `${TRY}; by default what was read last`)
     .option('--untested', UNTESTED, false)
     .action(async (id: string, options: TriedOptions) => {
       const settings = parseSettings(options.set, undefined)
       const updated = await withClaimcheck(
-        ({ connections }) => connections.replaceSecrets(id, settings, { insists: options.untested }),
+        ({ connections }) =>
+          connections.replaceSecrets(id, settings, {
+            insists: options.untested,
+            ...(options.try === undefined ? {} : { target: options.try }),
+          }),
         { plugins: true },
       )
       if ('isRefused' in updated) throw notConnected('Nothing was changed', updated)
       const { connection, failure } = updated
       const notes = notesOn({ ...connection, lastFailure: failure })
-      print(options, { id, provider: connection.provider, scopes: connection.scopes, notes }, [
+      const { provider, scopes, state } = connection
+      print(options, { id, provider, scopes, notes, state, ...ending(connection) }, [
         `The connection ${id} has the new credentials.`,
+        ...stateLines(connection),
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
@@ -192,15 +219,54 @@ function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'last
   return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
 }
 
-/** Of the last read. */
-function healthOf(connection: ConnectionSummary): string {
-  if (isFailing(connection)) return String(connection.lastFailure)
-  return connection.lastReadAt === null ? '-' : 'ok'
+/** In one of the three words, or the code of a failure that is none of them. */
+function stateOf(connection: ConnectionSummary): string {
+  const { state } = connection
+  const failure = failureOf(connection)
+  if (state !== 'refused' && failure !== null) return failure
+  return state === null ? '-' : STATE_WORDS[state]
+}
+
+function dateOf(at: Instant | null): string {
+  return at === null ? '-' : formatInstant(at)
+}
+
+const STATE_LINES = {
+  works: 'It works: the destination was read through it.',
+  reached:
+    'It is reached, but not tried: nothing shows yet that it can be read. Name something to read with: claimcheck connection test ID --try TARGET',
+} as const
+
+type Stood = Pick<ConnectionSummary, 'state' | 'expiresAt'>
+
+function stateLines({ state, expiresAt }: Stood): string[] {
+  const end = endingOf({ expiresAt }, Date.now())
+  return [
+    ...(state === 'works' || state === 'reached' ? [STATE_LINES[state]] : []),
+    ...(end ? [`Its credentials ${end.isOver ? 'ended' : 'end'} at ${formatInstant(end.at)}: replace them.`] : []),
+  ]
+}
+
+/** In JSON, where the destination told it. */
+function ending({ expiresAt }: Stood): object {
+  return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
+}
+
+function notRead({ failure, state }: Tested): CommandError {
+  const next =
+    state === 'refused'
+      ? 'The destination refuses this connection: replace its credentials, or give them read access to what was tried.'
+      : 'Check that the destination is up, and test it again.'
+  return new CommandError('not_connected', `The destination could not be read (${failure}). ${next}`)
 }
 
 function toJson(connection: Addressed) {
-  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions } = connection
-  const connected_at = new Date(connectedAt).toISOString()
-  const last_read = healthOf(connection)
-  return { id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at, last_read, actions }
+  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt } = connection
+  const connected_at = formatInstant(connectedAt)
+  return {
+    ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at },
+    ...{ state, state_at: stateAt === null ? null : formatInstant(stateAt), failure: failureOf(connection) },
+    ...ending(connection),
+    actions,
+  }
 }

@@ -29,6 +29,7 @@ import {
   ReplaceForm,
 } from './connections/connect-form.tsx'
 import { Connections, Disconnect } from './connections/list.tsx'
+import { TRY } from './connections/trial-field.tsx'
 
 type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'sources' | 'now'>
 
@@ -90,7 +91,7 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
   const keepsOptions: KeepsField = (name, request) => {
     const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
     const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
-    return name === NAME || name === INSIST || name === PUBLISH || open.some(([key]) => name === PREFIX + key)
+    return [NAME, INSIST, PUBLISH, TRY].includes(name) || open.some(([key]) => name === PREFIX + key)
   }
   const connecting = { preHandler: ownersOnly, config: { keepsField: keepsOptions } }
 
@@ -104,9 +105,10 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       insists: form[INSIST] !== undefined,
       address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
       name: form[NAME] ?? '',
+      target: form[TRY] ?? '',
     }
     const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by, actingOf(request)))
-    if ('id' in connected) return sendKept(request, reply, 'connected', connected.lastFailure, connected)
+    if ('id' in connected) return sendKept(request, reply, 'connected', connected)
     return sendPage(reply, connectForm(request, type, form, connected), 422)
   })
 
@@ -117,7 +119,13 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       const connection = await requireConnection(request, request.params.connection)
       const type = requireType(connection.provider)
       const page = (
-        <ReplaceForm viewer={viewerOf(request)} connection={connection} type={type} values={{}} outcome={{}} />
+        <ReplaceForm
+          viewer={viewerOf(request)}
+          connection={connection}
+          type={type}
+          values={{ [TRY]: connection.trialTarget ?? '' }}
+          outcome={{}}
+        />
       )
       return sendPage(reply, page)
     },
@@ -132,10 +140,10 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
       const form = formOf(request)
       const workspaceId = workspaceOf(request).id
       const secrets = readSchemaForm(secretsIn(type), form, PREFIX)
-      const by = { workspaceId, insists: form[INSIST] !== undefined }
+      const by = { workspaceId, insists: form[INSIST] !== undefined, target: form[TRY] ?? '' }
       const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
       if ('connection' in replaced) {
-        return sendKept(request, reply, 'replaced', replaced.failure, replaced.connection)
+        return sendKept(request, reply, 'replaced', replaced.connection)
       }
       const viewer = viewerOf(request)
       const page = <ReplaceForm viewer={viewer} connection={connection} type={type} values={form} outcome={replaced} />
@@ -146,9 +154,8 @@ export function connectionRoutes(app: App, services: ConnectionServices): void {
   app.post<ConnectionPath>('/connections/:connection/test', { preHandler: ownersOnly }, async (request, reply) => {
     const { connection: id } = request.params
     const workspaceId = workspaceOf(request).id
-    const failure = await connections.test(id, workspaceId, actingOf(request))
-    const done = failure === null ? 'connection-tested' : 'connection-failed'
-    return reply.redirect(`${paths.connections(workspaceId)}?done=${done}`, 303)
+    const { state } = await connections.test(id, { workspaceId, target: formOf(request)[TRY] }, actingOf(request))
+    return reply.redirect(`${paths.connections(workspaceId)}?done=connection-${state ?? 'failed'}`, 303)
   })
 
   app.get<ConnectionPath>('/connections/:connection/name', { preHandler: ownersOnly }, async (request, reply) => {
@@ -197,6 +204,8 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
     if (!(error instanceof ServiceError)) throw error
     if (error.code === 'bad_request') return { problems: { [NAME]: sentence(error.message) } }
     if (error.code !== 'invalid') throw error
+    const tried = error.issues.find(({ loc }) => loc[0] === 'target')
+    if (tried) return { problems: { [TRY]: sentence(tried.msg.replace('Value error, ', '')) } }
     return { problems: problemsByField(error.issues, ['options'], PREFIX) }
   }
 }
@@ -205,10 +214,9 @@ function sendKept(
   request: FastifyRequest,
   reply: FastifyReply,
   done: 'connected' | 'replaced',
-  failure: string | null,
-  { notes }: ConnectionSummary,
+  { state, notes }: ConnectionSummary,
 ): FastifyReply {
   const warned = notes.length > 0 ? `${done}-warned` : done
-  const code = failure === null ? warned : `${done}-unread`
+  const code = state === 'works' ? warned : `${done}-${state ?? 'unread'}`
   return reply.redirect(`${paths.connections(workspaceOf(request).id)}?done=${code}`, 303)
 }

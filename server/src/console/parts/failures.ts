@@ -28,7 +28,7 @@ const ASK_OPERATOR = 'Test it again. If it fails again, ask the operator of this
 
 const ADVICE: Readonly<Record<string, string>> = {
   unauthorized: 'Replace the credentials.',
-  forbidden: 'Give the credentials read access at the destination, or replace them.',
+  forbidden: 'Give the credentials read access at the destination, or replace them, then test it.',
   rate_limited: 'Wait some minutes, then test it again.',
   unavailable: TEST_AGAIN,
   timeout: TEST_AGAIN,

@@ -10,15 +10,21 @@ const DONE: Readonly<Record<string, string>> = {
   'second-step-off': 'Your second step is off. Your connected applications are ended.',
   'sign-in-rule-changed': 'From now on members need this kind of sign-in here.',
   'session-ended': 'The session is ended.',
-  connected: 'Connected. The destination can be read.',
-  'connected-warned': 'Connected. The destination can be read, but see the warning at the connection.',
+  connected: 'Connected. It works: the destination was read through it.',
+  'connected-warned': 'Connected. It works, but see the warning at the connection.',
+  'connected-reached':
+    'Connected, but not tried: the destination answers, and nothing shows yet that it can be read. Name something to try at the connection.',
   'connected-unread': 'Connected, but the destination could not be read just now: see the reason at the connection.',
-  replaced: 'The credentials are replaced. The destination can be read with them.',
-  'replaced-warned':
-    'The credentials are replaced. The destination can be read, but see the warning at the connection.',
+  replaced: 'The credentials are replaced, and they work.',
+  'replaced-warned': 'The credentials are replaced, and they work, but see the warning at the connection.',
+  'replaced-reached':
+    'The credentials are replaced, but not tried: nothing shows yet that they work. Name something to try at the connection.',
   'replaced-unread':
     'The credentials are replaced, but the destination could not be read just now: see the reason at the connection.',
-  'connection-tested': 'Tested: the destination was read just now.',
+  'connection-works': 'Tested: it works.',
+  'connection-reached':
+    'Tested: the destination answers, but nothing shows that it can be read. Name something to try.',
+  'connection-refused': 'Tested: the destination refuses it. What to do is at the connection.',
   'connection-failed': 'Tested: the destination could not be read just now. The reason is at the connection.',
   'connection-renamed': 'The connection is renamed.',
   'workspace-renamed': 'The workspace is renamed.',

@@ -178,8 +178,8 @@ function remoteConnectionType(
   index: number,
   remote: Remote,
 ): HostedConnectionType {
-  const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help'>
-  const { provider, title, options, help } = type
+  const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'>
+  const { provider, title, options, help, trial } = type
   const { process, reach } = remote
   const quick = quickCalls(process, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
@@ -189,6 +189,7 @@ function remoteConnectionType(
     title,
     options,
     help,
+    ...(trial ? { trial } : {}),
     reach,
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
     async baseUrl(values) {
@@ -201,10 +202,10 @@ function remoteConnectionType(
       return address
     },
     fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
-    async probe(values, { requests, timer }) {
+    async probe(values, { requests, timer, target }) {
       remote.logger.conceal(requests.leaks())
       const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
-      const args = () => [shown(values)]
+      const args = () => (target === undefined ? [shown(values)] : [shown(values), target])
       return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
     },
   }

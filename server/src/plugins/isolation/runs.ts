@@ -30,7 +30,7 @@ export interface Runs {
   check(id: number, verifier: Verifier, args: CheckArguments): Promise<unknown>
   /** @returns null where the plugin returns no list */
   checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null>
-  probeContext(id: number): ProbeContext
+  probeContext(id: number, target?: string): ProbeContext
   abort(id: number): void
   answer(id: number, value: unknown): void
   refuse(id: number, error: WireError, isEnded: boolean): void
@@ -72,7 +72,7 @@ export function createRuns(frames: Frames): Runs {
   }
   const logger: Logger = { debug: log('debug'), info: log('info'), warn: log('warn') }
 
-  function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger'> {
+  function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger' | 'target'> {
     const fetch = async (url: string, init: FetchInit = {}) =>
       toResponse(await call<WireResponse>(id, 'fetch', url, init))
     return {
@@ -150,8 +150,9 @@ export function createRuns(frames: Frames): Runs {
       if (!Array.isArray(returned)) return null
       return Array.from(returned, (seen) => (seen instanceof Error ? { error: toWireError(seen) } : { seen }))
     },
-    probeContext(id) {
-      return { signal: runs.get(id)!.aborted.signal, logger, ...requests(id, {}) }
+    probeContext(id, target) {
+      const context = { signal: runs.get(id)!.aborted.signal, logger, ...requests(id, {}) }
+      return target === undefined ? context : { ...context, target }
     },
     abort(id) {
       runs.get(id)?.aborted.abort()

@@ -107,7 +107,7 @@ async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
     case 'fits':
       return type!.fits(first, second)
     case 'probe':
-      return type!.probe(first, runs.probeContext(id))
+      return type!.probe(first, runs.probeContext(id, second))
     case 'close':
       return parts.close?.()
   }

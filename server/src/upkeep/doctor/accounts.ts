@@ -122,6 +122,8 @@ function linkProblems(row: Row): string[] {
     .map((column) => `${column} is ${expected.includes(column) ? 'missing for' : 'not allowed with'} its kind`)
 }
 
+const CONNECTION_STATES = ['works', 'reached', 'refused']
+
 function connectionProblems(row: Row): string[] {
   const problems: string[] = []
   const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
@@ -131,6 +133,7 @@ function connectionProblems(row: Row): string[] {
     problems.push('options is not an object')
   if (!Array.isArray(scopes)) problems.push('scopes is not a list')
   if (!Array.isArray(notes)) problems.push('notes is not a list')
+  if (row.state !== null) problems.push(...oneOf(row, 'state', CONNECTION_STATES))
   if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
     return [...problems, 'sealed_secrets is not an object']
   }

@@ -255,7 +255,7 @@ const connection = defineConnectionType({
   options: Type.Object({ base_url: Type.String(), token: secret({ description: 'A token.' }) }),
   baseUrl: ({ base_url }) => base_url,
   fits: () => true,
-  probe: async () => ({ scopes: [], warnings: [] }),
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 export default definePlugin({

@@ -101,7 +101,7 @@ export default definePlugin({
         options: Type.Object({ base_url: Type.String(), token: secret({ description: 'A token.' }) }),
         baseUrl: ({ base_url }) => base_url,
         fits: () => true,
-        probe: async () => ({ scopes: [], warnings: [] }),
+        probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
       }),
     ],
   }),

@@ -16,6 +16,7 @@ import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
 import { paths } from '../../paths.ts'
 import { Options } from './list.tsx'
+import { TRY, TrialField } from './trial-field.tsx'
 
 /** Before the names of the options of the plugin. */
 export const PREFIX = 'option_'
@@ -59,6 +60,7 @@ export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFo
       words={CONNECT}
       more={
         <>
+          <TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />
           <NameField
             value={values[NAME]}
             problem={outcome.problems?.[NAME]}
@@ -126,6 +128,7 @@ export function ReplaceForm({ viewer, connection, type, values, outcome }: Repla
       action={paths.credentials(viewer.workspace!.id, connection.id)}
       schema={schema}
       words={REPLACE}
+      more={<TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />}
     >
       <dl class="facts">
         <Options connection={connection} type={type} />
@@ -264,7 +267,7 @@ function problemOf(
   { refused }: Words,
 ): string | undefined {
   const again = secretNames(type).length > 0 ? ' Enter the secrets again.' : ''
-  if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed.failure)}${again}`
+  if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed)}${again}`
   return (
     problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'correct the fields below.'}${again}`
   )
@@ -276,12 +279,13 @@ function unshown(
   schema: TSchema,
   problems: Readonly<Record<string, string>>,
 ): string | undefined {
-  const shown = new Set([NAME, ...propertiesOf(schema).map(([key]) => PREFIX + key)])
+  const shown = new Set([NAME, TRY, ...propertiesOf(schema).map(([key]) => PREFIX + key)])
   const [name, problem] = Object.entries(problems).find(([name]) => !shown.has(name)) ?? []
   return name && `${propertyLabel(type.options, name.slice(PREFIX.length))}: ${problem}`
 }
 
-function hintOf(failure: string): string {
+function hintOf({ failure }: NotConnected): string {
+  if (failure === 'forbidden') return ' Give them read access to what is to be tried, or look whether it is there.'
   return failure === 'unavailable'
     ? ' The operator of this service has to allow addresses in private networks (ALLOW_PRIVATE).'
     : ''

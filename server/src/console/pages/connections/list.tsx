@@ -6,13 +6,15 @@ import type { Registry } from '../../../plugins/registry.ts'
 import { MARKS } from '../../../web/parts/icons.tsx'
 import { Empty } from '../../../web/parts/table.tsx'
 import { ActionNames, Codes, Time } from '../../../web/parts/values.tsx'
-import { type ConnectionSummary, isFailing } from '../../../workspaces/connections.ts'
+import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
+import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureAdvice, failureInWords } from '../../parts/failures.ts'
 import { PostForm } from '../../parts/form.tsx'
 import { paths } from '../../paths.ts'
 import { actionTitle } from '../../words.ts'
+import { TRY, trialLabel } from './trial-field.tsx'
 
 interface ConnectionsProps {
   readonly viewer: Viewer
@@ -33,8 +35,8 @@ interface ConnectionsProps {
 export function Connections(props: ConnectionsProps) {
   const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
   const publicActions = registry.publicActions()
-  const failing = connections.filter(isFailing)
-  const inOrder = [...failing, ...connections.filter((one) => !isFailing(one))]
+  const failing = connections.filter((one) => failureOf(one) !== null)
+  const inOrder = [...failing, ...connections.filter((one) => failureOf(one) === null)]
   const named = namesFrom(registry)
   const toConnect = isOwner ? (
     <a class="button" href="#connect">
@@ -44,6 +46,7 @@ export function Connections(props: ConnectionsProps) {
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
       <Failing connections={failing} isOwner={isOwner} />
+      <Ending connections={connections} now={now} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
@@ -92,10 +95,34 @@ function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' 
         {isOwner ? null : ' Ask an owner of the workspace to look at this:'}
       </p>
       <ul>
-        {connections.map(({ id, name, lastFailure }) => (
+        {connections.map((connection) => {
+          const failure = failureOf(connection)!
+          return (
+            <li>
+              <a href={`#${connection.id}`}>{connection.name}</a>: {failureInWords(failure)}.
+              {isOwner ? ` ${failureAdvice(failure)}` : null}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** Of which the credentials end within a week, or ended. */
+function Ending({ connections, now }: Pick<ConnectionsProps, 'connections' | 'now'>) {
+  const ending = connections.flatMap((connection) => {
+    const end = endingOf(connection, now)
+    return end ? [{ ...connection, ...end }] : []
+  })
+  if (ending.length === 0) return null
+  return (
+    <section class="notice warning" aria-label="Credentials that end">
+      <ul>
+        {ending.map(({ id, name, at, isOver }) => (
           <li>
-            <a href={`#${id}`}>{name}</a>: {failureInWords(lastFailure!)}.
-            {isOwner ? ` ${failureAdvice(lastFailure!)}` : null}
+            The credentials of <a href={`#${id}`}>{name}</a> {isOver ? 'ended' : 'end'} <Time at={at} now={now} />:
+            replace them, or claims that need them stay unverified.
           </li>
         ))}
       </ul>
@@ -164,11 +191,29 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
         <dd>
           <Time at={connectedAt} now={now} /> by {by}
         </dd>
+        {connection.expiresAt === null ? null : (
+          <>
+            <dt>Credentials end</dt>
+            <dd>
+              <Time at={connection.expiresAt} now={now} />
+            </dd>
+          </>
+        )}
         <History connection={connection} now={now} />
       </dl>
       {isOwner ? (
         <div class="actions">
           <PostForm action={paths.testConnection(viewer.workspace!.id, id)} csrf={viewer.csrf} class="row">
+            {type?.trial ? (
+              <input
+                name={TRY}
+                value={connection.trialTarget ?? ''}
+                placeholder={type.trial.example}
+                aria-label={`${trialLabel(type.trial)} with ${name}`}
+                autocomplete="off"
+                spellcheck={false}
+              />
+            ) : null}
             <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
               Test now
             </button>
@@ -200,44 +245,55 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
 
 type HealthProps = Pick<ConnectionCardProps, 'connection' | 'now'>
 
-/** How the last read went. */
+/** How it stands, and since when. Green is only what a read proved. */
 function Health({ connection, now }: HealthProps) {
-  const { lastReadAt, lastFailureAt, lastFailure } = connection
-  if (isFailing(connection)) {
+  const { state, stateAt, trialTarget, lastFailureAt } = connection
+  const failure = failureOf(connection)
+  if (failure !== null) {
+    const isRefused = state === 'refused'
     return (
       <p class="health failing">
-        <MARKS.failed /> Last read <Time at={lastFailureAt} now={now} />: {failureInWords(lastFailure!)}
+        <MARKS.failed /> {isRefused ? 'Refused' : 'Last read'}{' '}
+        <Time at={isRefused ? stateAt : lastFailureAt} now={now} />: {failureInWords(failure)}
       </p>
     )
   }
-  if (lastReadAt === null) return <p class="health">Not read yet</p>
+  if (state === null) return <p class="health">Not tried yet</p>
+  if (state === 'works') {
+    return (
+      <p class="health working">
+        <MARKS.verified /> Works{trialTarget === null ? ', tested' : `: read ${trialTarget}`}{' '}
+        <Time at={stateAt} now={now} />
+      </p>
+    )
+  }
   return (
-    <p class="health working">
-      <MARKS.verified /> Last read <Time at={lastReadAt} now={now} />: it worked
+    <p class="health">
+      <MARKS.unverifiable /> Reached, but not tried, <Time at={stateAt} now={now} />: nothing shows yet that it can be
+      read. Test it with something that only its credentials can read.
     </p>
   )
 }
 
-/** The last read that went otherwise than the last of all. */
+/** The last read, and the last one that went otherwise. */
 function History({ connection, now }: HealthProps) {
   const { lastReadAt, lastFailureAt, lastFailure } = connection
-  if (isFailing(connection)) {
-    return (
-      <>
-        <dt>Last good read</dt>
-        <dd>
-          <Time at={lastReadAt} now={now} none="not yet" />
-        </dd>
-      </>
-    )
-  }
-  return (
+  const failed = (
     <>
       <dt>Last failure</dt>
       <dd>
         <Time at={lastFailureAt} now={now} none="none" />
         {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
       </dd>
+    </>
+  )
+  return (
+    <>
+      <dt>{isFailing(connection) ? 'Last good read' : 'Last read'}</dt>
+      <dd>
+        <Time at={lastReadAt} now={now} none="not yet" />
+      </dd>
+      {failed}
     </>
   )
 }

@@ -1,0 +1,102 @@
+/** What the connections screen says of a connection: that it works, that it is reached, that it is refused; and when its credentials end. */
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import t from 'tap'
+import { status } from '../destinations/faults.ts'
+import { startGitHub } from '../destinations/forge/github.ts'
+import { GitServer } from '../destinations/git-server.ts'
+import { afterFile } from '../support/after-file.ts'
+import { Client } from '../support/client.ts'
+import { sharedInstallation } from '../support/installation.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
+
+const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
+const TOKEN = 'ghp_a-token-text'
+
+const shared = sharedInstallation({ plugins: [{ use: CODEHOST }], env: { ALLOW_PRIVATE: '127.0.0.1' } })
+const github = await startGitHub()
+afterFile(() => github.close())
+github.addToken({ token: TOKEN, scopes: 'read:org' })
+
+async function workspace() {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const workspaceId = await owner.workspaceId()
+  const path = `/console/w/${workspaceId}/connections`
+  await owner.get(path)
+  return {
+    ...{ host, owner, workspaceId, path, connections: host.claimcheck.connections },
+    connect: (fields: Record<string, string>, provider = 'github') => owner.post(`${path}/new/${provider}`, fields),
+  }
+}
+
+t.test(
+  'wrong credentials of a git server never look as if they worked, and a refused check shows at once',
+  async (t) => {
+    const { host, owner, workspaceId, path, connections, connect } = await workspace()
+    const server = await GitServer.start()
+    t.teardown(() => server.close())
+    const credentials = { username: 'reader', password: 'right-token-text' }
+    const repository = await server.createRepository('team/app', { credentials })
+    const sha = await repository.commit()
+    await server.createRepository('team/open')
+    const fields = { option_base_url: server.url, option_username: 'reader', option_password: 'wrong-token-text' }
+    const refused = await connect({ ...fields, try: 'team/app' }, 'git')
+    t.match(textOf(refused.html), /Not connected: the destination refused the credentials/)
+    t.notMatch(refused.html, 'name="insist"')
+
+    const open = await connect({ ...fields, try: 'team/open' }, 'git')
+    t.equal(open.path, `${path}?done=connected-reached`)
+    t.match(textOf(open.html), /Reached, but not tried, now : .* Anybody can read the repository that was tried/)
+    t.notMatch(open.html, /class="health working"/)
+    const [{ id } = { id: '' }] = await connections.list(workspaceId)
+    t.equal((await owner.post(`${path}/${id}/test`)).path, `${path}?done=connection-reached`)
+
+    const { key } = await host.claimcheck.keys.create(workspaceId, 'test')
+    const client = new Client(host, workspaceId, key)
+    const claim = { action: 'codehost.commit.push', target: 'team/app', params: { sha, branch: 'main' } }
+    t.match((await client.submit(claim)).body, { last_check: { code: 'unauthorized' } })
+    await host.claimcheck.activity.close()
+    t.match(await connections.list(workspaceId), [{ state: 'refused', trialTarget: 'team/open' }])
+    const shown = await owner.get(path)
+    t.match(
+      textOf(shown.html),
+      /A connection could not be read\. .* Refused now : the destination refused the credentials/,
+    )
+
+    const tested = await owner.post(`${path}/${id}/test`, { try: 'team/app' })
+    t.equal(tested.path, `${path}?done=connection-refused`)
+    const replaced = await owner.post(`${path}/${id}/credentials`, {
+      option_password: 'right-token-text',
+      try: 'team/app',
+    })
+    t.equal(replaced.path, `${path}?done=replaced-warned`)
+    t.match(textOf(replaced.html), /Works: read team\/app now/)
+    t.match(await connections.list(workspaceId), [{ state: 'works', trialTarget: 'team/app' }])
+  },
+)
+
+t.test('when the credentials end is shown, and warned of for a week before', async (t) => {
+  const { host, owner, workspaceId, path, connections, connect } = await workspace()
+  const now = host.claimcheck.now()
+  const DAY_MS = 24 * 60 * 60_000
+  const ending = (at: number) =>
+    status(
+      200,
+      { 'github-authentication-token-expiration': `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC` },
+      { resources: {} },
+    )
+  const fields = { option_base_url: github.url, option_token: TOKEN }
+  github.faults.inject({ fault: ending(now + 20 * DAY_MS), times: 1, on: /rate_limit/ })
+  const far = await connect(fields)
+  t.match(textOf(far.html), /Credentials end in \d+ days/)
+  t.notMatch(far.html, 'aria-label="Credentials that end"')
+  const [{ id } = { id: '' }] = await connections.list(workspaceId)
+  for (const [at, words] of [
+    [now + 3 * DAY_MS, /The credentials of GitHub, [\d.:]+ end in [23] days : replace them/],
+    [now - DAY_MS, /The credentials of GitHub, [\d.:]+ ended .* ago : replace them/],
+  ] as const) {
+    github.faults.inject({ fault: ending(at), times: 1, on: /rate_limit/ })
+    t.match(textOf((await owner.post(`${path}/${id}/test`)).html), words)
+  }
+})
