@@ -80,9 +80,8 @@ t.test('whatever it imports as it runs is there, with the members that it takes'
     }
   }
   t.ok(found.length > 25, `${found.length} dynamic imports`)
-  const optional = Object.keys(
-    JSON.parse(await readFile(join(scope, 'server/package.json'), 'utf8')).optionalDependencies ?? {},
-  )
+  const manifest = JSON.parse(await readFile(join(scope, 'server/package.json'), 'utf8'))
+  const optional = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })
   for (const { file, name, members } of found) {
     // From the folder of the module that names it.
     const probe = join(dirname(file), '.probe.mjs')
