@@ -50,6 +50,8 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/packed/', processes: 1, endToEnd: true },
   { at: 'test/crash/', onBoth: 'all' },
   { at: 'test/docs.test', endToEnd: true },
+  { at: 'test/demo.test', endToEnd: true },
+  { at: 'test/programs.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
   { at: 'test/integrations/', endToEnd: true },
   { at: 'test/python.test', endToEnd: true },

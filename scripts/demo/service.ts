@@ -14,6 +14,24 @@ export interface Run {
   readonly stdout: string
 }
 
+const SHORTEST_GRACE_MS = 5000
+const LONGEST_TIMEOUT_MS = 60_000
+/** So many reads, with the pauses between them, fit into the time after a deadline: two decide, and one or two may fail. */
+const READS = 4
+
+/** A person is waiting: unreadable destinations are given up after seconds, where reads take less. */
+function checkTimes(readMs: number) {
+  const graceMs = Math.max(SHORTEST_GRACE_MS, READS * readMs)
+  return { closing_ms: graceMs, grace_ms: graceMs, timeout_ms: Math.min(2 * graceMs, LONGEST_TIMEOUT_MS) }
+}
+
+/** What this machine takes to start the program, which is longer than what a check takes. */
+async function slowestReadMs(folder: string): Promise<number> {
+  const startedAt = Date.now()
+  await once(spawn(process.execPath, [CLAIMCHECK, '--help'], { cwd: folder, stdio: 'ignore' }), 'exit')
+  return Date.now() - startedAt
+}
+
 export class Service {
   readonly folder: string
   readonly #env: NodeJS.ProcessEnv
@@ -32,8 +50,7 @@ export class Service {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-demo-'))
     const configuration = {
       plugins: [{ use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }, ...plugins],
-      // A person is waiting: unreadable destinations are given up after seconds instead of minutes.
-      checks: { closing_ms: 5000, grace_ms: 2000, timeout_ms: 3000 },
+      checks: checkTimes(await slowestReadMs(folder)),
     }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
     const env = { ...process.env, PORT: '0', LOG_LEVEL: 'warn', ALLOW_PRIVATE: allowPrivate.join(',') }
@@ -80,13 +97,13 @@ export class Service {
   /** The same, for commands that answer with one JSON value and have to work. */
   async must<T>(...args: string[]): Promise<T> {
     const { code, stdout } = await this.run(...args, '--json')
-    if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}`)
+    if (code !== 0) throw new Error(`claimcheck ${args.join(' ')} ended with ${code}: ${stdout.trim()}`)
     return JSON.parse(stdout)
   }
 
   /** The same, shown. */
   async show<T>(...args: string[]): Promise<T> {
-    command(`npx claimcheck ${args.join(' ')}`)
+    command(`./claimcheck ${args.join(' ')}`)
     return this.must(...args)
   }
 }

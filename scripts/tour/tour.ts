@@ -10,7 +10,7 @@ import type { Stop } from './stop.ts'
 
 const ACTION_WIDTH = 28
 /** A claim that holds is verified at the first look. */
-const LONGEST_MS = 20_000
+const LONGEST_MS = 120_000
 
 /** @returns whether every claim was verified */
 export async function takeTour(): Promise<boolean> {

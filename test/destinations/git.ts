@@ -75,7 +75,10 @@ function port(): Promise<number> {
 
 async function start(): Promise<number> {
   const child = aside(() => fork(SCRIPT, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] }))
-  const [port] = await once(child, 'message')
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('git could not be started: install git, and try again')
+  })
+  const [port] = await Promise.race([once(child, 'message'), ended])
   child.unref()
   child.channel!.unref()
   return port
