@@ -75,7 +75,7 @@ t.test('the page of a queued claim shows its receipt once it is decided, and ask
   const params = { see: 'absent', later: { at: Date.now() + 2000, see: 'present' } }
   const { claim_id } = (await client.submit({ params })).body
   const page = await open(console, `${path}/${claim_id}`)
-  await page.waitForSelector('text=npx claimcheck verify', { timeout: 20_000 })
+  await page.waitForSelector('text=./claimcheck verify', { timeout: 20_000 })
   t.ok(await page.locator('button[data-copy]').first().isVisible(), 'what has come can be copied')
   t.equal(await page.locator('[data-live]').count(), 0)
   t.equal(await asked(page, 10), 0)

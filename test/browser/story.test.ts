@@ -125,7 +125,6 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
     await press('Make a key')
     const key = /svc_sk_[\w-]{43}/.exec(await page.locator('main').innerText())?.[0]
     t.ok(key, 'the key is shown')
-    await picture(t, page, 'key')
     await page.goto(page.url())
     t.notMatch(await page.content(), key!, 'once')
     const whoami = () => fetch(`${service.url}/v1/whoami`, { headers: { authorization: `Bearer ${key}` } })
@@ -152,7 +151,6 @@ t.test('from the first start to the first verified claim', { timeout: 180_000 },
         .getByText(/came onto \S+ of .* too late\./)
         .first()
         .waitFor()
-      await picture(t, page, 'claim')
       await follow('Open')
       await page.locator('#receipt[data-checked=true]').waitFor()
       await page.goBack()
