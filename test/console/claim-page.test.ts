@@ -88,7 +88,7 @@ for (const [verdict, claim, told] of rows) {
     t.match(page.html, `data-copy="${installation.url}/r/${receipt_id}" aria-label="Copy link"`)
     t.match(page.html, `href="/v1/receipts/${receipt_id}" download="${receipt_id}.json">Download</a>`)
     t.match(page.html, /<details id="receipt-json"><summary>The receipt as JSON<\/summary>/)
-    t.match(text, `npx claimcheck verify ${installation.url}/v1/receipts/${receipt_id}`)
+    t.match(text, `./claimcheck verify ${installation.url}/v1/receipts/${receipt_id}`)
     t.match(text, `"value": "${verdict}"`)
   })
 }

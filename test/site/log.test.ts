@@ -110,7 +110,7 @@ t.test('a log of some entries', async (t) => {
     ]
     for (const [html, path] of rows) t.strictSame(JSON.parse(codeIn(html, 'The proof')), await api(path), path)
 
-    const [curls, checks] = [/^curl .*$/gm, /^npx claimcheck (.*)$/gm].map((form) => [
+    const [curls, checks] = [/^curl .*$/gm, /^\.\/claimcheck (.*)$/gm].map((form) => [
       ...codeIn(rows[0]![0], 'The commands').matchAll(form),
     ])
     const folder = t.testdir()

@@ -1,4 +1,5 @@
-/** How a person types the commands here: several command lines offer them. */
+/** How a person types the commands here: as they started the program, of which there are several, so that a hint can be copied. */
+import { basename, relative } from 'node:path'
 
 let program = 'claimcheck-cli'
 
@@ -6,6 +7,10 @@ export function nameProgram(name: string): void {
   program = name
 }
 
-export function typed(command: string): string {
-  return `${program} ${command}`
+/** @param started the path of the program; one that lies outside of the folder was found by its name */
+export function typed(command: string, started: string = process.argv[1] ?? '', folder = process.cwd()): string {
+  const path = relative(folder, started)
+  if (basename(path, '.js') !== program || path.startsWith('..')) return `${program} ${command}`
+  if (path.endsWith('.js')) return `node ${path} ${command}`
+  return `${path === program ? `./${path}` : path} ${command}`
 }

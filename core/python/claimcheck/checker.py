@@ -55,7 +55,7 @@ class Report:
     tree_head: Optional[str] = None
     #: Of such a receipt, by both: ``is_signed`` where the evidence is the file that the receipt signs,
     #: ``digest_differs`` where it is another, ``not_checked`` where there is none to look at, ``absent`` where the
-    #: receipt names none. Whether the verdict follows from it is for ``npx claimcheck verify``.
+    #: receipt names none. Whether the verdict follows from it is for ``claimcheck verify``.
     evidence: Optional[str] = None
 
     @property

@@ -92,6 +92,8 @@ export interface Config {
   readonly issuerName: string | undefined
   /** The PKCS#11 token whose keys sign the log, if the file names one. */
   readonly signer: SignerConfig | undefined
+  /** The npm package of the command line that pages name, if the operator published one. */
+  readonly verifierPackage: string | undefined
   /** A URI by which to report a weakness of this installation. */
   readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
@@ -151,8 +153,17 @@ const contactUri = Type.String({
   maxLength: 1024,
 })
 
+// Pages show it in commands for a shell. A version is one version: a range would run whatever is published next.
+const packageSpec = Type.String({
+  pattern: '^(?:@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*(?:@[0-9]+\\.[0-9]+\\.[0-9]+(?:-[0-9A-Za-z.-]+)?)?$',
+  'x-pattern-help': 'write the name of an npm package, with an exact version or without one',
+  examples: ['@example/claimcheck-cli@1.0.0'],
+  maxLength: 256,
+})
+
 const ConfigFile = Type.Object(
   {
+    allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
     plugins: Type.Optional(
       Type.Array(
         Type.Object(
@@ -216,6 +227,7 @@ const ConfigFile = Type.Object(
       ),
     ),
     issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+    verifier_package: Type.Optional(packageSpec),
     security_contact: Type.Optional(contactUri),
     oauth: Type.Optional(OAuthFile),
     sign_in: Type.Optional(SignInSection),
@@ -244,7 +256,10 @@ export function loadConfig(env: Env, cwd: string): Config {
   const { dataDir, filePath } = placesOf(env, cwd)
   const file = readFile(filePath, Boolean(env.CONFIG), report)
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
-  const allowPrivate = readAllowPrivate(env.ALLOW_PRIVATE, report)
+  const allowPrivate = [
+    ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
+    ...readHosts(file.allow_private ?? [], `${filePath}: allow_private`, report),
+  ]
   const context = { folder: dirname(filePath), allowPrivate, report }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
   const config: Config = {
@@ -286,6 +301,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     },
     issuerName: file.issuer_name,
     signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
+    verifierPackage: file.verifier_package,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
@@ -379,15 +395,13 @@ function readLogLevel(given: string | undefined, report: Report): string {
   return text
 }
 
-function readAllowPrivate(text: string | undefined, report: Report): string[] {
-  const entries = (text ?? '')
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean)
+/** @param name where the entries stand */
+function readHosts(given: readonly string[], name: string, report: Report): string[] {
+  const entries = given.map((entry) => entry.trim()).filter(Boolean)
   return entries.flatMap((entry, index) => {
     const normal = hostAndPort(entry)
     // Does not repeat the entry, which may be a URL with a password.
-    if (!normal) report(`ALLOW_PRIVATE: entry ${index + 1} is not a host or host:port; separate entries by commas`)
+    if (!normal) report(`${name}: entry ${index + 1} is not a host or host:port; give each host an entry`)
     return normal ?? []
   })
 }

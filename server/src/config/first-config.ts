@@ -1,6 +1,6 @@
 /**
- * The configuration file of a first start in an empty folder, as `npx @claimcheck/server serve` makes one: it names the plugins that came
- * with the server, because without plugins nothing can be claimed.
+ * The configuration file of a first start in an empty folder, as `claimcheck serve` makes one: it names the plugins that came with the
+ * server, because without plugins nothing can be claimed.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'

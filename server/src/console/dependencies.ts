@@ -64,5 +64,5 @@ export interface ConsoleDependencies {
   readonly ownAddress: OwnAddress
   readonly outbox: Outbox
   readonly now: () => Instant
-  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention'>
+  readonly config: Pick<Config, 'signInLimit' | 'publicUrl' | 'sessionEnds' | 'retention' | 'verifierPackage'>
 }

@@ -141,7 +141,7 @@ export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, ret
       </PostForm>
       <p class="help">
         Lost both? Sign in with a passkey, or ask the operator of this service to switch your second step off (
-        <code>npx claimcheck user reset EMAIL --without-second-step</code>).
+        <code>claimcheck user reset EMAIL --without-second-step</code>).
       </p>
     </PlainPage>
   )

@@ -72,7 +72,7 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
 export function actionIndex(actions: readonly Readable[]): string {
   return page([
     '# What can be claimed',
-    `Each action has a page, made from its profile. \`npx claimcheck action\` lists what an installation offers, the actions of other plugins
+    `Each action has a page, made from its profile. \`./claimcheck action\` lists what an installation offers, the actions of other plugins
 too.`,
     table(
       ['action', 'what a claim says', 'read through'],

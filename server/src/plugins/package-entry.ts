@@ -1,6 +1,6 @@
 /**
  * Finds the module that the configuration means by a plugin's `use`, as an import in the configuration's folder would. What came with the
- * server is found there, too, if nothing of its name is installed in the folder: the server may run from elsewhere, as `npx` runs it.
+ * server is found there, too, if nothing of its name is installed in the folder: the server may run from elsewhere.
  */
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'

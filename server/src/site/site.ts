@@ -1,10 +1,12 @@
 /** The pages for everybody, without a session. */
+import type { Config } from '../config/config.ts'
 import type { App } from '../http/instance.ts'
 import type { Limiters } from '../http/rate-limit.ts'
 import { profileList } from '../http/routes/profiles.ts'
 import type { ReceiptService } from '../log/receipts.ts'
 import type { SigningKeys } from '../log/signing/signing-keys.ts'
 import type { Registry } from '../plugins/registry.ts'
+import { commandLineOf } from '../web/command-line.ts'
 import { pageHeaders } from '../web/headers.ts'
 import { checkerRoutes } from './checker/routes.ts'
 import { docsRoutes } from './docs/routes.tsx'
@@ -12,15 +14,16 @@ import { answerErrorsWithPages } from './error-page.tsx'
 import { type LogPagesDependencies, logRoutes } from './log/routes.tsx'
 import { receiptPageRoutes } from './receipt/routes.tsx'
 
-export interface SiteDependencies extends LogPagesDependencies {
+export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLine'> {
   readonly receipts: ReceiptService
   readonly registry: Registry
-  readonly config: { readonly securityContact: string | undefined }
   readonly signingKeys: Pick<SigningKeys, 'document'>
+  readonly config: Pick<Config, 'securityContact' | 'verifierPackage'>
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
-  const { receipts, log, registry, signingKeys } = services
+  const { receipts, log, registry, signingKeys, config } = services
+  const commandLine = commandLineOf(config)
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
   })
@@ -31,13 +34,14 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   answerErrorsWithPages(app)
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
-  await app.register(async (log: App) => logRoutes(log, services, limiters.log))
+  await app.register(async (log: App) => logRoutes(log, { ...services, commandLine }, limiters.log))
   const receiptPages = {
     receipts,
     log,
     keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
     profiles: profileList(registry.allProfiles()),
     ownAddress: services.ownAddress,
+    commandLine,
   }
   receiptPageRoutes(app, receiptPages, limiters.receipts)
 }

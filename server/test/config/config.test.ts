@@ -34,6 +34,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     retention: { byOwners: true, leastDays: 30 },
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
     issuerName: undefined,
+    verifierPackage: undefined,
     securityContact: undefined,
   })
 })
@@ -46,7 +47,9 @@ t.test('each variable and each member of the file is taken', async (t) => {
     retention: { by_owners: false, least_days: 7 },
     checks: { closing_ms: 1, grace_ms: 2, timeout_ms: 3, first_answer_ms: 4, concurrency: 5 },
     audit_trail: { retention_days: 400 },
+    allow_private: [' 127.0.0.1:8081'],
     issuer_name: 'Example',
+    verifier_package: '@example/claimcheck-cli@1.0.0',
     security_contact: 'mailto:security@example.com',
   }
   const folder = t.testdir({ elsewhere: { 'mine.json': JSON.stringify(file) } })
@@ -74,7 +77,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     trustProxy: ['loopback', '10.0.0.0/8'],
     metrics: { listen: { host: '::1', port: 9464 }, token: 'm'.repeat(16) },
     logLevel: 'debug',
-    allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80'],
+    allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80', '127.0.0.1:8081'],
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
     rateLimits: { key: 0, receipts: 120, log: 7, refusals: 30 },
@@ -83,6 +86,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     auditTrail: { retentionDays: 400 },
     checks: { closingMs: 1, graceMs: 2, timeoutMs: 3, firstAnswerMs: 4, concurrency: 5 },
     issuerName: 'Example',
+    verifierPackage: '@example/claimcheck-cli@1.0.0',
     securityContact: 'mailto:security@example.com',
   })
   t.equal(config.secretKey?.length, 32)
@@ -247,6 +251,15 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
   ['a file that is a list', {}, '[]', [/file/]],
   ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
   ['a trail that is kept for no day', {}, '{"audit_trail": {"retention_days": 0}}', [/audit_trail\.retention_days/]],
+  [
+    'a private host with a path',
+    {},
+    '{"allow_private": ["ok.example", "u:p@x/y"]}',
+    [/allow_private: entry 2(?!.*u:p)/],
+  ],
+  ['a package with a range', {}, '{"verifier_package": "@a/b@^1.0.0"}', [/verifier_package.*exact version/]],
+  ['a package that is an option', {}, '{"verifier_package": "--yes"}', [/verifier_package/]],
+  ['a package with a command', {}, '{"verifier_package": "a; rm"}', [/verifier_package/]],
   ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
   ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
   ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],

@@ -1,10 +1,12 @@
 /** `claimcheck audit-trail`: lists, exports and checks the entries of the audit trail. */
+
 import { createReadStream, createWriteStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
 import { formatInstant, type Instant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { AuditFilter, AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
@@ -111,7 +113,7 @@ async function exportTo(options: AuditOptions, file: string): Promise<void> {
   if (file === '-') return
   print(options, { file, entries: count }, [
     `Exported ${count} entries to ${file}.`,
-    `Check it at any time, on any machine: npx claimcheck audit-trail --check ${file}`,
+    `Check it at any time, on any machine: ${typed(`audit-trail --check ${file}`)}`,
   ])
 }
 

@@ -1,6 +1,7 @@
 /** `claimcheck copy`: copies an installation to another database. */
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
@@ -49,7 +50,7 @@ function linesOf(copied: Copied, from: Config, to: Config): string[] {
   const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
   return [
     `Copied ${rows} rows, including ${copied.receipts} receipts.`,
-    `Next: set DATABASE_URL to ${next}, then run npx claimcheck doctor.`,
+    `Next: set DATABASE_URL to ${next}, then run ${typed('doctor')}.`,
     `Never start a server on ${old} again: two servers that append to one log fork it, and anyone who sees both can prove that.`,
     `A host with this DATA_DIR (${to.dataDir}) refuses to start on it. A host with another DATA_DIR cannot know.`,
     'If a server was running during the copy, its newest data is missing: stop it, and copy again to an empty database.',

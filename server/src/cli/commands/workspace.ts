@@ -2,6 +2,7 @@
 
 import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
 import { type Command, Option } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
@@ -26,7 +27,7 @@ export function addWorkspaceCommands(program: Command): void {
       print(options, { id, name, owner: owner ? { id: owner.id, email: owner.email } : null }, [
         `Made the workspace ${name} (${id}).`,
         owner ? `Its owner is ${owner.name} (${owner.email}), who set this service up.` : noOwner(name, hasAccounts),
-        `Next: npx claimcheck key create --workspace ${quoted(name)}`,
+        `Next: ${typed(`key create --workspace ${quoted(name)}`)}`,
       ])
     })
 
@@ -130,7 +131,7 @@ function readDays(text: string): number | null {
 function noOwner(name: string, hasAccounts: boolean): string {
   if (!hasAccounts)
     return 'It has no members yet: the person who opens the set-up link of the server becomes its owner.'
-  return `It has no members yet. To add one: npx claimcheck workspace invite ${quoted(name)} --role owner`
+  return `It has no members yet. To add one: ${typed(`workspace invite ${quoted(name)} --role owner`)}`
 }
 
 function quoted(name: string): string {

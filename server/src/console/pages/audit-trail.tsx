@@ -5,6 +5,7 @@ import type { AuditTrailPage } from '../../audit-trail/audit-trail.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { App } from '../../http/instance.ts'
 import type { MemberOfWorkspace } from '../../people/members.ts'
+import { type CommandLine, commandLineOf } from '../../web/command-line.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Empty } from '../../web/parts/table.tsx'
 import { publicPaths } from '../../web/paths.ts'
@@ -26,18 +27,25 @@ import { paths } from '../paths.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
-type TrailServices = Pick<ConsoleDependencies, 'auditTrail' | 'members' | 'now'>
+type TrailServices = Pick<ConsoleDependencies, 'auditTrail' | 'members' | 'now' | 'config'>
 
 const PAGE_SIZE = 50
 
-export function auditTrailRoutes(app: App, { auditTrail, members, now }: TrailServices): void {
+export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: TrailServices): void {
   app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const query = readTrailQuery(queryOf(request))
     const listed = await members.list(id)
     const before = query.before === undefined ? {} : { before: query.before }
     const page = await auditTrail.list(auditFilterOf(id, query.filter, listed), { ...before, limit: PAGE_SIZE })
-    const props = { viewer: viewerOf(request), query, page, members: listed, now: now() }
+    const props = {
+      viewer: viewerOf(request),
+      query,
+      page,
+      members: listed,
+      now: now(),
+      commandLine: commandLineOf(config),
+    }
     return sendPage(reply, <AuditTrail {...props} />)
   })
 
@@ -83,9 +91,10 @@ interface TrailProps {
   readonly page: AuditTrailPage
   readonly members: readonly MemberOfWorkspace[]
   readonly now: Instant
+  readonly commandLine: CommandLine
 }
 
-function AuditTrail({ viewer, query, page, members, now }: TrailProps) {
+function AuditTrail({ viewer, query, page, members, now, commandLine }: TrailProps) {
   const { id } = viewer.workspace!
   const isFiltered = fieldsOf(query.filter).length > 0
   return (
@@ -119,8 +128,8 @@ function AuditTrail({ viewer, query, page, members, now }: TrailProps) {
         </button>
       </PostForm>
       <p class="help">
-        The export is recorded here. <code>npx claimcheck audit-trail --check FILE</code> checks the file on any
-        machine.
+        The export is recorded here. <code>{commandLine.program} audit-trail --check FILE</code>, {commandLine.where},
+        checks the file on any machine.
       </p>
     </ConsolePage>
   )

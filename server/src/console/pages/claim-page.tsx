@@ -7,6 +7,7 @@ import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
 import { placeOf } from '../../receipt/place.ts'
 import { headingOf, soundTone } from '../../receipt/view.ts'
+import type { CommandLine } from '../../web/command-line.ts'
 import { Comparison } from '../../web/parts/comparison.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { ActionName, Code, Codes, Copy, ExactTime, Hash, ShortDigests, Time, Verdict } from '../../web/parts/values.tsx'
@@ -33,12 +34,13 @@ interface ClaimPageProps {
   readonly titleOf: (provider: string) => string
   readonly story: readonly Moment[]
   readonly origin: string
+  readonly commandLine: CommandLine
   readonly now: Instant
   readonly done: string | undefined
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, profile, choice, receipt, story, origin, now, done } = props
+  const { viewer, detail, profile, choice, receipt, story, origin, commandLine, now, done } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   const { headline, reason, fields } = standingOf(props)
@@ -81,7 +83,7 @@ export function ClaimPage(props: ClaimPageProps) {
           </div>
           <div>
             {receipt ? (
-              <ReceiptCard receipt={receipt} origin={origin} />
+              <ReceiptCard receipt={receipt} origin={origin} commandLine={commandLine} />
             ) : (
               <section class="card">
                 <h2>Receipt</h2>
@@ -106,7 +108,7 @@ function missingBy({ claim }: ClaimDetail, profile: ActionProfile | undefined): 
 const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
   queued: 'There is no receipt yet: it is issued when the claim is decided.',
   decided:
-    'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run npx claimcheck doctor.',
+    'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run claimcheck doctor.',
 }
 
 function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
@@ -224,9 +226,10 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
 interface ReceiptCardProps {
   readonly receipt: Receipt
   readonly origin: string
+  readonly commandLine: CommandLine
 }
 
-function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
+function ReceiptCard({ receipt, origin, commandLine }: ReceiptCardProps) {
   const { receipt_id: id, observation, verdict } = receipt.body
   const tone = soundTone(verdict.value, placeOf(observation.source))
   const document = `/v1/receipts/${encodeURIComponent(id)}`
@@ -250,7 +253,8 @@ function ReceiptCard({ receipt, origin }: ReceiptCardProps) {
       <p>
         <Hash value={id} label="the receipt ID" ends={15} />
       </p>
-      <Code text={`npx claimcheck verify ${origin}${document}`} label="the command" />
+      <p>On the command line, {commandLine.where}:</p>
+      <Code text={`${commandLine.program} verify ${origin}${document}`} label="the command" />
       {observation.evidence_digest === undefined ? null : (
         <p>
           <a href={`${document}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.

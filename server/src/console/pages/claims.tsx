@@ -7,6 +7,7 @@ import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import type { App } from '../../http/instance.ts'
 import { isId } from '../../http/route.ts'
+import { commandLineOf } from '../../web/command-line.ts'
 import { sendPage } from '../../web/document.tsx'
 import { profilesOf } from '../claims/claim-words.ts'
 import { exported, exportType } from '../claims/export.ts'
@@ -34,13 +35,15 @@ type ClaimServices = Pick<
   | 'sources'
   | 'now'
   | 'ownAddress'
+  | 'config'
 >
 
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ClaimServices): void {
-  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, ownAddress } = services
+  const { auditTrail, claims, claimCounts, receipts, log, connections, registry, sources, now, ownAddress, config } =
+    services
 
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
@@ -135,6 +138,7 @@ export function claimRoutes(app: App, services: ClaimServices): void {
         titleOf={(name) => registry.connectionType(name)?.title ?? name}
         story={story}
         origin={ownAddress.origin()}
+        commandLine={commandLineOf(config)}
         now={now()}
         done={queryOf(request).done}
       />,

@@ -325,7 +325,7 @@ function Reset({ token, link, csrf, ways, kept, hasSecondStep, now, problem }: R
       {hasSecondStep ? (
         <p class="help">
           Your second step stays: you are asked for a code next. If you have lost it, ask the operator of this service
-          for another link (<code>npx claimcheck user reset EMAIL --without-second-step</code>).
+          for another link (<code>claimcheck user reset EMAIL --without-second-step</code>).
         </p>
       ) : null}
     </PlainPage>

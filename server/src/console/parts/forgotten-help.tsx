@@ -13,7 +13,7 @@ export function ForgottenHelp({ sendsMail }: { readonly sendsMail: boolean }) {
   return (
     <p class="help">
       Forgotten your password? Ask the operator of this service for a link to a new one (
-      <code>npx claimcheck user reset EMAIL</code>).
+      <code>claimcheck user reset EMAIL</code>).
     </p>
   )
 }

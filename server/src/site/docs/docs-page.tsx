@@ -160,7 +160,7 @@ export function OverviewPage({ chapters }: Pick<Documentation, 'chapters'>) {
         <h1>Documentation</h1>
         <p>
           Agents say what they did. Claimcheck looks for itself, decides, and signs a receipt that anyone can check. The{' '}
-          <a href={`${publicPaths.docs}/quickstart`}>quickstart</a> takes you to a receipt in five minutes.
+          <a href={`${publicPaths.docs}/quickstart`}>quickstart</a> takes you to your first receipt.
         </p>
         <div class="cards">
           {chapters.map(({ title, about, pages }) => (

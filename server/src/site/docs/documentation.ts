@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import type { VNode } from 'preact'
+import type { Config } from '../../config/config.ts'
 import { actionIndex, actionPage, type Readable } from '../../plugins/action-page.ts'
+import { inCommandLineOf } from '../../web/command-line.ts'
 import { publicPaths } from '../../web/paths.ts'
 import { apiPages, type OpenApi } from './api/api-pages.ts'
 import { CHAPTERS } from './contents.ts'
@@ -38,6 +40,7 @@ export interface Documentation {
 export interface DocsSources {
   readonly actions: readonly Readable[]
   readonly openApi: OpenApi
+  readonly config: Pick<Config, 'verifierPackage'>
 }
 
 /** A page as Markdown. Its links are relative to `file`, which exists in the repository or nowhere. */
@@ -51,7 +54,7 @@ export interface Source {
 
 const ACTIONS = 'server/docs/actions'
 
-export function readDocumentation({ actions, openApi }: DocsSources): Documentation {
+export function readDocumentation({ actions, openApi, config }: DocsSources): Documentation {
   const made = {
     actions: (): Source[] => [
       { path: 'actions', file: `${ACTIONS}/README.md`, text: actionIndex(actions), isForeign: true },
@@ -66,7 +69,9 @@ export function readDocumentation({ actions, openApi }: DocsSources): Documentat
     title,
     about,
     pages: pages.flatMap((page): Source[] =>
-      typeof page === 'string' ? made[page]() : [{ ...page, text: readFileSync(placeOf(page.file), 'utf8') }],
+      typeof page === 'string'
+        ? made[page]()
+        : [{ ...page, text: inCommandLineOf(readFileSync(placeOf(page.file), 'utf8'), config) }],
     ),
   }))
   const paths = new Map(sources.flatMap(({ pages }) => pages.map(({ path, file }) => [file, path] as const)))

@@ -1,5 +1,6 @@
 /** Serves the documentation. It is read and rendered when it is first asked for, and each page once. */
 import type { VNode } from 'preact'
+import type { Config } from '../../config/config.ts'
 import { cachePublicly } from '../../http/hooks.ts'
 import type { App } from '../../http/instance.ts'
 import { readableActions } from '../../plugins/action-page.ts'
@@ -12,12 +13,12 @@ import { type Documentation, readDocumentation } from './documentation.ts'
 
 interface DocsDependencies {
   readonly registry: Registry
-  readonly config: { readonly securityContact: string | undefined }
+  readonly config: Pick<Config, 'securityContact' | 'verifierPackage'>
 }
 
 export function docsRoutes(app: App, { registry, config }: DocsDependencies): void {
   const documentation = once(() =>
-    readDocumentation({ actions: readableActions(registry), openApi: app.swagger() as unknown as OpenApi }),
+    readDocumentation({ actions: readableActions(registry), openApi: app.swagger() as unknown as OpenApi, config }),
   )
   const rendered = new Map<string, string>()
   const search = once(() => JSON.stringify(documentation().search))

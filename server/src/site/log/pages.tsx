@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact'
 import { toConsistencyProof, toInclusionProof } from '../../http/wire/log.ts'
 import type { Day } from '../../log/growth.ts'
 import type { EntriesPage, LogEntry } from '../../log/log.ts'
+import type { CommandLine } from '../../web/command-line.ts'
 import { Code, ExactTime, Hash, Time } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
@@ -97,10 +98,11 @@ export interface ProofPageProps {
   readonly typed: Typed
   readonly treeSize: number
   readonly origin: string
+  readonly commandLine: CommandLine
 }
 
 /** A proof as documents, with the commands that check them. Its script checks them in the browser. */
-export function ProofPage({ title, proof, entry, typed, treeSize, origin }: ProofPageProps) {
+export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
   return (
     <Frame title={title} checks>
       <Back />
@@ -131,9 +133,9 @@ export function ProofPage({ title, proof, entry, typed, treeSize, origin }: Proo
       <h2>Check it without this page</h2>
       <p>
         Fetch the signed head, the keys and the proof, and let a program of your choice check them. The roots of the
-        proof count only where they are those of signed heads.
+        proof count only where they are those of signed heads. On the command line, {commandLine.where}:
       </p>
-      <Code text={commandsFor(proof, origin)} label="The commands" />
+      <Code text={commandsFor(proof, origin, commandLine)} label="The commands" />
       <ProofForms typed={typed} treeSize={treeSize} />
     </Frame>
   )
@@ -168,7 +170,7 @@ function documentOf(proof: Proof) {
   return proof.kind === 'inclusion' ? toInclusionProof(proof.proof) : toConsistencyProof(proof.proof)
 }
 
-function commandsFor(proof: Proof, origin: string): string {
+function commandsFor(proof: Proof, origin: string, { program }: CommandLine): string {
   const query =
     proof.kind === 'inclusion'
       ? `proof?leaf_index=${proof.proof.leafIndex}&tree_size=${proof.proof.treeSize}`
@@ -177,8 +179,8 @@ function commandsFor(proof: Proof, origin: string): string {
     `curl -s ${origin}/.well-known/poaw-keys.json > keys.json`,
     `curl -s ${origin}/v1/log/head > head.json`,
     `curl -s '${origin}/v1/log/${query}' > proof.json`,
-    'npx claimcheck verify head.json --keys keys.json',
-    'npx claimcheck verify proof.json',
+    `${program} verify head.json --keys keys.json`,
+    `${program} verify proof.json`,
   ].join('\n')
 }
 

@@ -10,6 +10,7 @@ import type { Limiter } from '../../http/rate-limit.ts'
 import { createLogGrowth } from '../../log/growth.ts'
 import type { EntriesPage, LogService } from '../../log/log.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { CommandLine } from '../../web/command-line.ts'
 import { sendPage } from '../../web/document.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import { sentence } from '../../web/words.tsx'
@@ -22,6 +23,7 @@ export interface LogPagesDependencies {
   readonly storage: Storage
   readonly now: () => Instant
   readonly ownAddress: OwnAddress
+  readonly commandLine: CommandLine
 }
 
 const SHOWN_ENTRIES = 20
@@ -31,7 +33,7 @@ const SHOWN_DAYS = 30
 type Query = Readonly<Record<string, unknown>>
 
 export function logRoutes(app: App, services: LogPagesDependencies, limit: Limiter): void {
-  const { log, now, ownAddress } = services
+  const { log, now, ownAddress, commandLine } = services
   const growth = createLogGrowth(services)
 
   app.addHook('onRequest', limit.onRequest)
@@ -64,7 +66,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     try {
       const proof = await answer(log, typed)
       const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leafIndex} is in the log` : 'The log only grew'
-      const props = { title, proof, typed, treeSize, origin: ownAddress.origin() }
+      const props = { title, proof, typed, treeSize, origin: ownAddress.origin(), commandLine }
       return sendPage(reply, <ProofPage {...props} />)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
@@ -83,7 +85,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     const proof = await answer(log, { leaf: String(index) })
     const [entry] = (await log.entries(index, 1)).entries
     const typed = { leaf: String(index) }
-    const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize }
+    const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize, commandLine }
     return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
   })
 }

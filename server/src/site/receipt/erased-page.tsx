@@ -4,6 +4,7 @@ import { plainText } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
 import { ruleWords } from '../../base/erasure-rules.ts'
 import type { ErasedReceipt } from '../../storage/erasures.ts'
+import type { CommandLine } from '../../web/command-line.ts'
 import { Facts } from '../../web/parts/facts.tsx'
 import { ExactTime, Hash } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
@@ -12,7 +13,12 @@ import { logPaths } from '../log/parts.tsx'
 
 export const ERASED_TITLE = 'The content of this receipt was erased'
 
-export function ErasedPage({ receipt }: { readonly receipt: ErasedReceipt }) {
+interface ErasedPageProps {
+  readonly receipt: ErasedReceipt
+  readonly commandLine: CommandLine
+}
+
+export function ErasedPage({ receipt, commandLine }: ErasedPageProps) {
   const { receiptId, issuedAt, erasedAt, rule, reference, leafIndex, leafHash } = receipt
   return (
     <PublicPage title={ERASED_TITLE} styles={['receipt']} head={<meta name="robots" content="noindex" />}>
@@ -49,8 +55,9 @@ export function ErasedPage({ receipt }: { readonly receipt: ErasedReceipt }) {
             <a href={publicPaths.checker} download="claimcheck-checker.html">
               offline checker
             </a>
-            , or with <code>npx claimcheck verify</code>. Its hash is then that of the entry above. Somebody decided
-            that this content must not be served any longer: think of that before you pass the copy on.
+            , or, {commandLine.where}, with <code>{commandLine.program} verify</code>. Its hash is then that of the
+            entry above. Somebody decided that this content must not be served any longer: think of that before you pass
+            the copy on.
           </p>
         </section>
       </article>

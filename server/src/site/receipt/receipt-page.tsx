@@ -27,6 +27,10 @@ export interface ReceiptLinks {
   readonly plainIcon: string
   /** Absolute. */
   readonly document: string
+  /** The command that checks it. */
+  readonly verify: string
+  /** What the command needs. */
+  readonly verifyWhere: string
 }
 
 export interface ReceiptArticleProps {
@@ -94,7 +98,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         <TimelineFigure timeline={view.timeline} />
       </Part>
       <Part title="Proofs">
-        <Proofs steps={steps} checkedBy={checkedBy} command={links && `npx claimcheck verify ${links.document}`} />
+        <Proofs steps={steps} checkedBy={checkedBy} command={links?.verify} />
       </Part>
       <Part title="Who says so">
         <Facts
@@ -194,8 +198,8 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
       </p>
       <p>The link to this page:</p>
       <Code text={links.page} label="the link" />
-      <p>Check it on the command line:</p>
-      <Code text={`npx claimcheck verify ${links.document}`} label="the command" />
+      <p>Check it on the command line, {links.verifyWhere}:</p>
+      <Code text={links.verify} label="the command" />
       <details>
         <summary>
           Badge <img src={links.badge} alt={alt} height="20" loading="lazy" />

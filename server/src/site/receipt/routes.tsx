@@ -12,6 +12,7 @@ import { toErasedReceipt } from '../../http/wire/erasure.ts'
 import { ErasedError } from '../../log/erased.ts'
 import { uncheckedSteps } from '../../receipt/steps.ts'
 import { type ReceiptView, viewOf } from '../../receipt/view.ts'
+import type { CommandLine } from '../../web/command-line.ts'
 import { sendPage } from '../../web/document.tsx'
 import { assetPath, publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
@@ -24,6 +25,7 @@ import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-
 export interface ReceiptPageServices extends BundleSources {
   /** The origin of this service, as the reader's browser names it. */
   readonly ownAddress: OwnAddress
+  readonly commandLine: CommandLine
 }
 
 interface ReceiptPath {
@@ -38,7 +40,7 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices, limit
   app.get<ReceiptPath>('/r/:file', { onRequest: limiter.onRequest }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
-    if (bundle instanceof ErasedError) return sendErased(reply, form, bundle)
+    if (bundle instanceof ErasedError) return sendErased(reply, form, bundle, services.commandLine)
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
     const view = bundle && viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
     // An unknown id answers like one that can be none.
@@ -53,7 +55,7 @@ export function receiptPageRoutes(app: App, services: ReceiptPageServices, limit
       case 'json':
         return reply.type(JSON_TYPE).send(bundleText(bundle))
       default:
-        return sendReceipt(reply, bundle, view, linksOf(id, services.ownAddress.origin()))
+        return sendReceipt(reply, bundle, view, linksOf(id, services))
     }
   })
 }
@@ -64,7 +66,12 @@ function orErased(error: unknown): ErasedError {
   throw error
 }
 
-function sendErased(reply: FastifyReply, form: string, { message, receipt }: ErasedError): FastifyReply {
+function sendErased(
+  reply: FastifyReply,
+  form: string,
+  { message, receipt }: ErasedError,
+  commandLine: CommandLine,
+): FastifyReply {
   reply.headers(HEADERS)
   switch (form) {
     // Programs that show images from elsewhere show none whose answer is an error.
@@ -78,18 +85,22 @@ function sendErased(reply: FastifyReply, form: string, { message, receipt }: Era
         .type(JSON_TYPE)
         .send({ detail: message, erased: toErasedReceipt(receipt) })
     default:
-      return sendPage(reply, <ErasedPage receipt={receipt} />, 410)
+      return sendPage(reply, <ErasedPage receipt={receipt} commandLine={commandLine} />, 410)
   }
 }
 
-function linksOf(receiptId: string, origin: string): ReceiptLinks {
+function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServices): ReceiptLinks {
+  const origin = ownAddress.origin()
+  const document = `${origin}/v1/receipts/${receiptId}`
   return {
     page: origin + publicPaths.receipt(receiptId),
     bundle: publicPaths.bundle(receiptId),
     badge: publicPaths.badge(receiptId),
     checker: publicPaths.checker,
     plainIcon: assetPath('icon.svg'),
-    document: `${origin}/v1/receipts/${receiptId}`,
+    document,
+    verify: `${commandLine.program} verify ${document}`,
+    verifyWhere: commandLine.where,
   }
 }
 
