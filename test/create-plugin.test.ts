@@ -1,8 +1,9 @@
 /** A new verifier as its author gets it: scaffolded outside of the checkout, built, tested and tried against the packed core. */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { VERSIONS } from '@claimcheck/create-plugin/package-files'
 import t from 'tap'
@@ -111,6 +112,19 @@ t.test('the new package verifies a claim against the server that it brings', asy
   t.match(output, /^verified: Ticket SHOP-1 was closed as done in time\.$/m)
 })
 
+t.test('its server runs alone, for a claim at an installation', async (t) => {
+  const port = await freePort()
+  const server = spawn('npm', ['run', 'destination'], {
+    cwd: verifier,
+    env: { ...process.env, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  })
+  t.teardown(() => process.kill(-server.pid!, 'SIGKILL'))
+  for await (const line of createInterface({ input: server.stdout })) if (line.includes(String(port))) break
+  t.equal((await fetch(`http://127.0.0.1:${port}/api/projects/SHOP`)).status, 401, 'it asks for a token')
+})
+
 t.test(
   'claimcheck plugin test reports that it passes, and what a verifier does that takes 404 for absence',
   async (t) => {
@@ -167,8 +181,9 @@ t.test('the guide shows the template as it is, and the commands that are run her
   for (const { text, note } of sources) t.equal(`${text}\n`, await readFile(join('plugins', note), 'utf8'), note)
   const [first] = blocks.filter(({ language }) => language === 'sh')
   t.strictSame(first!.text.split('\n'), [
-    'npm create @claimcheck/plugin my-verifier acme.ticket.close',
-    'cd my-verifier && npm install',
+    './claimcheck plugin new acme.ticket.close ../my-verifier',
+    'npm pack -w core -w core/client -w core/cli -w plugins/create-plugin --pack-destination ..',
+    'cd ../my-verifier && npm install ../claimcheck-*.tgz',
     'npm test',
     'npm run try',
   ])

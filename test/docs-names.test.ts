@@ -1,23 +1,13 @@
 /** What pages of documentation name exists: files and headings that they link to, commands, options, scripts, subpaths of core. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
 import { commandsIn, problemOf } from './docs/help.ts'
 import { type Page, readPage } from './docs/markdown.ts'
+import { pagesOfRepository } from './docs/pages.ts'
 import { ROOMS } from './rooms.ts'
 
-const SKIPPED = new Set(['node_modules', 'build', 'dist', 'data', '.git', '.tap'])
-
-function markdownFiles(folder: string): string[] {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const path = join(folder, entry.name)
-    if (SKIPPED.has(entry.name)) return []
-    if (entry.isDirectory()) return markdownFiles(path)
-    return entry.name.endsWith('.md') ? [path] : []
-  })
-}
-
-const FILES = markdownFiles('.')
+const FILES = pagesOfRepository()
 const pages = new Map(FILES.map((file) => [file, readPage(readFileSync(file, 'utf8'))]))
 
 /** Links of a page that lead nowhere. Those to other hosts are not followed. */
@@ -33,11 +23,11 @@ function brokenLinks(file: string, { links }: Pick<Page, 'links'>): string[] {
 
 /** Commands in the text, and in the first cells of a table that is headed by the program's name. */
 function namedCommands({ prose, spans }: Pick<Page, 'prose' | 'spans'>): string[] {
-  const [, table = ''] = /^\| `npx claimcheck \.\.\.` \|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(prose) ?? []
-  const rows = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, row]) => `npx claimcheck ${row}`)
+  const [, table = ''] = /^\| `\.\/claimcheck \.\.\.` \|.*\n\|[-|]+\n((?:\|.*\n)+)/m.exec(prose) ?? []
+  const rows = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, row]) => `./claimcheck ${row}`)
   const inText = spans
-    .filter((span) => /^(npx claimcheck|claimcheck|npm) [a-z-]/.test(span))
-    .map((span) => span.replace(/^claimcheck/, 'npx claimcheck'))
+    .filter((span) => /^(\.\/claimcheck|claimcheck|npx|npm) [a-z-]/.test(span))
+    .map((span) => span.replace(/^claimcheck/, './claimcheck'))
   return [...rows, ...inText]
 }
 
@@ -69,6 +59,21 @@ t.test('the README of the server has a row for each room, in their order', async
   t.strictSame(rows, ROOMS)
 })
 
+t.test('the way of a claim names functions that their files export', async (t) => {
+  const [, way = ''] = /^## The way of a claim\n([^#]+)/m.exec(pages.get('server/README.md')!.prose) ?? []
+  const rows = [...way.matchAll(/\| ((?:`\w+`(?:, )?)+) \| ((?:`[\w./-]+`(?:, )?)+) \|$/gm)]
+  t.ok(rows.length > 5)
+  for (const [, functions = '', files = ''] of rows) {
+    const sources = spansIn(files).map((file) => readFileSync(file, 'utf8'))
+    for (const [index, name] of spansIn(functions).entries())
+      t.match(sources[index] ?? '', new RegExp(`^export (async )?function ${name}\\(`, 'm'), name)
+  }
+})
+
+function spansIn(cell: string): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, span]) => span!)
+}
+
 t.test('pages name subpaths of core that it exports', async (t) => {
   const { exports } = JSON.parse(readFileSync('core/package.json', 'utf8'))
   for (const file of FILES) {
@@ -97,7 +102,7 @@ t.test('links to files and headings that are not there are found', async (t) => 
 
 t.test('commands in the text and in tables are found', async (t) => {
   const { prose, spans } = readPage(
-    'Run `npx claimcheck\ndoctor`.\n\n| `npx claimcheck ...` | |\n|---|---|\n| `serve` | a |\n',
+    'Run `./claimcheck\ndoctor`.\n\n| `./claimcheck ...` | |\n|---|---|\n| `serve` | a |\n',
   )
-  t.strictSame(namedCommands({ prose, spans }), ['npx claimcheck serve', 'npx claimcheck doctor'])
+  t.strictSame(namedCommands({ prose, spans }), ['./claimcheck serve', './claimcheck doctor'])
 })

@@ -27,7 +27,9 @@ const PRINTS: [words: string, printed: RegExp][] = [
   ['npm start', /is running on http/],
   ["-d '{", /"state":"decided".*"verdict":"verified"/],
   ['claims/clm_', /"state":"decided".*"verdict":"verified"/],
-  ['connection add', /^(?!.*could not be read).*Connected GitHub, .*Connected git over HTTP, /s],
+  ['npm run git-server', /A git server is running on/],
+  ['connection add', /^(?!.*could not be read).*Connected git over HTTP, /s],
+  ['connection add github', /Connected GitHub, /],
   ['verify http', /^Valid receipt.*Evidence: the verdict follows/s],
   ['anchor now', /Anchored on eip155:84532 in block|the newest root is anchored/],
   ['/v1/log/anchors', /"chain":"eip155:84532"/],
@@ -121,13 +123,10 @@ t.test('the configuration of the first anchor on a public network is accepted', 
 })
 
 t.test('a page whose command has a wrong option fails', async (t) => {
-  const shell = await PageShell.open(
-    t.testdir({ node_modules: t.fixture('symlink', resolve('node_modules')) }),
-    world.env,
-  )
+  const shell = await PageShell.open(t.testdir({ claimcheck: t.fixture('symlink', resolve('claimcheck')) }), world.env)
   t.teardown(() => shell.close())
-  t.match(await shell.run('npx claimcheck key create --help'), /--workspace/)
-  await t.rejects(shell.run('npx claimcheck key create --workspace acme --nam ci\necho not reached'), {
+  t.match(await shell.run('./claimcheck key create --help'), /--workspace/)
+  await t.rejects(shell.run('./claimcheck key create --workspace acme --nam ci\necho not reached'), {
     message: /unknown option '--nam'/,
   })
 })
@@ -140,17 +139,20 @@ t.test('a configuration example with a wrong member fails', async (t) => {
 })
 
 const rows: [command: string, problem: RegExp | undefined][] = [
-  ['npx claimcheck verify receipt.json --keys keys.json --rpc https://example.com', undefined],
-  ['npx claimcheck anchor now --timeout 5', undefined],
-  ['npx claimcheck user reset EMAIL', undefined],
-  ['npx claimcheck --version', undefined],
+  ['./claimcheck verify receipt.json --keys keys.json --rpc https://example.com', undefined],
+  ['./claimcheck anchor now --timeout 5', undefined],
+  ['./claimcheck user reset EMAIL', undefined],
+  ['./claimcheck --version', undefined],
+  ['npx --no-install claimcheck doctor', undefined],
+  ['npx claimcheck doctor', /registered under the name/],
+  ['npx --no-install claimcheck doktor', /no command doktor/],
   ['npm run crash -- --help', undefined],
   ['git push', undefined],
-  ['npx claimcheck verify receipt.json --key keys.json', /no option --key$/],
-  ['npx claimcheck anchor now --time 5', /no option --time$/],
-  ['npx claimcheck verfy receipt.json', /no command verfy/],
-  ['npx claimcheck user rest EMAIL', /no command rest/],
-  ['npx claimcheck anchor later', /no command later/],
+  ['./claimcheck verify receipt.json --key keys.json', /no option --key$/],
+  ['./claimcheck anchor now --time 5', /no option --time$/],
+  ['./claimcheck verfy receipt.json', /no command verfy/],
+  ['./claimcheck user rest EMAIL', /no command rest/],
+  ['./claimcheck anchor later', /no command later/],
   ['npm run crsh', /no script crsh/],
 ]
 

@@ -9,7 +9,7 @@ const SCRIPTS: Readonly<Record<string, unknown>> = {
   ...(packageJson('name', 'a.b.c') as { scripts: object }).scripts,
 }
 /** What comes with Node, and needs no script. */
-const OWN = new Set(['ci', 'test', 'start', 'install', 'create', 'pack', 'approve-scripts'])
+const OWN = new Set(['ci', 'test', 'start', 'install', 'pack', 'approve-scripts'])
 
 const helps = new Map<string, Promise<string | undefined>>()
 
@@ -37,7 +37,10 @@ export function commandsIn(text: string): string[] {
 export async function problemOf(command: string): Promise<string | undefined> {
   const [program, ...words] = command.split(/\s+/)
   if (program === 'npm') return problemOfScript(words)
-  if (program === 'npx' && words[0] === 'claimcheck') return problemOfClaimcheck(words.slice(1))
+  if (program === './claimcheck') return problemOfClaimcheck(words)
+  // Where the packages are installed. Without the option npx runs what anyone has registered under the name.
+  if (program === 'npx' && words[0] === '--no-install') return problemOfInstalled(words.slice(1))
+  if (program === 'npx') return 'npx without --no-install fetches what anyone has registered under the name'
   return undefined
 }
 
@@ -45,6 +48,10 @@ function problemOfScript(words: readonly string[]): string | undefined {
   const [name = '', script = ''] = words
   if (name === 'run') return Object.hasOwn(SCRIPTS, script) ? undefined : `npm has no script ${script}`
   return OWN.has(name) ? undefined : `npm ${name} is not known here`
+}
+
+async function problemOfInstalled([name, ...words]: readonly string[]): Promise<string | undefined> {
+  return /^claimcheck(-cli)?$/.test(name ?? '') && words.length > 0 ? problemOfClaimcheck(words) : undefined
 }
 
 async function problemOfClaimcheck(words: readonly string[]): Promise<string | undefined> {

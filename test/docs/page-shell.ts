@@ -8,38 +8,50 @@ import { join } from 'node:path'
 const LIMIT_MS = 120_000
 
 /**
- * What a reader does by hand. `npx` would take as long as the command that it starts: the program is started as it starts it.
- * `curl` tells of refusals here, so that a block with one fails.
+ * What a reader does by hand. `curl` tells of refusals here, so that a block with one fails. What the test itself runs on is installed.
  */
 const BY_HAND = `
 set -eo pipefail
-npx() { [ "$1" = claimcheck ] || return 127; shift; node_modules/.bin/claimcheck "$@"; }
+npm() { [ "$1" = ci ] || command npm "$@"; }
 curl() { command curl --fail-with-body "$@"; }
-stop_service() {
-  [ -n "$SERVICE" ] || return 0
-  kill -TERM -- "-$SERVICE"
-  wait "$SERVICE" || true
-  SERVICE=
+stop() {
+  [ -n "$1" ] || return 0
+  kill -TERM -- "-$1"
+  wait "$1" || true
+}
+stop_service() { stop "$SERVICE"; SERVICE=; }
+stop_git_server() { stop "$GIT_SERVER"; GIT_SERVER=; }
+wait_for() {
+  local tries=600
+  until grep -q "$1" "$2"; do
+    kill -0 "$3" && [ $((tries--)) -gt 0 ] || { cat "$2"; return 1; }
+    sleep 0.1
+  done
 }
 start_service() {
   stop_service
   : > service.log
   setsid npm start > service.log 2>&1 &
   SERVICE=$!
-  local tries=300
-  until grep -q 'is running on' service.log; do
-    kill -0 "$SERVICE" && [ $((tries--)) -gt 0 ] || { cat service.log; return 1; }
-    sleep 0.1
-  done
+  wait_for 'is running on' service.log "$SERVICE"
   curl -s "http://127.0.0.1:$PORT/readyz"
   cat service.log
+}
+start_git_server() {
+  stop_git_server
+  : > git-server.log
+  setsid npm run git-server -- --port "$GIT_PORT" > git-server.log 2>&1 &
+  GIT_SERVER=$!
+  wait_for 'just pushed' git-server.log "$GIT_SERVER"
+  cat git-server.log
 }
 forget() {
   local name
   for name in $(compgen -e); do [[ " $KNOWN " == *" $name "* ]] || unset "$name"; done
 }
 SERVICE=
-trap stop_service EXIT
+GIT_SERVER=
+trap 'stop_service; stop_git_server' EXIT
 KNOWN=$(compgen -e | tr '\\n' ' ')
 `
 
@@ -93,12 +105,12 @@ export class PageShell {
 
   /** The next page is read in a new terminal. */
   async newPage(): Promise<void> {
-    await this.run('forget')
+    await this.run('forget\nstop_git_server')
   }
 
   async close(): Promise<void> {
     if (this.isOver) return
-    await this.run('stop_service')
+    await this.run('stop_service\nstop_git_server')
     this.#child.stdin.end()
     await this.#ended
   }

@@ -12,7 +12,7 @@ import { freePort } from '../support/postgres.ts'
 import { PageShell } from './page-shell.ts'
 
 /** What `npm start` and the commands find in a checkout. */
-const CHECKOUT = ['package.json', 'node_modules', 'core', 'plugins', 'server']
+const CHECKOUT = ['package.json', 'claimcheck', 'node_modules', 'build', 'core', 'plugins', 'server']
 const TOKEN = 'github_pat_example'
 const READER = { username: 'reader', password: 'a password' }
 
@@ -23,9 +23,13 @@ export class World {
   readonly #anchoring: Anchoring
   readonly #sha: string
   readonly #port: number
+  /** Of `npm run git-server`. */
+  readonly #gitPort: number
   readonly #databases = new Map<string, Database>()
   #shell: PageShell | undefined
   #printed = ''
+  /** The commit that the git server of this page names. */
+  #pushed: string | undefined
 
   private constructor(parts: {
     folder: string
@@ -34,6 +38,7 @@ export class World {
     anchoring: Anchoring
     sha: string
     port: number
+    gitPort: number
   }) {
     this.folder = parts.folder
     this.#github = parts.github
@@ -41,14 +46,16 @@ export class World {
     this.#anchoring = parts.anchoring
     this.#sha = parts.sha
     this.#port = parts.port
+    this.#gitPort = parts.gitPort
   }
 
   static async create(): Promise<World> {
-    const [folder, github, gitServer, anchoring, port] = await Promise.all([
+    const [folder, github, gitServer, anchoring, port, gitPort] = await Promise.all([
       mkdtemp(join(tmpdir(), 'claimcheck-docs-')),
       startGitHub(),
       GitServer.start(),
       startAnchoring({ interval_s: 1 }),
+      freePort(),
       freePort(),
     ])
     const repository = await github.createRepository('acme/api')
@@ -63,7 +70,7 @@ export class World {
     await writeFile(join(folder, 'token.txt'), TOKEN)
     await writeFile(join(folder, 'password.txt'), READER.password)
     await writeFile(join(folder, 'oidc.secret'), 'a secret that the provider gave out')
-    const world = new World({ folder, github, gitServer, anchoring, sha, port })
+    const world = new World({ folder, github, gitServer, anchoring, sha, port, gitPort })
     await world.restore()
     return world
   }
@@ -72,12 +79,20 @@ export class World {
   get env(): NodeJS.ProcessEnv {
     const { PATH, HOME } = process.env
     const hosts = [this.#github.url, this.#gitServer.url].map((url) => new URL(url).host)
-    return { PATH, HOME, PORT: String(this.#port), ALLOW_PRIVATE: hosts.join(','), LOG_LEVEL: 'warn' }
+    return {
+      PATH,
+      HOME,
+      PORT: String(this.#port),
+      GIT_PORT: String(this.#gitPort),
+      ALLOW_PRIVATE: hosts.join(','),
+      LOG_LEVEL: 'warn',
+    }
   }
 
   /** The configuration of the checkout, which each page begins with. Public repositories are those of the stand-in. */
   async restore(): Promise<void> {
     const file = JSON.parse(await readFile('claimcheck.config.json', 'utf8'))
+    file.allow_private = [`127.0.0.1:${this.#gitPort}`]
     file.plugins[0].with = { public_base_url: this.#github.url }
     await this.configure(JSON.stringify(file))
   }
@@ -90,6 +105,7 @@ export class World {
     await this.restore()
     if (this.#shell?.isOver) this.#shell = undefined
     await this.#shell?.newPage()
+    this.#pushed = undefined
   }
 
   /** @throws Error when one of the commands fails */
@@ -99,6 +115,7 @@ export class World {
     for (const part of text.split(WHERE_IT_QUOTES)) {
       const own = await this.#shell.run(await this.fill(part))
       this.#printed += own
+      this.#pushed = PUSHED.exec(own)?.[1] ?? this.#pushed
       printed += own
     }
     return printed
@@ -120,11 +137,13 @@ export class World {
   /** What a reader puts in the place of words that stand for something of their own. */
   async fill(text: string): Promise<string> {
     const words: [RegExp, () => string][] = [
-      [/(?<=^(?:\w+=\S+ )*)npm start$/gm, () => 'start_service'],
+      [/(?<=^(?:npm ci && )?(?:\w+=\S+ )*)npm start$/gm, () => 'start_service'],
       [/^# stop the server.*$/gm, () => 'stop_service'],
       [/http:\/\/localhost:8080/g, () => `http://localhost:${this.#port}`],
       [/OWNER\/REPO/g, () => 'acme/api'],
-      [/40 hexadecimal characters/g, () => this.#sha],
+      [/^npm run git-server$/gm, () => 'start_git_server'],
+      [/127\.0\.0\.1:8081/g, () => `127.0.0.1:${this.#gitPort}`],
+      [/40 hexadecimal characters/g, () => this.#pushed ?? this.#sha],
       [/svc_sk_\.\.\./g, () => this.#last(/svc_sk_[\w-]{20,}/g)],
       [/clm_\.\.\./g, () => this.#last(/clm_\w{26}/g)],
       [/rcpt_\.\.\./g, () => this.#last(/rcpt_\w{26}/g)],
@@ -159,6 +178,8 @@ export class World {
   }
 }
 
+/** What the git server of the first claim says. */
+const PUSHED = /commit {2,}([0-9a-f]{40}), which/
 /** Before a line that repeats what earlier ones have printed. */
 const WHERE_IT_QUOTES = /^(?=.*(?:svc_sk|clm|rcpt)_\.\.\.)/m
 const DATABASE = /postgres:\/\/user:password@127\.0\.0\.1\/(\w+)/g

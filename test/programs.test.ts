@@ -1,0 +1,65 @@
+/** The programs that pages name as `npm run`: each is run by a test, and those here by no other. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { pagesOfRepository } from './docs/pages.ts'
+
+const execute = promisify(execFile)
+
+/** By script: what runs it, and the words in it that do. */
+const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> = {
+  bench: ['test/programs.test.ts', "'bench.js'"],
+  fuzz: ['test/programs.test.ts', "'fuzz.js'"],
+  tour: ['test/demo.test.ts', "run('tour'"],
+  repository: ['test/packed/packages.test.ts', 'build/scripts/repository.js'],
+  demo: ['test/demo.test.ts', "run('demo'"],
+  'git-server': ['test/demo.test.ts', 'build/scripts/git-server.js'],
+  crash: ['.ci/run', 'build/scripts/crash.js'],
+  lint: ['.ci/run', 'npm run lint'],
+  sbom: ['test/dependencies.test.ts', 'sbom'],
+  vectors: ['core/test/vectors.test.ts', 'build/scripts/vectors.js'],
+  'client-types': ['test/client-types.test.ts', 'client-types'],
+  screenshots: ['test/browser/story.test.ts', 'picture(t, page,'],
+  // The last step of `npm ci`.
+  build: ['scripts/prepare.js', "'build'"],
+  // Other names for the tests themselves.
+  'test:e2e': ['.ci/run', 'npm test -- --all'],
+  'test:thorough': ['.ci/run', 'npm test -- --all'],
+  // Of a package that the template writes.
+  try: ['test/create-plugin.test.ts', "'try'"],
+  destination: ['test/create-plugin.test.ts', "'destination'"],
+}
+
+t.test('each program that a page names is run by a test', async (t) => {
+  const named = pagesOfRepository().flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/npm run ([a-z0-9:-]*[a-z0-9])/g)].map(([, name]) => name!),
+  )
+  t.strictSame(
+    [...new Set(named)].filter((name) => !Object.hasOwn(RUN_BY, name)),
+    [],
+  )
+  t.strictSame(
+    Object.keys(RUN_BY).filter((name) => !named.includes(name)),
+    [],
+    'no row is left over',
+  )
+  for (const [name, [file, words]] of Object.entries(RUN_BY)) t.match(readFileSync(file, 'utf8'), words, name)
+})
+
+async function run(script: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await execute(process.execPath, [`build/scripts/${script}`, ...args])
+  return stdout
+}
+
+t.test('the benchmark prints the figures of a measurement', async (t) => {
+  const figures = JSON.parse(await run('bench.js', '--only', 'anchors', '--json'))
+  t.ok(figures.length > 2)
+})
+
+t.test('the fuzzer lists what it was answered', async (t) => {
+  t.match(
+    await run('fuzz.js', '--requests', '200', '--seed', '1'),
+    /^200 requests, seed 1, sqlite\n.*nothing wrong\n$/s,
+  )
+})
