@@ -64,7 +64,7 @@ t.test(
 /** Of `import('name')`, with the members that are taken of it at once. */
 const DYNAMIC = /(?:const \{([^}]*)\} = await )?import\(\s*(?:\/\*.*?\*\/\s*)?('[^']+'|[^)]*)\)/g
 /** Imported by a name that is known only as it runs: plugins, and what a plugin's process is started for. */
-const COMPUTED = /pathToFileURL\(/
+const COMPUTED = /pathToFileURL\(|NODE_SQLITE/
 
 t.test('whatever it imports as it runs is there, with the members that it takes', async (t) => {
   const scope = join(folder, 'node_modules/@claimcheck')
