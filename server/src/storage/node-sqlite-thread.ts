@@ -39,8 +39,6 @@ interface Statement {
 
 type Bound = string | number | bigint | Uint8Array | null
 
-const NODE_SQLITE: string = 'node:sqlite'
-
 const port: MessagePort = parentPort!
 
 function open(DatabaseSync: Sqlite['DatabaseSync'], file: string): void {
@@ -106,7 +104,7 @@ function toBound(value: unknown): Bound {
   return (value ?? null) as Bound
 }
 
-const { DatabaseSync }: Sqlite = await import(NODE_SQLITE)
+const { DatabaseSync } = process.getBuiltinModule('node:sqlite') as Sqlite
 answer(() => {
   open(DatabaseSync, workerData as string)
   return {}
