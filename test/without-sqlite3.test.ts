@@ -12,7 +12,7 @@ import { afterFile } from './support/after-file.ts'
 import { whyMissing } from './support/database.ts'
 import { SCRIPTED } from './support/installation.ts'
 
-const SHIPPED = ['assets', 'bin', 'dist', 'docs', 'integrations', 'package.json']
+const SHIPPED = ['assets', 'bin', 'dist', 'docs', 'package.json']
 const missing = await whyMissing('node:sqlite')
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'claimcheck-without-')))
