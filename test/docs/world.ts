@@ -12,7 +12,10 @@ import { freePort } from '../support/postgres.ts'
 import { PageShell } from './page-shell.ts'
 
 /** What `npm start` and the commands find in a checkout. */
-const CHECKOUT = ['package.json', 'claimcheck', 'node_modules', 'build', 'core', 'plugins', 'server']
+const CHECKOUT = [
+  ...['package.json', 'tsconfig.base.json', 'tsconfig.demo.json', 'claimcheck', 'node_modules'],
+  ...['build', 'core', 'plugins', 'scripts', 'server', 'test'],
+]
 const TOKEN = 'github_pat_example'
 const READER = { username: 'reader', password: 'a password' }
 
