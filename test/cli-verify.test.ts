@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { paintFor } from '@claimcheck/cli/verify/style'
 import { toBase64url, treeHasher, utf8 } from '@claimcheck/core'
+import { kindOf } from '@claimcheck/core/words/document'
 import { visible } from '@claimcheck/core/words/plain-text'
 import t, { type Test } from 'tap'
 import { CONFORMANCE_DIR, published } from '../core/test/conformance.ts'
@@ -32,9 +33,18 @@ async function holds(t: Test, folder: string, vectors: readonly ListedVector[]):
   const emptyFolder = t.testdir()
   for (const { file, pipeline, expected, description } of vectors) {
     const more = pipeline === undefined ? [] : ['--pipeline', path(pipeline)]
-    const args = ['verify', path(file), '--keys', path(keyset), '--json', ...more]
-    const { code, stdout, stderr } = await runClaimcheck(emptyFolder, args)
-    t.strictSame({ code, stderr }, { code: expected.valid ? 0 : 1, stderr: '' }, `${file}: ${description}`)
+    // No key signs a consistency document, so that nothing vouches for one that holds.
+    const isSigned = kindOf(readFileSync(path(file), 'utf8')) !== 'consistency'
+    const keys = isSigned ? ['--keys', path(keyset)] : []
+    const { code, stdout, stderr } = await runClaimcheck(emptyFolder, [
+      'verify',
+      path(file),
+      ...keys,
+      '--json',
+      ...more,
+    ])
+    const good = isSigned ? 0 : 2
+    t.strictSame({ code, stderr }, { code: expected.valid ? good : 1, stderr: '' }, `${file}: ${description}`)
     const report = JSON.parse(stdout)
     const { vouched_by: voucher, issuer_anchors: _, ...found } = report
     if (isJson(readFileSync(path(file), 'utf8'))) t.strictSame(found, expected, file)
@@ -145,11 +155,11 @@ t.test('a tree head is recognised, also as /v1/log/head answers with it', async 
 
 t.test('a consistency document needs no keys, and is told to be unsigned', async (t) => {
   const { code, stdout } = await runClaimcheck(t.testdir(), ['verify', join(VECTORS, 'consistency-valid-3-7.json')])
-  t.equal(code, 0)
-  t.match(stdout, /with 7 entries begins with the tree with 3 entries.*\n.*not signed/)
+  t.equal(code, 2)
+  t.match(stdout, /^Holds, and nothing signs it: the tree with 7 entries begins with the tree with 3 entries/)
 })
 
-t.test('an inclusion document needs no keys, and one that was changed does not hold', async (t) => {
+t.test('an inclusion document holds and vouches for nothing, and one that was changed does not hold', async (t) => {
   // The second of two leaves, as the answer of /v1/log/proof has it.
   const hasher = treeHasher()
   const [first, second] = ['a', 'b'].map((text) => hasher.leaf(utf8(text))) as [Uint8Array, Uint8Array]
@@ -161,10 +171,13 @@ t.test('an inclusion document needs no keys, and one that was changed does not h
     root_hash: toBase64url(hasher.node(first, second)),
     inclusion: [toBase64url(first)],
   }
-  t.match(await verifyText(t, JSON.stringify(document)), {
-    code: 0,
-    stdout: /^Valid inclusion document: leaf 1 is in the tree with 2 entries.*\n.*not signed/,
+  const verified = (text: string) => runClaimcheck(t.testdir({ 'document.json': text }), ['verify', 'document.json'])
+  t.match(await verified(JSON.stringify(document)), {
+    code: 2,
+    stdout: /^Holds, and nothing signs it: leaf 1 is in the tree with 2 entries\..*\n.*signed tree head/,
   })
+  // Anyone makes such a document: a script that asks for a receipt of the issuer's does not take it for one.
+  t.match(await verifyText(t, JSON.stringify(document)), { code: 2, stderr: /--keys could check/ })
   for (const change of [
     { leaf_index: 0 },
     { leaf_index: 2 },
@@ -172,7 +185,7 @@ t.test('an inclusion document needs no keys, and one that was changed does not h
     { root_hash: document.leaf_hash },
     { log_id: 1 },
   ])
-    t.match(await verifyText(t, JSON.stringify({ ...document, ...change })), {
+    t.match(await verified(JSON.stringify({ ...document, ...change })), {
       code: 1,
       stdout: /^NOT valid, as an inclusion document/,
     })

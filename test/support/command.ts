@@ -29,7 +29,8 @@ const idle: ChildProcess[] = []
 
 /** To its end. Logs are silent where `env` says nothing else. */
 export function runClaimcheck(folder: string, args: readonly string[], env: Env = {}): Promise<Outcome> {
-  const order = { folder, args, env: { PATH: process.env.PATH!, LOG_LEVEL: 'silent', ...env } }
+  // The process may be in a folder that is gone.
+  const order = { folder: resolve(folder), args, env: { PATH: process.env.PATH!, LOG_LEVEL: 'silent', ...env } }
   return args[0] === 'serve' ? runProgram(order) : runInProcess(order)
 }
 

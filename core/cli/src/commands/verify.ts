@@ -100,7 +100,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const text = await readSource(source)
   const kind = kindOf(text)
   if (kind === 'tree_head' || kind === 'inclusion' || kind === 'consistency') {
-    refuseOptions(options, OF_ENTRIES)
+    refuseOptions(options, kind === 'tree_head' ? OF_ENTRIES : OF_SIGNED)
     return LOG_DOCUMENTS[kind](text, source, options)
   }
   const gathered = await gather(text, source, options)
@@ -174,11 +174,12 @@ function issuerWords({ body }: Receipt, { bundle, toldBy }: Gathered): IssuerWor
 }
 
 const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const
-const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin' } as const
+const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin', pipeline: '--pipeline', rpc: '--rpc' } as const
+const OF_SIGNED = { ...OF_ENTRIES, keys: '--keys' } as const
 
 /** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
-function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_ENTRIES>): void {
-  const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_ENTRIES] !== undefined)
+function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_SIGNED>): void {
+  const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_SIGNED] !== undefined)
   if (given.length === 0) return
   const listed = given.map(([, option]) => option).join(', ')
   throw new CommandError('could_not_check', `This document has nothing that ${listed} could check: leave it out.`)
@@ -190,14 +191,24 @@ const LOG_DOCUMENTS = {
   consistency: checkedConsistency,
 } as const
 
+/** Nothing signs it: anyone can make one that holds, so that a script which asks for a receipt must not take it for one. */
 function checkedInclusion(text: string): Checked {
   const report = checkInclusion(text)
-  return { report, lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
+  return {
+    report,
+    isUnvouched: report.valid,
+    lines: inclusionReport(report.valid, JSON.parse(text), paintFor(process.stdout)),
+  }
 }
 
+/** As unsigned as the other. */
 function checkedConsistency(text: string): Checked {
   const report = checkConsistency(text)
-  return { report, lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)) }
+  return {
+    report,
+    isUnvouched: report.valid,
+    lines: consistencyReport(report.valid, JSON.parse(text), paintFor(process.stdout)),
+  }
 }
 
 async function checkedTreeHead(text: string, source: string, options: VerifyOptions): Promise<Checked> {

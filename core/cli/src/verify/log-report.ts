@@ -36,8 +36,8 @@ export function inclusionReport(isValid: boolean, document: JsonValue, paint: Pa
   }
   const { log_id, leaf_index, leaf_hash, tree_size, root_hash } = document as JsonObject
   return [
-    paint('good', `Valid inclusion document: leaf ${leaf_index} is in the tree with ${entries(tree_size)}.`),
-    paint('doubtful', 'It is not signed: compare the root with a signed tree head of the log.'),
+    paint('doubtful', `Holds, and nothing signs it: leaf ${leaf_index} is in the tree with ${entries(tree_size)}.`),
+    'Compare the root with a signed tree head of the log.',
     '',
     ...factLines([
       ['log', visible(String(log_id))],
@@ -55,10 +55,10 @@ export function consistencyReport(isValid: boolean, document: JsonValue, paint: 
   const { log_id, first, first_root, second, second_root } = document as JsonObject
   return [
     paint(
-      'good',
-      `Valid consistency document: the tree with ${entries(second)} begins with the tree with ${entries(first)}.`,
+      'doubtful',
+      `Holds, and nothing signs it: the tree with ${entries(second)} begins with the tree with ${entries(first)}.`,
     ),
-    paint('doubtful', 'It is not signed: compare both roots with signed tree heads of the log.'),
+    'Compare both roots with signed tree heads of the log.',
     '',
     ...factLines([
       ['log', visible(String(log_id))],
