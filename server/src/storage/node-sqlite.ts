@@ -30,6 +30,7 @@ const CODES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 }
 const IO_ERROR = 10
+const MISUSE = 21
 /** An extended code has the code in its lowest byte. */
 const CODE_BITS = 0xff
 
@@ -48,6 +49,7 @@ class Database implements Connection {
   __knex__disposed: Error | undefined
   readonly #thread: Worker
   readonly #waiting: Answered[] = []
+  #closed: Done | undefined
   #prepared = 0
 
   constructor(file: string, _flags: number, done: Done) {
@@ -55,7 +57,12 @@ class Database implements Connection {
     this.#thread = new Worker(SCRIPT, { workerData: file, execArgv: ['--disable-warning=ExperimentalWarning'] })
     this.#thread.on('message', (answer: Answer) => this.#answer(answer))
     this.#thread.on('error', (error) => this.#fail(error))
-    this.#thread.on('exit', () => this.#end(null))
+    this.#thread.on('messageerror', (error) => {
+      // Which order the lost answer was to is not known: none may get that of another.
+      this.#fail(error)
+      void this.#thread.terminate()
+    })
+    this.#thread.on('exit', () => this.#exited())
     this.#waiting.push(done)
   }
 
@@ -82,8 +89,13 @@ class Database implements Connection {
 
   close(done: Done): void {
     // What has ended is closed.
-    if (this.__knex__disposed) done(null)
-    else this.#order({ kind: 'close' }, done)
+    if (this.__knex__disposed) {
+      done(null)
+      return
+    }
+    this.#closed = done
+    this.__knex__disposed = toError({ code: MISUSE, message: 'the connection is closed' })
+    this.#thread.postMessage({ kind: 'close' } satisfies Order)
   }
 
   #order(order: Order, done: Answered): void {
@@ -96,7 +108,9 @@ class Database implements Connection {
   }
 
   #answer({ error, rows = [], bytes = [], changed = NOTHING }: Answer): void {
-    const answered = this.#waiting.shift()!
+    const answered = this.#waiting.shift()
+    // It came after the thread's end was known, and was answered by that.
+    if (!answered) return
     for (const column of bytes) for (const row of rows) toBuffer(row, column)
     answered.call(changed, error ? toError(error) : null, rows)
   }
@@ -104,12 +118,15 @@ class Database implements Connection {
   /** The thread does so where memory is short. What was ordered may have happened or not. */
   #fail(cause: Error): void {
     const message = `the thread of the connection has ended: ${cause.message}`
-    this.__knex__disposed = toError({ code: IO_ERROR, message })
-    this.#end(this.__knex__disposed)
+    const error = toError({ code: IO_ERROR, message })
+    this.__knex__disposed = error
+    for (const answered of this.#waiting.splice(0)) answered.call(NOTHING, error, [])
   }
 
-  #end(error: Error | null): void {
-    for (const answered of this.#waiting.splice(0)) answered.call(NOTHING, error, [])
+  /** An order that was not answered by now may not have been executed. */
+  #exited(): void {
+    if (this.#waiting.length > 0 || !this.__knex__disposed) this.#fail(new Error('it exited'))
+    this.#closed?.(null)
   }
 }
 

@@ -16,16 +16,17 @@ export interface SqliteDriver {
 }
 
 const WAYS =
-  'SQLite needs a driver: run this with Node.js 22.13 or newer, which has one built in; or install the package sqlite3 (npm install sqlite3, ' +
+  'SQLite needs a driver: run this with a newer Node.js (22.23, 24.21 and 26 have a good one built in); or install the package sqlite3 (npm install sqlite3, ' +
   'for which python3, make and g++ must be there); or set DATABASE_URL to a Postgres database'
 
-/** Whether this version of Node.js has it. */
-const HAS_NODE_SQLITE = isBuiltin('node:sqlite')
+/** Older ones can damage a write-ahead log that two connections write (https://www.sqlite.org/wal.html), and lack `jsonb_each`. */
+const OLDEST_SQLITE = '3.51.3'
 
 const LOAD: Readonly<Record<SqliteDriverName, () => Promise<SqliteModule>>> = {
   sqlite3: async () => createRequire(import.meta.url)('sqlite3'),
   'node:sqlite': async () => {
-    if (!HAS_NODE_SQLITE) throw new Error(`Node.js ${process.versions.node} does not have it`)
+    const problem = nodeSqliteProblem(process.versions, isBuiltin('node:sqlite'))
+    if (problem !== undefined) throw new Error(problem)
     return (await import('./node-sqlite.ts')).nodeSqlite
   },
 }
@@ -41,4 +42,16 @@ export async function loadSqliteDriver(names: readonly SqliteDriverName[] = SQLI
     }
   }
   throw new StorageError('no_driver', `${WAYS}. What was tried: ${problems.join('; ')}`)
+}
+
+/** @returns why a Node.js of these versions cannot serve; undefined where it can */
+export function nodeSqliteProblem(
+  { node, sqlite }: { readonly node: string; readonly sqlite?: string },
+  isThere: boolean,
+): string | undefined {
+  if (!isThere || sqlite === undefined) return `Node.js ${node} does not have it`
+  const [found, needed] = [sqlite, OLDEST_SQLITE].map((version) =>
+    version.split('.').reduce((number, part) => number * 1000 + Number(part), 0),
+  )
+  return found! < needed! ? `Node.js ${node} has SQLite ${sqlite}, and ${OLDEST_SQLITE} is needed` : undefined
 }

@@ -4,7 +4,13 @@ import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
-import { loadSqliteDriver, SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
+import {
+  loadSqliteDriver,
+  nodeSqliteProblem,
+  SQLITE_DRIVERS,
+  type SqliteDriverName,
+} from '@claimcheck/server/storage/sqlite-drivers'
+import type { Connection } from '@claimcheck/server/storage/sqlite-module'
 import t, { type Test } from 'tap'
 import { whyMissing } from '../../../test/support/database.ts'
 import { knexOn } from '../../../test/support/sql.ts'
@@ -66,7 +72,36 @@ for (const driver of SQLITE_DRIVERS) {
 }
 
 t.test('a driver that is not there is named, with what to do', async (t) => {
-  await t.rejects(loadSqliteDriver([]), { code: 'no_driver', message: /22\.13.*npm install sqlite3.*Postgres/ })
+  await t.rejects(loadSqliteDriver([]), { code: 'no_driver', message: /newer Node\.js.*npm install sqlite3.*Postgres/ })
+})
+
+t.test('an SQLite that can damage a write-ahead log does not serve', (t) => {
+  const of = (sqlite?: string) => nodeSqliteProblem({ node: '24.1.0', ...(sqlite ? { sqlite } : {}) }, true)
+  t.equal(of('3.51.3'), undefined)
+  t.equal(of('3.53.0'), undefined)
+  for (const old of ['3.51.2', '3.46.1', '3.9.9']) t.match(of(old), /has SQLite .*, and 3\.51\.3 is needed$/, old)
+  t.match(of(), /does not have it/)
+  t.match(nodeSqliteProblem({ node: '20.20.2', sqlite: '3.51.3' }, false), /does not have it/)
+  t.end()
+})
+
+t.test('an order to a connection that is closed fails, and closing again ends', NODE_SQLITE, async (t) => {
+  const { module } = await loadSqliteDriver(['node:sqlite'])
+  const connection = await new Promise<Connection>((resolve, reject) => {
+    const opened = new module.Database(join(t.testdir(), 'a.db'), 0, (error) =>
+      error ? reject(error) : resolve(opened),
+    )
+  })
+  const closed = new Promise<Error | null>((resolve) => connection.close(resolve))
+  const late = new Promise<Error | null>((resolve) => connection.exec('SELECT 1', resolve))
+  t.match(await late, { code: 'SQLITE_MISUSE', message: /is closed/ })
+  t.equal(await closed, null)
+  t.equal(await new Promise((resolve) => connection.close(resolve)), null)
+})
+
+t.test('a text with a NUL is refused, as by Postgres', NODE_SQLITE, async (t) => {
+  const db = await open(t, 'node:sqlite')
+  await t.rejects(db.raw('SELECT ?', ['a\0b']), /a text with a NUL cannot be stored/)
 })
 
 /** In a process that has little memory. */

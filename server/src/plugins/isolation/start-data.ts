@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 
 const SCRIPT = "process.stdout.write(require('node:fs').readFileSync('/proc/self/status'))"
 
+const START_TIMEOUT_MS = 10_000
+
 let known: number | undefined
 
 /**
@@ -19,7 +21,11 @@ export function startDataMib(): number {
 function measured(): number {
   // Other systems have no such limit.
   if (process.platform !== 'linux') return 0
-  const status = execFileSync(process.execPath, ['-e', SCRIPT], { encoding: 'utf8', env: {} })
+  const status = execFileSync(process.execPath, ['-e', SCRIPT], {
+    encoding: 'utf8',
+    env: {},
+    timeout: START_TIMEOUT_MS,
+  })
   const [, kib] = /^VmData:\s*(\d+) kB$/m.exec(status) ?? []
   if (kib === undefined) throw new Error('/proc/self/status has no VmData')
   return Math.ceil(Number(kib) / 1024)
