@@ -71,9 +71,9 @@ export function status(code: number, headers: Readonly<Record<string, string>> =
   }
 }
 
-export function json(body: unknown): Fault {
+export function json(body: unknown, status = 200): Fault {
   return (_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' })
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
     response.end(JSON.stringify(body))
   }
 }

@@ -46,6 +46,8 @@ t.test('the probe of what is no such server, or fails', async (t) => {
   await failing({ fault: status(500), on: /user/ }, 'unavailable')
   await failing({ fault: status(401), on: /user/ }, 'unauthorized')
   await failing({ fault: html(), on: /user/ }, 'unexpected_response')
+  // Of what stands before the server, which knows no token.
+  await failing({ fault: json({ message: 'blocked' }, 403), on: /user/ }, 'forbidden')
 })
 
 t.test('a connection fits by its host, with the path, and by the owners', async (t) => {

@@ -314,10 +314,13 @@ export function connectionWrites(db: Db) {
         state_at = CASE WHEN ${isOver} THEN ? ELSE state_at END WHERE id = ? AND COALESCE(last_read_at, 0) < ?`
       await db.query(sql, [at, at, at, at, id, at])
     },
-    /** A refusal is the state of the connection, unless it was read since. */
+    /**
+     * Credentials that are refused are the state of the connection, unless it was read since. What a claim named and what is forbidden, or not
+     * there, is no more than the last failure: at places that hide, an agent's mistake looks the same.
+     */
     async failed(id: string, at: Instant, code: string): Promise<void> {
       const isNewest = 'WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
-      if (!REFUSALS.has(code)) {
+      if (code !== 'unauthorized') {
         await db.query(`UPDATE connections SET last_failure_at = ?, last_failure = ? ${isNewest}`, [at, code, id, at])
         return
       }

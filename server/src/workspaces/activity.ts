@@ -75,8 +75,10 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
       if (!isRead(record) && record.failure.code === 'unsupported_target') return
       const note = connections.get(connectionId) ?? {}
       if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
-      if (isRead(record)) note.readAt = record.answeredAt
-      else note.failure = { at: record.answeredAt, code: record.failure.code }
+      if (isRead(record)) note.readAt = Math.max(note.readAt ?? 0, record.answeredAt)
+      // A refusal is not lost under what failed after it.
+      else if (note.failure?.code !== 'unauthorized')
+        note.failure = { at: record.answeredAt, code: record.failure.code }
       connections.set(connectionId, note)
       scheduleFlush()
     },

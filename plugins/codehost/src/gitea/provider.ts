@@ -1,6 +1,7 @@
 /** Connections to servers of Gitea and Forgejo. */
 import {
   type ConnectionType,
+  DestinationError,
   defineConnectionType,
   type ProbeContext,
   type ProbeResult,
@@ -106,6 +107,8 @@ async function rightsOf(
   }
   const body = await readJson(response)
   const message = Value.Check(FailureAnswer, body) ? body.message : ''
+  // The host refuses a token that it knows for its scope; whatever stands before the host refuses anything, a wrong token too.
+  if (response.status === 403 && !/\bscope/i.test(message)) throw new DestinationError('forbidden')
   const canReadAccount = response.status === 200 && Value.Check(UserAnswer, body)
   const [, told] = /token scope=([a-z:,_-]+)/.exec(message) ?? []
   const scopes = told?.split(',').filter(Boolean) ?? []
