@@ -128,7 +128,7 @@ t.test('an agent has its tools over standard input and output', async (t) => {
 
 const CLAIM = ['claim', '--action', 'test.outcome.reach', '--target', 'here']
 const refused: [what: string, args: readonly string[], env: Record<string, string>, code: number, said: RegExp][] = [
-  ['no service', CLAIM, {}, 1, /^No service is named: run claimcheck-cli login ADDRESS/],
+  ['no service', CLAIM, {}, 1, /^No service is named: run node_modules\/.bin\/claimcheck-cli login ADDRESS/],
   ['no key', CLAIM, { CLAIMCHECK_URL: 'https://claimcheck.example.com' }, 1, /^There is no key for https:/],
   ['an address that is none', [...CLAIM, '--url', 'claimcheck'], { CLAIMCHECK_API_KEY: 'x' }, 2, /is like https:/],
   ['plain http to elsewhere', CLAIM, { CLAIMCHECK_URL: 'http://a.example', CLAIMCHECK_API_KEY: 'x' }, 2, /https/],

@@ -21,8 +21,8 @@ const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> =
   vectors: ['core/test/vectors.test.ts', 'build/scripts/vectors.js'],
   'client-types': ['test/client-types.test.ts', 'client-types'],
   screenshots: ['test/browser/story.test.ts', 'picture(t, page,'],
-  // The last step of `npm ci`.
-  build: ['scripts/prepare.js', "'build'"],
+  // `npm test` begins with it.
+  build: ['package.json', '"build:tests": "npm run --silent build '],
   // Other names for the tests themselves.
   'test:e2e': ['.ci/run', 'npm test -- --all'],
   'test:thorough': ['.ci/run', 'npm test -- --all'],

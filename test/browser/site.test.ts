@@ -269,7 +269,7 @@ t.test('public pages', async (t) => {
     await page.getByLabel('The key that must have signed it').fill(signature.key_id)
     await give(text)
     await unpinned.waitFor({ state: 'detached' })
-    t.match(await result.locator('#proof-signature').innerText(), 'It is the key that you pinned.')
+    t.match(await result.locator('#proof-signature').innerText(), 'The key that you pinned signed exactly this.')
 
     await page.getByRole('button', { name: 'Start again' }).click()
     await give(JSON.stringify({ ...JSON.parse(bundle.keys), keys: [] }))
