@@ -22,7 +22,7 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
-  const { receipts, log, registry, signingKeys, config } = services
+  const { receipts, log, storage, now, ownAddress, registry, signingKeys, config } = services
   const commandLine = commandLineOf(config)
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
@@ -34,13 +34,14 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   answerErrorsWithPages(app)
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
-  await app.register(async (log: App) => logRoutes(log, { ...services, commandLine }, limiters.log))
+  const logPages = { log, storage, now, ownAddress, commandLine }
+  await app.register(async (log: App) => logRoutes(log, logPages, limiters.log))
   const receiptPages = {
     receipts,
     log,
     keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
     profiles: profileList(registry.allProfiles()),
-    ownAddress: services.ownAddress,
+    ownAddress,
     commandLine,
   }
   receiptPageRoutes(app, receiptPages, limiters.receipts)
