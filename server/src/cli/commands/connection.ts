@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
 import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { Claimcheck } from '../../container.ts'
@@ -231,18 +232,17 @@ function dateOf(at: Instant | null): string {
   return at === null ? '-' : formatInstant(at)
 }
 
-const STATE_LINES = {
-  works: 'It works: the destination was read through it.',
-  reached:
-    'It is reached, but not tried: nothing shows yet that it can be read. Name something to read with: claimcheck connection test ID --try TARGET',
-} as const
+const REACHED = 'It is reached, but not tried: nothing shows yet that it can be read.'
 
 type Stood = Pick<ConnectionSummary, 'state' | 'expiresAt'>
 
 function stateLines({ state, expiresAt }: Stood): string[] {
   const end = endingOf({ expiresAt }, Date.now())
   return [
-    ...(state === 'works' || state === 'reached' ? [STATE_LINES[state]] : []),
+    ...(state === 'works' ? ['It works: the destination was read through it.'] : []),
+    ...(state === 'reached'
+      ? [REACHED, `Name something to read with: ${typed('connection test ID --try TARGET')}`]
+      : []),
     ...(end ? [`Its credentials ${end.isOver ? 'ended' : 'end'} at ${formatInstant(end.at)}: replace them.`] : []),
   ]
 }

@@ -1,6 +1,7 @@
 /** `claimcheck secret-key`: changes the key under which everything secret is stored, and tells what is stored under which key. */
 import { setTimeout } from 'node:timers/promises'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { secretKeyPath } from '../../base/secret-keys.ts'
@@ -95,8 +96,8 @@ function adviceOn(use: readonly KeyUse[], config: Config): string[] {
   const lost = use.filter(({ role, values }) => role === 'unknown' && values > 0)
   const unopened = lost.map(({ keyId, values }) =>
     keyId === null
-      ? `${values} values open with no configured key: claimcheck doctor names them.`
-      : `${values} values are sealed under the key ${keyId}, which is not configured: claimcheck doctor names them.`,
+      ? `${values} values open with no configured key: ${typed('doctor')} names them.`
+      : `${values} values are sealed under the key ${keyId}, which is not configured: ${typed('doctor')} names them.`,
   )
   if (leftover(use) > 0) {
     const cause = isFromFile
@@ -104,13 +105,13 @@ function adviceOn(use: readonly KeyUse[], config: Config): string[] {
       : ' A host that seals under another key runs with another SECRET_KEY: restart it first.'
     return [
       ...unopened,
-      `${leftover(use)} values are not sealed under the current key: run claimcheck secret-key rotate.${cause}`,
+      `${leftover(use)} values are not sealed under the current key: run ${typed('secret-key rotate')}.${cause}`,
     ]
   }
   if (others.length === 0) return unopened
   const ids = others.map(({ keyId }) => keyId).join(', ')
   const next = isFromFile
-    ? `Nothing is sealed under ${ids} any more. claimcheck secret-key forget removes it from ${secretKeyPath(config.dataDir)}.`
+    ? `Nothing is sealed under ${ids} any more. ${typed('secret-key forget')} removes it from ${secretKeyPath(config.dataDir)}.`
     : `Nothing is sealed under ${ids}. Once every host runs with the SECRET_KEY of here, take it out of SECRET_KEY_ALSO on every host.`
   return [...unopened, next]
 }
