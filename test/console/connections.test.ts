@@ -223,11 +223,12 @@ t.test('how a connection is read is shown with it', async (t) => {
   })
   activity.connectionRead(id, { sentAt: now, answeredAt: now, failure: { code: 'forbidden' } })
   await activity.close()
-  const text = textOf((await owner.get(path)).html)
-  t.match(
-    text,
-    /Mailbox Refused now : the credentials may not read this .* Connected now by the command line Last good read now/,
-  )
+  const forbidden = /Last read now : the credentials may not read this .* Connected now by the command line/
+  t.match(textOf((await owner.get(path)).html), forbidden)
+  activity.connectionRead(id, { sentAt: now + 1, answeredAt: now + 1, failure: { code: 'unauthorized' } })
+  await activity.close()
+  const refused = /Mailbox Refused now : the destination refused the credentials .* Last good read now/
+  t.match(textOf((await owner.get(path)).html), refused)
 })
 
 t.test('other credentials are tried before they take the place of those that ran out', async (t) => {

@@ -259,6 +259,13 @@ export function connectionReads(db: Db) {
   }
 }
 
+/** A read through a connection that failed. */
+export interface ConnectionFailure {
+  readonly askedAt: Instant
+  readonly at: Instant
+  readonly code: string
+}
+
 export function connectionWrites(db: Db) {
   const active = (id: string, workspaceId?: string) =>
     db
@@ -316,18 +323,19 @@ export function connectionWrites(db: Db) {
     },
     /**
      * Credentials that are refused are the state of the connection, unless it was read since. What a claim named and what is forbidden, or not
-     * there, is no more than the last failure: at places that hide, an agent's mistake looks the same.
+     * there, is no more than the last failure: at places that hide, an agent's mistake looks the same. A refusal of what was asked before the
+     * newest trial may be one of credentials that were replaced since.
      */
-    async failed(id: string, at: Instant, code: string): Promise<void> {
+    async failed(id: string, { askedAt, at, code }: ConnectionFailure): Promise<void> {
       const isNewest = 'WHERE id = ? AND COALESCE(last_failure_at, 0) < ?'
       if (code !== 'unauthorized') {
         await db.query(`UPDATE connections SET last_failure_at = ?, last_failure = ? ${isNewest}`, [at, code, id, at])
         return
       }
-      const begins = `COALESCE(state, '') <> 'refused' AND COALESCE(last_read_at, 0) <= ?`
+      const begins = `COALESCE(state, '') <> 'refused' AND COALESCE(last_read_at, 0) <= ? AND COALESCE(state_at, 0) <= ?`
       const sql = `UPDATE connections SET last_failure_at = ?, last_failure = ?,
         state = CASE WHEN ${begins} THEN 'refused' ELSE state END, state_at = CASE WHEN ${begins} THEN ? ELSE state_at END ${isNewest}`
-      await db.query(sql, [at, code, at, at, at, id, at])
+      await db.query(sql, [at, code, at, askedAt, at, askedAt, at, id, at])
     },
   }
 }

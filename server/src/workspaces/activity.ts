@@ -2,6 +2,7 @@
 import { type CheckRecord, type Instant, isRead, type Logger } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../storage/storage.ts'
+import type { ConnectionFailure } from '../storage/workspaces.ts'
 
 export interface Activity {
   /** @param key its current row */
@@ -29,7 +30,7 @@ interface KeyUse {
 
 interface Note {
   readAt?: Instant
-  failure?: { readonly at: Instant; readonly code: string }
+  failure?: ConnectionFailure
 }
 
 export function createActivity({ storage, now, logger }: ActivityOptions): Activity {
@@ -78,7 +79,7 @@ export function createActivity({ storage, now, logger }: ActivityOptions): Activ
       if (isRead(record)) note.readAt = Math.max(note.readAt ?? 0, record.answeredAt)
       // A refusal is not lost under what failed after it.
       else if (note.failure?.code !== 'unauthorized')
-        note.failure = { at: record.answeredAt, code: record.failure.code }
+        note.failure = { askedAt: record.sentAt, at: record.answeredAt, code: record.failure.code }
       connections.set(connectionId, note)
       scheduleFlush()
     },
@@ -98,7 +99,7 @@ async function writeNotes(
   for (const [id, { at, address }] of keys.toSorted(byId)) await tx.keys.used(id, at, address)
   for (const [id, { readAt, failure }] of connections.toSorted(byId)) {
     if (readAt !== undefined) await tx.connections.wasRead(id, readAt)
-    if (failure) await tx.connections.failed(id, failure.at, failure.code)
+    if (failure) await tx.connections.failed(id, failure)
   }
 }
 

@@ -285,8 +285,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
   }
 
   async function note(tx: Writes, id: string, failure: string | null): Promise<true> {
-    if (failure === null) await tx.connections.wasRead(id, now())
-    else await tx.connections.failed(id, now(), failure)
+    const at = now()
+    if (failure === null) await tx.connections.wasRead(id, at)
+    else await tx.connections.failed(id, { askedAt: at, at, code: failure })
     return true
   }
 

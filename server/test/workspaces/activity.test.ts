@@ -121,7 +121,10 @@ t.test(
       ['refused', NOON + 11],
       'what failed after it hides it no more',
     )
-    t.equal(writes(), 10, 'one for each flush')
+    const late = { ...failed(NOON + 14, 'unauthorized'), sentAt: NOON + 12 }
+    t.strictSame(await after(read(NOON + 13)), ['reached', NOON + 13])
+    t.strictSame(await after(late), ['reached', NOON + 13], 'it may be of credentials that were replaced since')
+    t.equal(writes(), 12, 'one for each flush')
   },
 )
 
