@@ -225,6 +225,8 @@ function statement(connection: Connection, sql: string): Statement {
 
 /** Makes the file for its owner alone, if it is not there: workspaces' claims are confidential. SQLite gives its other files the same mode. */
 function makeFile(file: string): void {
+  // Where this process has it open, a close here would drop the locks that SQLite holds on it.
+  if (existsSync(file)) return
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
     closeSync(openSync(file, 'a', 0o600))
