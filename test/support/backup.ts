@@ -1,5 +1,5 @@
 /** Backups of an installation's database alone, made and brought back while no host runs. */
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { query } from './sql.ts'
 
 /** @returns brings it back as it was */
@@ -9,10 +9,17 @@ export async function backUp(databaseUrl: string, name = 'backup'): Promise<() =
     : backUpPostgres(databaseUrl, name)
 }
 
+/** What belongs to a database of SQLite: left beside an older file, a newer write-ahead log would be played onto it. */
+const ENDINGS = ['', '-wal']
+
 function backUpFile(file: string, name: string) {
   const backup = `${file}.${name}`
-  copyFileSync(file, backup)
-  return async () => copyFileSync(backup, file)
+  const endings = ENDINGS.filter((ending) => existsSync(file + ending))
+  for (const ending of endings) copyFileSync(file + ending, backup + ending)
+  return async () => {
+    for (const ending of [...ENDINGS, '-shm']) rmSync(file + ending, { force: true })
+    for (const ending of endings) copyFileSync(backup + ending, file + ending)
+  }
 }
 
 async function backUpPostgres(databaseUrl: string, name: string) {
