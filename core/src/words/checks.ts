@@ -18,10 +18,12 @@ export const CHECK_FAILURES: Readonly<Record<Exclude<CheckName, 'anchor'>, strin
   policy: 'the pipeline document is not the one that the entry names',
 }
 
-/** Of a report that is not valid: the first check that does not hold, in words. */
+/** Of a report that is not valid: the first check that does not hold, in words. Where all hold, nothing vouches for the key. */
 export function firstFailure({ checks }: Report): string {
-  const [name] = Object.entries(checks).find(([, outcome]) => outcome === false)!
-  return CHECK_FAILURES[name as keyof typeof CHECK_FAILURES]
+  const failed = Object.entries(checks).find(([, outcome]) => outcome === false)
+  return failed
+    ? CHECK_FAILURES[failed[0] as keyof typeof CHECK_FAILURES]
+    : 'nothing vouches for the key that signed it'
 }
 
 export const ANCHOR_PROBLEMS: Readonly<Record<AnchorProblem, string>> = {

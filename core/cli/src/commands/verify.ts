@@ -92,7 +92,7 @@ function exitCodeOf({ report, isShort = false, isUnvouched = false }: Checked): 
 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const source = documentAddress(given)
-  const issuer = [source, options.keys].find((place) => place !== undefined && isUrl(place))
+  const issuer = [options.keys, source].find((place) => place !== undefined && isUrl(place))
   const checkAnchor = anchorCheck(options, issuer)
   if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')

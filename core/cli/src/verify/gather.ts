@@ -39,7 +39,8 @@ export interface Gathered {
 export async function gather(text: string, source: string, options: GatherOptions): Promise<Gathered> {
   const given = readBundle(text) ?? { receipt: text }
   const keySource = options.keys ?? keysBeside(source)
-  const issuer = [source, keySource].find((place) => place !== undefined && isUrl(place))
+  // Who is named as trusted tells the rules, too: the document's own address may be anybody's.
+  const issuer = [options.keys, source].find((place) => place !== undefined && isUrl(place))
   const [keysText, published, evidence, head] = await Promise.all([
     keySource === undefined ? given.keys : readSource(keySource),
     publishedAt('/v1/profiles', issuer),
