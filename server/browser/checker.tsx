@@ -171,16 +171,15 @@ function logDocuments(): ComponentChildren {
   if (keys === undefined) return <Missing>Now the keys: add the issuer’s key document.</Missing>
   const head = treeHeadText(tree_head)
   const { valid } = checkTreeHead(head, parseKeySet(keys))
+  const pinned = pin.value.trim()
+  if (pinned !== '' && pinned !== JSON.parse(head).signature?.key_id)
+    return <Line holds={false}>The key above signed this state of the log</Line>
   if (!valid) return <Line holds={false}>A key of the key document signed this state of the log</Line>
-  return isVouched(head) ? (
+  return trusted !== undefined || pinned !== '' ? (
     <Line holds>A key that you trust signed this state of the log</Line>
   ) : (
     <Missing>A key in these documents signed this state of the log. {UNVOUCHED_WORDS}</Missing>
   )
-}
-
-function isVouched(head: string): boolean {
-  return trusted !== undefined || JSON.parse(head).signature.key_id === pin.value.trim()
 }
 
 function changeWords(isValid: boolean, fails: boolean): string {
@@ -215,6 +214,7 @@ form.addEventListener('reset', () => {
   have.replaceChildren()
   render(null, result)
 })
+pin.addEventListener('input', () => void check())
 trustedFile.addEventListener('change', () => void takeTrusted(trustedFile.files?.[0]))
 files.addEventListener('change', () => void takeFiles(files.files ?? []))
 document.addEventListener('dragover', (event) => event.preventDefault())
