@@ -14,6 +14,11 @@ export {
   type VouchedBy,
 } from './receipt/bundle-checker.ts'
 export { type CheckOptions, type Checks, checkReceipt, type Report } from './receipt/checker.ts'
-export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
+export {
+  checkEvidence,
+  type EvidenceFinding,
+  type PublishedProfile,
+  type PublishedRules,
+} from './receipt/evidence-checker.ts'
 export { publishedRules } from './receipt/published-rules.ts'
 export { type KeySet, KeySetError, parseKeySet } from './signing/key-set.ts'

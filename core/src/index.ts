@@ -207,7 +207,12 @@ export {
   type SignedEvidence,
   signedEvidence,
 } from './receipt/evidence.ts'
-export { checkEvidence, type EvidenceFinding, type PublishedRules } from './receipt/evidence-checker.ts'
+export {
+  checkEvidence,
+  type EvidenceFinding,
+  type PublishedProfile,
+  type PublishedRules,
+} from './receipt/evidence-checker.ts'
 export { canonicalBytes, canonicalize } from './receipt/jcs.ts'
 export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'
@@ -215,6 +220,7 @@ export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from 
 export { retryAfterMs } from './retry-after.ts'
 export { decide, knowsRules } from './rules/decide.ts'
 export { graceEnd, largestAge } from './rules/v2.ts'
+export { FRESH_MS } from './rules/v3.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { mayTake } from './shares.ts'
 export { verifyEd25519 } from './signing/ed25519.ts'

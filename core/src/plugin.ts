@@ -18,7 +18,7 @@ export {
   header,
   secret,
 } from './contract/auth.ts'
-export { clockBehindMs, isLateLook, isLongBefore } from './contract/claim-time.ts'
+export { clockBehindMs, isLateLook, isLongBefore, windowStart } from './contract/claim-time.ts'
 export {
   type ConnectionType,
   defineConnectionType,

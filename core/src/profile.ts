@@ -35,8 +35,8 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly deadlineMs: number
   /** From `claimed_at` to the latest deadline that a claim may set. Milliseconds. */
   readonly maxDeadlineMs: number
-  /** The version of core's verdict rules that judges its claims; 2 is the newest. */
-  readonly rulesVersion: 1 | 2
+  /** The version of core's verdict rules that judges its claims; 3 is the newest. */
+  readonly rulesVersion: 1 | 2 | 3
   /** How old an answer of the destination may be, because replicas lag behind. Milliseconds, 0 when absent. */
   readonly ageMs?: number
   /**
@@ -44,6 +44,15 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
    * when it came at most this long before. Milliseconds, 0 when absent: it does not count.
    */
   readonly removedWithinMs?: number
+  /**
+   * At a place without a log of its outcome, absence blames only where `claimed_at` is at most this long before the submission, so that the
+   * first look comes just after the act. Milliseconds, 10,000 when absent. Rules 3.
+   */
+  readonly freshMs?: number
+  /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
+  readonly underWay?: string
+  /** Facts that every read has which shows the outcome, where it has the fact at all. Evidence that says otherwise is refused. */
+  readonly shows?: Readonly<Record<string, string | number | boolean>>
   readonly access: {
     /** The smallest read-only permission that a check needs, in words. */
     readonly permission: string
@@ -53,7 +62,10 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
 }
 
 /** The part of a profile on which verdicts and the times of checks depend. */
-export type Rules = Pick<ActionProfile, 'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs'>
+export type Rules = Pick<
+  ActionProfile,
+  'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'underWay'
+>
 
 /** From the published schema of receipts. */
 export const ACTION_PATTERN = '^[a-z0-9]+(\\.[a-z0-9_]+){2}$'

@@ -8,6 +8,8 @@ import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
 const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
+/** What ends within this time is seen sooner. */
+const CLOSE_MS = 10 * 60_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
@@ -56,8 +58,23 @@ export function nextCheck(
     const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
     return { at: Math.max(retryAt, again), momentAt: again }
   }
-  const regular = last.answeredAt + growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+  const gap = isUnderWay(last, rules)
+    ? closeGap(last.answeredAt - claim.submittedAt)
+    : growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+  const regular = last.answeredAt + gap
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
+}
+
+/** The destination says that something is under way, by the fact that the profile names. */
+function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
+  const fact = underWay !== undefined && isRead(last) && last.observation.facts[underWay]
+  return fact === true || (typeof fact === 'number' && fact > 0)
+}
+
+/** While something is under way: what takes long ends within a gap that is short beside it. */
+function closeGap(waitedMs: number): number {
+  const shortest = waitedMs <= CLOSE_MS ? 12_000 : 40_000
+  return Math.min(Math.max(shortest, waitedMs / 120), LONGEST_GAP_MS)
 }
 
 /** Two checks of the claim ended the process of their plugin: it is read again only where that decides. */

@@ -48,7 +48,7 @@ function read(sentAt: number, observation: JsonObject): CheckRecord {
     observation: observed,
     clockOffsetMs: 7,
     dated: true,
-    ageMs: 0,
+    ageMs: 1000,
     source: SOURCE,
   }
 }

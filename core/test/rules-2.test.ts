@@ -461,5 +461,5 @@ const rows: Case[] = [
 testCases(rows, RULES, CLAIM)
 
 t.test('a version of the rules that nobody wrote is refused', async (t) => {
-  t.throws(() => decide({ ...RULES, rulesVersion: 3 as 2 }, CLAIM, [FIRST], D), RangeError)
+  t.throws(() => decide({ ...RULES, rulesVersion: 4 as 3 }, CLAIM, [FIRST], D), RangeError)
 })

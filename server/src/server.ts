@@ -11,6 +11,7 @@ import type { App } from './http/instance.ts'
 import { buildMetricsApp } from './http/metrics-app.ts'
 import type { MetricsReader } from './http/routes/metrics.ts'
 import { metadataRoutes } from './http/routes/oauth-metadata.ts'
+import { profileList } from './http/routes/profiles.ts'
 import { type McpParts, mcpRoutes } from './mcp/routes.ts'
 import { siteRoutes } from './site/site.ts'
 import { createMetrics } from './upkeep/metrics.ts'
@@ -95,7 +96,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
   const { publicUrl, securityContact: contact } = config
   const rules = {
     profiles: registry.profiles(),
-    allProfiles: registry.allProfiles(),
+    published: profileList(registry.allProfiles(), config.checks),
     publicActions: [...registry.publicActions(), ...registry.publicAliases()],
     keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
   }
@@ -142,7 +143,7 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
 /** Named one by one: the container makes each part when it is asked for it. */
 function mcpParts(
   claimcheck: Claimcheck,
-  rules: Pick<McpParts, 'profiles' | 'allProfiles' | 'publicActions' | 'keyDocument'>,
+  rules: Pick<McpParts, 'profiles' | 'published' | 'publicActions' | 'keyDocument'>,
 ): McpParts {
   const { claims, receipts, log, connections, keys, tokens, oauth, logger, config } = claimcheck
   return { ...rules, claims, receipts, log, connections, keys, tokens, oauth, logger, publicUrl: config.publicUrl }

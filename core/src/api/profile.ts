@@ -46,6 +46,14 @@ export const ProfileList = Type.Object(
           max_deadline_ms: lengthMs,
           age_ms: lengthMs,
           removed_within_ms: lengthMs,
+          fresh_ms: lengthMs,
+          closing_ms: lengthMs,
+          grace_ms: lengthMs,
+          shows: Type.Optional(
+            plainObject({
+              description: 'Facts that every read has which shows the outcome, where it has the fact at all.',
+            }),
+          ),
           words: ProfileWords,
           titles: Type.Object({ params: titles('param'), facts: titles('fact') }),
         },

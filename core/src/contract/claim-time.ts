@@ -17,6 +17,17 @@ export function isLateLook({ claimedAt, sentAt, previous }: Look): boolean {
   return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
 }
 
+/** However short a profile's `removedWithinMs`: a client's clock may be this far ahead. */
+const LEAST_WINDOW_MS = 5 * 60_000
+
+/** A place's own log is read from its end back to here; one that does not reach so far back says `may_have_been`. */
+export function windowStart(
+  { claimedAt, submittedAt }: { readonly claimedAt: Instant; readonly submittedAt: Instant },
+  removedWithinMs = 0,
+): Instant {
+  return Math.min(claimedAt, submittedAt) - Math.max(removedWithinMs, LEAST_WINDOW_MS)
+}
+
 /** How far a destination's clock is behind ours, by the `Date` of its answer; undefined where it does not tell. Milliseconds. */
 export function clockBehindMs(headers: Headers, now: Instant): number | undefined {
   const theirNow = Date.parse(headers.get('date') ?? '')

@@ -15,6 +15,7 @@ export interface Claim<P = JsonObject> {
   readonly params: P
   readonly claimedAt: Instant
   readonly deadlineAt: Instant
+  readonly submittedAt: Instant
 }
 
 export interface Verifier<P extends TSchema = TSchema, F extends TSchema = TSchema> {

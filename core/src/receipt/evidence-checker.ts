@@ -1,13 +1,15 @@
 /** Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out. */
 import { utf8 } from '../encoding.ts'
-import { type CheckRecord, FAILURE_CODES, isRead, MARKS } from '../evidence.ts'
+import { type CheckRecord, FAILURE_CODES, isRead, MARKS, showsOutcome } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { ACTION_PATTERN, type Rules } from '../profile.ts'
+import { ACTION_PATTERN, type ActionProfile, type Rules } from '../profile.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
+import { FRESH_MS } from '../rules/v3.ts'
 import { formatInstant, parseInstant } from '../time.ts'
+import type { Closing } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
 import { sha256Text } from './digest.ts'
-import { caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
+import { type Case, caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
 import { canonicalize } from './jcs.ts'
 import { array, closedObject, integer, matching, object, oneOf, type Shape, text } from './shape.ts'
 import { parseStrictJson } from './strict-json.ts'
@@ -26,8 +28,17 @@ export type EvidenceFinding =
     }
   | { readonly evidence: 'follows'; readonly rules: 'published' | 'unknown' | 'differs' }
 
-/** The rules of a profile as its author or the service publishes them; `undefined` where the reader knows none. */
-export type PublishedRules = (action: string, version: string) => Rules | undefined
+/** The rules of a profile as its author or the service publishes them. What older services do not publish is absent, and not compared. */
+export interface PublishedProfile extends Rules {
+  readonly maxDeadlineMs?: number
+  readonly closing?: Closing
+  readonly shows?: ActionProfile['shows']
+  /** The fact that shows what was found for a param or for `target`, where it has another name. */
+  readonly found?: Readonly<Record<string, string>>
+}
+
+/** `undefined` where the reader knows none. */
+export type PublishedRules = (action: string, version: string) => PublishedProfile | undefined
 
 /**
  * @param body a receipt's body, checked already
@@ -47,9 +58,10 @@ export function checkEvidence(
   if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
-  const differs = tryDifferences(body, document)
+  const published = publishedRules(document.profile.action, document.profile.version)
+  const differs = tryDifferences(body, document, published)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
-  return { evidence: 'follows', rules: compareRules(document, publishedRules) }
+  return { evidence: 'follows', rules: compareRules(document, published) }
 }
 
 /** `null` for what cannot be evidence, whatever its version. */
@@ -69,9 +81,13 @@ function isOfUnknownVersion(value: JsonValue): boolean {
 }
 
 /** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
-function tryDifferences(body: JsonObject, document: EvidenceDocument): string[] {
+function tryDifferences(
+  body: JsonObject,
+  document: EvidenceDocument,
+  published: PublishedProfile | undefined,
+): string[] {
   try {
-    return differences(body, document)
+    return differences(body, document, published)
   } catch (error) {
     if (error instanceof RangeError) return ['form']
     throw error
@@ -79,7 +95,7 @@ function tryDifferences(body: JsonObject, document: EvidenceDocument): string[] 
 }
 
 /** The members of the signed body that the evidence says otherwise. */
-function differences(body: JsonObject, document: EvidenceDocument): string[] {
+function differences(body: JsonObject, document: EvidenceDocument, published: PublishedProfile | undefined): string[] {
   const decided = caseOf(document)
   const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing)
   if (!decision) return ['verdict']
@@ -107,11 +123,60 @@ function differences(body: JsonObject, document: EvidenceDocument): string[] {
     ([name, [signed, shown]]) => !isSame(signed, shown) || (name === 'observation.source' && !isOnePlace),
   )
   const isInOrder =
-    decided.checks.every(({ sentAt, answeredAt }) => sentAt <= answeredAt) &&
+    isOrdered(decided) &&
     // A decision follows the last check at once: waiting until the time is over would be another decision.
     last.answeredAt === decided.decidedAt &&
     decided.decidedAt <= parseInstant(String(body.issued_at))!
-  return [...differing.map(([name]) => name), ...(isInOrder ? [] : ['order'])]
+  return [
+    ...differing.map(([name]) => name),
+    ...(isInOrder ? [] : ['order']),
+    ...(decidesBefore(decided) ? ['checks'] : []),
+    ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
+    ...(published ? publishedDifferences(claim, decided, published) : []),
+  ]
+}
+
+function isOrdered({ claim, checks }: Case): boolean {
+  return checks.every(
+    ({ sentAt, answeredAt }, index) =>
+      sentAt <= answeredAt && sentAt >= (index === 0 ? claim.submittedAt : checks[index - 1]!.sentAt),
+  )
+}
+
+/** An earlier check decided already: what a host that goes on until it likes the verdict would write. */
+function decidesBefore({ rules, claim, checks, closing }: Case): boolean {
+  return checks
+    .slice(0, -1)
+    .some(
+      ({ answeredAt }, index) => decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing) !== undefined,
+    )
+}
+
+/** No host takes an answer for younger than the profile says. Rules 1 take no age from it. */
+function isAsOldAsPublished({ rules, checks }: Case): boolean {
+  const { rulesVersion, ageMs: least = 0 } = rules
+  return rulesVersion === 1 || checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
+}
+
+function publishedDifferences(
+  signed: JsonObject,
+  { claim, checks }: Case,
+  { maxDeadlineMs = Number.POSITIVE_INFINITY, shows = {}, found = {} }: PublishedProfile,
+): string[] {
+  const isTooLate = claim.deadlineAt - claim.claimedAt > maxDeadlineMs
+  const { target, params } = signed as { readonly target?: JsonValue; readonly params?: JsonObject }
+  const claimed: JsonObject = { ...params, ...(target === undefined ? {} : { target }) }
+  // A fact of another name than its param is compared by verifiers alone where names are written in several ways.
+  const isContradicted = (facts: JsonObject) =>
+    Object.entries(shows).some(([fact, value]) => facts[fact] !== undefined && facts[fact] !== value) ||
+    Object.entries(found).some(([param, fact]) => {
+      const [said, seen] = [claimed[param], facts[fact]]
+      return param !== 'target' && said !== undefined && seen !== undefined && !isSame(said, seen)
+    })
+  const contradicts = checks.some(
+    (check) => showsOutcome(check) && isRead(check) && isContradicted(check.observation.facts),
+  )
+  return [...(isTooLate ? ['observation.deadline_at'] : []), ...(contradicts ? ['observation.facts'] : [])]
 }
 
 /** A read at another place must not carry the verdict of one that is signed as read here. */
@@ -128,17 +193,18 @@ function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boole
 }
 
 function compareRules(
-  { profile, rules, rules_version }: EvidenceDocument,
-  publishedRules: PublishedRules,
+  { rules, rules_version }: EvidenceDocument,
+  published: PublishedProfile | undefined,
 ): 'published' | 'unknown' | 'differs' {
-  const published = publishedRules(profile.action, profile.version)
   if (!published) return 'unknown'
-  const { required, toleranceMs, ageMs = 0, removedWithinMs = 0, rulesVersion } = published
+  const { required, toleranceMs, ageMs = 0, removedWithinMs = 0, freshMs = FRESH_MS, rulesVersion, closing } = published
   const isPublished =
     isSame(required, rules.required) &&
     toleranceMs === rules.tolerance_ms &&
     ageMs === rules.age_ms &&
     removedWithinMs === rules.removed_within_ms &&
+    freshMs === (rules.fresh_ms ?? FRESH_MS) &&
+    (closing === undefined || (closing.closingMs === rules.closing_ms && closing.graceMs === rules.grace_ms)) &&
     rulesVersion === rules_version
   return isPublished ? 'published' : 'differs'
 }
@@ -188,14 +254,17 @@ const isDocument = closedObject({
   evidence_version: oneOf(1),
   rules_version: integer(1),
   profile: closedObject({ action: matching(new RegExp(ACTION_PATTERN)), version: matching(/^\d+$/) }),
-  rules: closedObject({
-    required,
-    tolerance_ms: lengthMs,
-    age_ms: lengthMs,
-    removed_within_ms: lengthMs,
-    closing_ms: lengthMs,
-    grace_ms: lengthMs,
-  }),
+  rules: closedObject(
+    {
+      required,
+      tolerance_ms: lengthMs,
+      age_ms: lengthMs,
+      removed_within_ms: lengthMs,
+      closing_ms: lengthMs,
+      grace_ms: lengthMs,
+    },
+    { fresh_ms: lengthMs },
+  ),
   claim: closedObject({ claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }),
   decided_at: timestamp,
   checks: (value) => Array.isArray(value) && value.length > 0 && value.every(check),

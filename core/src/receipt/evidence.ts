@@ -11,6 +11,7 @@ import {
 } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import type { FieldRole, Rules } from '../profile.ts'
+import { FRESH_MS } from '../rules/v3.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
 import { toWireSource, type WireSource } from './body.ts'
@@ -63,6 +64,8 @@ export type EvidenceDocument = {
     readonly tolerance_ms: number
     readonly age_ms: number
     readonly removed_within_ms: number
+    /** Since rules 3. */
+    readonly fresh_ms?: number
     readonly closing_ms: number
     readonly grace_ms: number
   }
@@ -129,6 +132,7 @@ function evidenceDocument(
     rules: {
       age_ms: rules.ageMs ?? 0,
       closing_ms: closing.closingMs,
+      ...(rules.rulesVersion >= 3 ? { fresh_ms: rules.freshMs ?? FRESH_MS } : {}),
       grace_ms: closing.graceMs,
       removed_within_ms: rules.removedWithinMs ?? 0,
       required: rules.required,
@@ -196,6 +200,7 @@ export function caseOf(document: EvidenceDocument): Case {
       toleranceMs: rules.tolerance_ms,
       ageMs: rules.age_ms,
       removedWithinMs: rules.removed_within_ms,
+      ...(rules.fresh_ms === undefined ? {} : { freshMs: rules.fresh_ms }),
     },
     closing: { closingMs: rules.closing_ms, graceMs: rules.grace_ms },
     claim: {

@@ -1,8 +1,8 @@
 /** The rules of profiles as a service publishes them, against which the rules in evidence are held. */
 import type { ProfileList } from '../api/profile.ts'
-import { isJsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { Rules } from '../profile.ts'
-import type { PublishedRules } from './evidence-checker.ts'
+import type { PublishedProfile, PublishedRules } from './evidence-checker.ts'
 
 type Profile = ProfileList['profiles'][number]
 
@@ -27,8 +27,11 @@ function profilesIn(text: string): readonly Profile[] {
 }
 
 /** Undefined where they are no rules. */
-function rulesOf({ required, tolerance_ms, age_ms, removed_within_ms, rules_version }: Profile): Rules | undefined {
-  const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version].every(Number.isSafeInteger)
+function rulesOf(profile: Profile): PublishedProfile | undefined {
+  const { required, tolerance_ms, age_ms, removed_within_ms, rules_version } = profile
+  const { fresh_ms, closing_ms, grace_ms, max_deadline_ms, shows, words } = profile as Partial<Profile>
+  const lengths = [fresh_ms, closing_ms, grace_ms, max_deadline_ms].filter((length) => length !== undefined)
+  const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version, ...lengths].every(Number.isSafeInteger)
   const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
   if (!isWhole || !roles.every((role) => role === 'target' || role === 'content')) return undefined
   return {
@@ -37,5 +40,16 @@ function rulesOf({ required, tolerance_ms, age_ms, removed_within_ms, rules_vers
     toleranceMs: tolerance_ms,
     ageMs: age_ms,
     removedWithinMs: removed_within_ms,
+    ...(fresh_ms === undefined ? {} : { freshMs: fresh_ms }),
+    ...(max_deadline_ms === undefined ? {} : { maxDeadlineMs: max_deadline_ms }),
+    ...(closing_ms === undefined || grace_ms === undefined
+      ? {}
+      : { closing: { closingMs: closing_ms, graceMs: grace_ms } }),
+    ...(isPlain(shows) ? { shows: shows as Required<PublishedProfile>['shows'] } : {}),
+    ...(isPlain(words?.found) ? { found: words.found } : {}),
   }
+}
+
+function isPlain(value: unknown): value is JsonObject {
+  return isJsonObject(value as JsonValue)
 }

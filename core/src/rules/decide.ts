@@ -4,6 +4,7 @@ import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdict.ts'
 import { decideByRules1 } from './v1.ts'
 import { decideByRules2 } from './v2.ts'
+import { decideByRules3 } from './v3.ts'
 
 type Decide = (
   rules: Rules,
@@ -13,7 +14,7 @@ type Decide = (
   closing: Closing,
 ) => Decision | undefined
 
-const VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1, 2: decideByRules2 }
+const VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1, 2: decideByRules2, 3: decideByRules3 }
 
 export function knowsRules(rulesVersion: number): boolean {
   return Object.hasOwn(VERSIONS, rulesVersion)

@@ -121,7 +121,7 @@ export function largestAge({ ageMs = 0 }: Pick<Rules, 'ageMs'>, checks: readonly
 }
 
 /** The answer shows the state at this moment or a later one. */
-function shownAt({ sentAt, ageMs = 0 }: ReadRecord): Instant {
+export function shownAt({ sentAt, ageMs = 0 }: ReadRecord): Instant {
   return sentAt - ageMs
 }
 
@@ -130,7 +130,7 @@ function waitsBeyond(last: CheckRecord, end: Instant): boolean {
 }
 
 /** The rows for an outcome that is there as claimed; `undefined` when its interval straddles a boundary. */
-function placeInTime(
+export function placeInTime(
   { notBefore, notAfter }: Interval,
   inTimeUntil: Instant,
   deadlineAt: Instant,
@@ -147,6 +147,6 @@ function isConfirmed({ sentAt }: CheckRecord, reads: readonly ReadRecord[]): boo
   return reads.some((read) => Math.abs(read.sentAt - sentAt) >= CONFIRMATION_MS)
 }
 
-function unverifiable(reasonCode: ReasonCode, basis: CheckRecord): Decision {
+export function unverifiable(reasonCode: ReasonCode, basis: CheckRecord): Decision {
   return { verdict: { value: 'unverifiable', reasonCode }, basis }
 }

@@ -135,7 +135,8 @@ async function tellOpen(
     const verifier = lane.verifierFor(row.claim.action)
     const claimedAt = row.claim.claimedAt ?? clock.now()
     const connection = row.connection === undefined ? (options.connection ?? null) : row.connection
-    const claim = { action: verifier?.profile.action ?? '', claimedAt, deadlineAt: claimedAt + 60_000, ...row.claim }
+    const times = { claimedAt, deadlineAt: claimedAt + 60_000, submittedAt: claimedAt }
+    const claim = { action: verifier?.profile.action ?? '', ...times, ...row.claim }
     if (verifier) await lane.check({ claim, connection, doing: { check: 'close.nothing-open' } }).catch(() => {})
   }
   await lane.close().catch(() => {})

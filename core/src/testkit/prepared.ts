@@ -35,9 +35,10 @@ export function prepareCase(
   const deadlineAt = given.deadlineAt ?? claimedAt + profile.deadlineMs
   const normalized = normalize(verifier, { target, params }, findings, row.name)
   if (!normalized) return undefined
-  const claim: Claim = { action, ...normalized, claimedAt, deadlineAt }
+  const submittedAt = claimedAt + (row.submittedAfterMs ?? USUAL_DELAY_MS)
+  const claim: Claim = { action, ...normalized, claimedAt, deadlineAt, submittedAt }
   const sees = typeof row.sees === 'function' ? row.sees(value) : row.sees
-  return { row, verifier, claim, sees, submittedAt: claimedAt + (row.submittedAfterMs ?? USUAL_DELAY_MS) }
+  return { row, verifier, claim, sees, submittedAt }
 }
 
 interface PrepareOptions {

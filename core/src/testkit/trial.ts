@@ -150,7 +150,7 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
   })
   const answeredAt = MACHINE.now()
   const record = withStatus(recordOf(outcome, profile, sentAt, answeredAt), outcome)
-  const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt: sentAt }
+  const times = { claimedAt: claim.claimedAt, deadlineAt: claim.deadlineAt, submittedAt: claim.submittedAt }
   const decision = decide(profile, times, [record], answeredAt)
   const origin = requests[0] && new URL(requests[0].url).origin
   const earlier = given.recording
@@ -185,7 +185,8 @@ function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadli
   }
   const plain = check({ target, params })
   const normal = verifier.normalize ? check(verifier.normalize(structuredClone(plain) as never) as typeof plain) : plain
-  return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs }
+  const submittedAt = MACHINE.now()
+  return { action, ...normal, claimedAt, deadlineAt: deadlineAt ?? claimedAt + profile.deadlineMs, submittedAt }
 }
 
 /** @throws TrialError */

@@ -69,6 +69,7 @@ export function acting<F>(action: string, reader: keyof Readers<unknown>, params
       params: { ...params, ...row.params },
       claimedAt: NOON,
       deadlineAt: NOON + verifier.profile.deadlineMs,
+      submittedAt: NOON,
     }
     const connection = { id: 'conn_1', provider: 'plain', options: {} }
     const { facts, ageMs, ...seen } = await verifier.check(claim, { ...context, connection })

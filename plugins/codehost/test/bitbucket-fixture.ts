@@ -55,7 +55,14 @@ async function world(t: Test, provider: string, clock: { now: number }, standIn:
     { target = 'acme/app', claimedAt = NOON, ...more }: LookOptions = {},
   ) {
     const verifier = verifiers.find(({ profile }) => profile.action === action)!
-    const claim: Claim = { action, target, params, claimedAt, deadlineAt: claimedAt + 15 * MINUTE }
+    const claim: Claim = {
+      action,
+      target,
+      params,
+      claimedAt,
+      deadlineAt: claimedAt + 15 * MINUTE,
+      submittedAt: claimedAt,
+    }
     return check(verifier, claim, createContext({ now: () => clock.now, connection, ...more }))
   }
 

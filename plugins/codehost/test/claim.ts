@@ -31,5 +31,6 @@ export function claimOf({
     },
     claimedAt,
     deadlineAt: claimedAt + 15 * MINUTE_MS,
+    submittedAt: claimedAt,
   }
 }

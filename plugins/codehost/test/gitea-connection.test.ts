@@ -56,7 +56,14 @@ t.test('a connection fits by its host, with the path, and by the owners', async 
   const type = connections.get('gitea')!
   const fits = (base_url: string, host?: string, owners?: string[]) => {
     const params = host === undefined ? {} : { host }
-    const claim = { action: 'codehost.commit.push', target: 'acme/app', params, claimedAt: 0, deadlineAt: 0 }
+    const claim = {
+      action: 'codehost.commit.push',
+      target: 'acme/app',
+      params,
+      claimedAt: 0,
+      deadlineAt: 0,
+      submittedAt: 0,
+    }
     return type.fits({ base_url, ...(owners ? { owners } : {}) }, claim)
   }
   t.ok(fits('https://git.example.com'))

@@ -51,7 +51,7 @@ export async function atGitea(
     params: JsonObject,
     { target = 'acme/app', claimedAt = NOON, ...more }: LookOptions = {},
   ): Promise<Observation> {
-    const claim = { action, target, params, claimedAt, deadlineAt: claimedAt + 15 * MINUTE }
+    const claim = { action, target, params, claimedAt, deadlineAt: claimedAt + 15 * MINUTE, submittedAt: claimedAt }
     const context = createContext({ connection: connect(), now: () => clock.now, ...more })
     return check(verifierOf(action), claim, context)
   }

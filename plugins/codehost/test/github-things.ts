@@ -44,7 +44,7 @@ export async function atGitHub(t: Test, { isPrivate = false } = {}) {
     const connection =
       token === undefined ? null : { id: 'conn_1', provider: 'github', options: { token, base_url: github.url } }
     const context = createContext({ now: () => clock.now, previous, connection, ...rest })
-    return check(verifier, { ...claim, deadlineAt: NOON + verifier.profile.deadlineMs }, context)
+    return check(verifier, { ...claim, deadlineAt: NOON + verifier.profile.deadlineMs, submittedAt: NOON }, context)
   }
 
   /** A token that shows the repository. */

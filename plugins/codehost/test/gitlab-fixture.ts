@@ -57,7 +57,7 @@ export async function atGitLab(t: Test, given: ForgeRepositoryOptions & { readon
   async function look(action: string, params: JsonObject, given: LookOptions = {}): Promise<Observation> {
     const { target = repository.slug, at = NOON + 10 * MINUTE, claimedAt = NOON, options, ...context } = given
     clock.now = Math.max(clock.now, at)
-    const claim = { action, target, params, claimedAt, deadlineAt: claimedAt + 15 * MINUTE }
+    const claim = { action, target, params, claimedAt, deadlineAt: claimedAt + 15 * MINUTE, submittedAt: claimedAt }
     const connection = connect(options)
     return verifierOf(action).check(claim, createContext({ now: () => clock.now, connection, ...context })) as never
   }

@@ -64,7 +64,14 @@ function contextOf(outbound: ReturnType<typeof outboundTo>, origin: string) {
 }
 
 function check(target: string, params: JsonObject, context: CheckContext): Promise<Observation> {
-  const claim = { action: 'http.url.status', target, params, claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + 600_000 }
+  const claim = {
+    action: 'http.url.status',
+    target,
+    params,
+    claimedAt: CLAIMED_AT,
+    deadlineAt: CLAIMED_AT + 600_000,
+    submittedAt: CLAIMED_AT,
+  }
   return verifier.check(claim, context) as Promise<Observation>
 }
 
@@ -178,7 +185,7 @@ t.test('names in Unicode are read however often', async (t) => {
 
 t.test('without a connection, addresses are read at the usual port alone', async (t) => {
   const source = (target: string) =>
-    verifier.anonymousSource!({ action: '', target, params: {}, claimedAt: 0, deadlineAt: 0 })
+    verifier.anonymousSource!({ action: '', target, params: {}, claimedAt: 0, deadlineAt: 0, submittedAt: 0 })
   t.same(source('https://a.example/x'), { provider: 'site', baseUrl: 'https://a.example' })
   t.equal(source('https://a.example:8443/x'), undefined)
   t.throws(() => source('https://a|b.example/'), { code: 'unsupported_target' })
@@ -187,7 +194,7 @@ t.test('without a connection, addresses are read at the usual port alone', async
 
 t.test('a connection is for the claims of its site', async (t) => {
   const fits = (base_url: string, target: string) =>
-    site.fits({ base_url }, { action: '', target, params: {}, claimedAt: 0, deadlineAt: 0 })
+    site.fits({ base_url }, { action: '', target, params: {}, claimedAt: 0, deadlineAt: 0, submittedAt: 0 })
   t.ok(fits('https://a.example:8443', 'https://a.example:8443/x'))
   t.ok(fits('https://A.example/', 'https://a.example/'))
   t.notOk(fits('https://a.example:8443', 'https://a.example/'))

@@ -47,6 +47,7 @@ export function claimOf({ target, params = {} }: Pick<Asked, 'target' | 'params'
     params: { version: '1.0.0', ...params },
     claimedAt: NOON,
     deadlineAt: NOON + 30 * MINUTE,
+    submittedAt: NOON,
   }
 }
 

@@ -178,11 +178,16 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   }
 
   async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
-    const sentAt = now()
+    // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
+    const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
+    const readAt = now()
+    const sentAt = Math.max(readAt, earliest)
     let plugin: PluginName | undefined
     const failed = (failure: Failure): CheckRecord => {
       return { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
     }
+    // Times by a wrong clock are no evidence.
+    if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
     if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
     let secrets = NO_SECRETS
     try {
@@ -233,6 +238,8 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 }
 
 const SHORTEST_CHECK_MS = 500
+/** Between the clocks of two hosts. */
+const LARGEST_SKEW_MS = 5000
 
 /** @throws BreachError for a check that asked for what it may not: whatever the plugin made of the refusal */
 async function unbreached(requests: CheckRequests, work: Promise<unknown>): Promise<unknown> {
@@ -267,6 +274,6 @@ function toGiven({ id, provider, options }: OpenConnection): Connection {
 }
 
 /** The part of a claim that a verifier sees. */
-export function toClaim({ action, target, params, claimedAt, deadlineAt }: ClaimRow): Claim {
-  return { action, target, params, claimedAt, deadlineAt }
+export function toClaim({ action, target, params, claimedAt, deadlineAt, submittedAt }: ClaimRow): Claim {
+  return { action, target, params, claimedAt, deadlineAt, submittedAt }
 }

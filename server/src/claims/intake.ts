@@ -84,7 +84,14 @@ export async function planClaim(
 
   const own = registered && registered.providers.length > 0 ? await connections() : []
   const { target, params } = await normalized(registered, own, { target: input.target, params: input.params })
-  const claim: Claim = { action: input.action, target, params, claimedAt: input.claimedAt, deadlineAt }
+  const claim: Claim = {
+    action: input.action,
+    target,
+    params,
+    claimedAt: input.claimedAt,
+    deadlineAt,
+    submittedAt: now,
+  }
   const { access, connectionId, origin } = registered
     ? await chooseAccess(claim, registered, { registry, sources }, own)
     : { access: 'unsupported_action' as const, ...NOWHERE }

@@ -1,5 +1,7 @@
 /** Builds the HTTP interface as a Fastify instance. */
+
 import type { ActionProfile } from '@claimcheck/core'
+import type { ProfileList } from '@claimcheck/core/api'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ClaimService } from '../claims/claims.ts'
@@ -76,8 +78,8 @@ export interface AppOptions {
   readonly receiptPage?: (receiptId: string) => string
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
-  /** In every version that is loaded. */
-  readonly allProfiles: readonly ActionProfile[]
+  /** The answer of `GET /v1/profiles`. */
+  readonly published: ProfileList
   /** Actions that need no connection. */
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
@@ -166,7 +168,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       open.addHook('onRequest', cachePublicly)
       logRoutes(open, services.log)
       keyRoutes(open, options.keyDocument)
-      profileRoutes(open, options.allProfiles)
+      profileRoutes(open, options.published)
       if (options.securityContact) securityTxtRoute(open, options.securityContact)
     })
     await api.register(async (open: App) => {

@@ -2,7 +2,7 @@
 
 import { actionRules, type Desk, DeskError } from '@claimcheck/cli/mcp/desk'
 import type { ActionProfile, JsonObject } from '@claimcheck/core'
-import { type ClaimRequest, claimRequest } from '@claimcheck/core/api'
+import { type ClaimRequest, claimRequest, type ProfileList } from '@claimcheck/core/api'
 import { checkBundle, treeSizeIn } from '@claimcheck/core/checker'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
@@ -10,7 +10,6 @@ import type { ClaimService } from '../claims/claims.ts'
 import { type Credential, speaksFor, spenderOf } from '../http/credential.ts'
 import { inOneLine, refusalOf } from '../http/errors.ts'
 import { isId } from '../http/route.ts'
-import { profileList } from '../http/routes/profiles.ts'
 import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../http/wire/claim.ts'
 import { toConnectionList } from '../http/wire/connection.ts'
 import { toConsistencyProof } from '../http/wire/log.ts'
@@ -25,8 +24,8 @@ export interface DeskParts {
   readonly connections: Pick<ConnectionService, 'list'>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
-  /** In every version that is loaded. */
-  readonly allProfiles: readonly ActionProfile[]
+  /** The answer of `GET /v1/profiles`. */
+  readonly published: ProfileList
   readonly publicActions: readonly string[]
   readonly keyDocument: () => Promise<object | string>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
@@ -34,7 +33,7 @@ export interface DeskParts {
 
 /** @returns the desk of each credential */
 export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk {
-  const { claims, receipts, log, connections, profiles, allProfiles, publicActions, keyDocument, logger } = parts
+  const { claims, receipts, log, connections, profiles, published, publicActions, keyDocument, logger } = parts
   const readClaim = claimReader(profiles)
   const rules = actionRules(claimRequest(profiles))
 
@@ -69,7 +68,7 @@ export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk
     const bundle = {
       receipt: text,
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
-      profiles: JSON.stringify(profileList(allProfiles)),
+      profiles: JSON.stringify(published),
       tree_head: treeHead,
       ...(path === undefined ? {} : { consistency: JSON.stringify(path) }),
       ...(evidence === undefined ? {} : { evidence }),
@@ -83,7 +82,7 @@ export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk
     return {
       checkedBy: 'service',
       actions: async () => rules,
-      profiles: async () => profileList(allProfiles),
+      profiles: async () => published,
       connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
       submit: (request: ClaimRequest) =>
         refusing(async () => {

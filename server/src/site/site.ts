@@ -18,7 +18,7 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
   readonly receipts: ReceiptService
   readonly registry: Registry
   readonly signingKeys: Pick<SigningKeys, 'document'>
-  readonly config: Pick<Config, 'securityContact' | 'verifierPackage'>
+  readonly config: Pick<Config, 'securityContact' | 'verifierPackage' | 'checks'>
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
@@ -40,7 +40,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
     receipts,
     log,
     keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
-    profiles: profileList(registry.allProfiles()),
+    profiles: profileList(registry.allProfiles(), config.checks),
     ownAddress,
     commandLine,
   }

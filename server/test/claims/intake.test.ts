@@ -444,7 +444,7 @@ t.test('hosts to choose are those of the places that plugins name, and a plugin 
   const registered = named.verifierFor(profile.action)!
   const places = { registry: named, sources: { isListed: () => false } }
   const both = [connection('1', 'one', 'a'), connection('2', 'one', 'b')]
-  const claim = { ...input, params: {}, deadlineAt: NOON }
+  const claim = { ...input, params: {}, deadlineAt: NOON, submittedAt: NOON }
   t.strictSame(await hostsToChoose(claim, registered, places, both), {
     hosts: ['a.lists.example', 'b.lists.example'],
     alike: 0,

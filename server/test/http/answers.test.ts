@@ -1,4 +1,6 @@
+import { CLOSING } from '@claimcheck/core'
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
+import { profileList } from '@claimcheck/server/http/routes/profiles'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'
@@ -10,7 +12,7 @@ const RECEIPT = '{ "body" : {"receipt_id":"rcpt_1"} , "signature":{} }'
 const EVIDENCE = '{"b" : 1,  "a":"\u00e9\\u00e9"}'
 
 const app = await startApp({
-  allProfiles: [PROFILE, { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 }],
+  published: profileList([PROFILE, { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 }], CLOSING),
   services: {
     claims: memoryClaims(),
     keys: memoryKeys({}),
@@ -58,6 +60,9 @@ t.test('the rules and the words of every loaded version of a profile are publish
     max_deadline_ms: 86_400_000,
     age_ms: 0,
     removed_within_ms: 0,
+    fresh_ms: 10_000,
+    closing_ms: 30_000,
+    grace_ms: 120_000,
     words: PROFILE.words,
     titles: { params: { branch: 'Branch' }, facts: {} },
   }

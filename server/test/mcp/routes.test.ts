@@ -68,6 +68,6 @@ const PARTS = {
   },
   publicUrl: undefined,
   profiles: [],
-  allProfiles: [],
+  published: { profiles: [] },
   publicActions: [],
 } as unknown as McpParts

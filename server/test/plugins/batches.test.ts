@@ -70,7 +70,14 @@ async function start(t: Test, trusted: boolean, delayMs: () => number = () => 5)
     const guard = { timer, now: Date.now, origin: url, throughConnection: true, reach, secrets, limits }
     const requests = outbound.forCheck(guard)
     const params = fault === undefined ? {} : { fault }
-    const claim = { action: 'test.list.have', target, params, claimedAt: startedAt, deadlineAt: startedAt + HOUR_MS }
+    const claim = {
+      action: 'test.list.have',
+      target,
+      params,
+      claimedAt: startedAt,
+      deadlineAt: startedAt + HOUR_MS,
+      submittedAt: startedAt,
+    }
     // As the service ends a check.
     const ending = globalThis.setTimeout(() => timer.abort(), limitMs)
     try {

@@ -16,7 +16,14 @@ import { profile } from '../support/profile.ts'
 import { loaded } from '../support/registry.ts'
 
 const TOKEN = 's3cret-token'
-const claim: Claim = { action: profile.action, target: 'a', params: { content: 'b' }, claimedAt: 1, deadlineAt: 2 }
+const claim: Claim = {
+  action: profile.action,
+  target: 'a',
+  params: { content: 'b' },
+  claimedAt: 1,
+  deadlineAt: 2,
+  submittedAt: 1,
+}
 const connection = { id: 'conn_1', provider: 'test', options: { host: 'a.example', token: TOKEN } }
 
 /** Every call of a plugin, and what it was given. */

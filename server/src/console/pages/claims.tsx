@@ -166,8 +166,8 @@ export function claimRoutes(app: App, services: ClaimServices): void {
   ): Promise<HostChoice | undefined> {
     const registered = registry.verifierFor(profile.action, profile.version)
     if (access !== 'ambiguous_claim' || !registered) return undefined
-    const { action, target, claimedAt, deadlineAt } = claim
-    const claimed = { action, target, params, claimedAt, deadlineAt }
+    const { action, target, claimedAt, deadlineAt, submittedAt } = claim
+    const claimed = { action, target, params, claimedAt, deadlineAt, submittedAt }
     return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
   }
 

@@ -1,11 +1,10 @@
 /** The published rules of every loaded profile, against which anyone holds the rules in the evidence of a receipt. */
-import type { ActionProfile, JsonValue } from '@claimcheck/core'
+import { type ActionProfile, type Closing, FRESH_MS, type JsonValue } from '@claimcheck/core'
 import { ProfileList } from '@claimcheck/core/api'
 import type { App } from '../instance.ts'
 import { errors } from '../route.ts'
 
-export function profileRoutes(app: App, profiles: readonly ActionProfile[]): void {
-  const list = profileList(profiles)
+export function profileRoutes(app: App, list: ProfileList): void {
   app.get('/v1/profiles', {
     schema: {
       operationId: 'listProfiles',
@@ -18,11 +17,11 @@ export function profileRoutes(app: App, profiles: readonly ActionProfile[]): voi
   })
 }
 
-export function profileList(profiles: readonly ActionProfile[]): ProfileList {
-  return { profiles: profiles.map(toWire) }
+export function profileList(profiles: readonly ActionProfile[], closing: Closing): ProfileList {
+  return { profiles: profiles.map((profile) => toWire(profile, closing)) }
 }
 
-function toWire(profile: ActionProfile): ProfileList['profiles'][number] {
+function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): ProfileList['profiles'][number] {
   return {
     action: profile.action,
     version: profile.version,
@@ -34,6 +33,10 @@ function toWire(profile: ActionProfile): ProfileList['profiles'][number] {
     max_deadline_ms: profile.maxDeadlineMs,
     age_ms: profile.ageMs ?? 0,
     removed_within_ms: profile.removedWithinMs ?? 0,
+    fresh_ms: profile.freshMs ?? FRESH_MS,
+    closing_ms: closingMs,
+    grace_ms: graceMs,
+    ...(profile.shows ? { shows: profile.shows } : {}),
     words: profile.words as ProfileList['profiles'][number]['words'],
     titles: { params: titlesIn(profile.params), facts: titlesIn(profile.facts) },
   }

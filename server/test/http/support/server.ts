@@ -1,10 +1,13 @@
 /** The real HTTP layer on a real socket, over services in memory. */
+
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { ActionProfile } from '@claimcheck/core'
+import { CLOSING } from '@claimcheck/core'
 import { Type } from '@claimcheck/core/plugin'
 import { createCounters } from '@claimcheck/server/hosts/counters'
 import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
+import { profileList } from '@claimcheck/server/http/routes/profiles'
 import type { FastifyBaseLogger } from 'fastify'
 import { words } from '../../support/profile.ts'
 import { UNREAD } from '../../support/rows.ts'
@@ -90,7 +93,7 @@ export async function startApp(over: Partial<AppOptions> = {}) {
       ]),
     },
     profiles: [PROFILE],
-    allProfiles: [PROFILE],
+    published: profileList([PROFILE], CLOSING),
     publicActions: ['codehost.commit.push'],
     keyDocument: async () => ({ issuer: 'Claimcheck' }),
     readiness: async () => ({ ok: true, problems: [] }),

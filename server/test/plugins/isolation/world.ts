@@ -98,7 +98,8 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
       limits: verifier.limits,
     })
     const params = { ...(deed === undefined ? {} : { deed }), ...(at === undefined ? {} : { at }) }
-    const claim = { action: 'test.deed.do', target, params, claimedAt: Date.now(), deadlineAt: Date.now() + 60_000 }
+    const now = Date.now()
+    const claim = { action: 'test.deed.do', target, params, claimedAt: now, deadlineAt: now + 60_000, submittedAt: now }
     try {
       return await verifier.check({ claim, connection, previous: [], requests, timer, share, origin: url })
     } catch (error) {
