@@ -45,19 +45,30 @@ const RULES: Rules = {
   removedWithinMs: 24 * 60 * MINUTE_MS,
 }
 
+/** The same action by the newest rules. */
+const RULES_3: Rules = { ...RULES, rulesVersion: 3, freshMs: 10_000 }
+
 /** As `GET /v1/profiles` answers, with the members that checkers compare. */
 export const PROFILES = {
-  profiles: [
-    {
-      action: ACTION,
-      version: '2',
-      rules_version: RULES.rulesVersion,
-      required: RULES.required,
-      tolerance_ms: RULES.toleranceMs,
-      age_ms: RULES.ageMs,
-      removed_within_ms: RULES.removedWithinMs,
-    },
-  ],
+  profiles: [RULES, RULES_3].map((rules) => ({
+    action: ACTION,
+    version: versionOf(rules),
+    rules_version: rules.rulesVersion,
+    required: rules.required,
+    tolerance_ms: rules.toleranceMs,
+    age_ms: rules.ageMs,
+    removed_within_ms: rules.removedWithinMs,
+    fresh_ms: 10_000,
+    max_deadline_ms: 24 * 60 * MINUTE_MS,
+    closing_ms: CLOSING.closingMs,
+    grace_ms: CLOSING.graceMs,
+    shows: { on_branch: true },
+    words: { found: { sha: 'head' } },
+  })),
+}
+
+function versionOf({ rulesVersion }: Rules): string {
+  return String(rulesVersion)
 }
 
 interface Seen {
@@ -112,13 +123,36 @@ const GOOD: readonly [name: string, description: string, checks: readonly CheckR
   ['withheld-source', 'Read at an address that is withheld.', [present(5000, { source: WITHHELD })]],
 ]
 
+/** By rules 3. */
+const GOOD_3: typeof GOOD = [
+  ['by-rules-3-verified', 'Seen in time.', [absent(1000), present(5000)]],
+  [
+    'by-rules-3-failed-without-a-log',
+    'Not there just after the submission, nor at the deadline.',
+    [absent(1000), absent(D)],
+  ],
+  ['by-rules-3-failed-by-the-log', 'A whole log shows nothing.', [absent(L, { stays: [] }), absent(D, { stays: [] })]],
+  [
+    'by-rules-3-unverifiable-without-a-log',
+    'First looked for too long after the submission.',
+    [absent(9000), absent(D)],
+  ],
+  [
+    'by-rules-3-unverifiable-cut-log',
+    'The log could not be read back far enough.',
+    [absent(1000, { mark: 'may_have_been' }), absent(D, { mark: 'may_have_been' })],
+  ],
+]
+
+const BLAMED = [elsewhere(1000, { mark: 'final' }), elsewhere(4000, { mark: 'final' })]
+
 interface Told {
   readonly body: Draft
   document: Draft
 }
 
 /** An honest receipt's body with its evidence. */
-function told(checks: readonly CheckRecord[]): Told {
+function told(checks: readonly CheckRecord[], rules = RULES): Told {
   const claim = {
     action: ACTION,
     target: 'acme/widgets',
@@ -127,18 +161,18 @@ function told(checks: readonly CheckRecord[]): Told {
     clientClaimId: 'claim-1',
   }
   const digest = claimDigest(claim)
-  const profile = { action: ACTION, version: '2' }
+  const profile = { action: ACTION, version: versionOf(rules) }
   const decidedAt = checks.at(-1)!.answeredAt
   const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + D, submittedAt: CLAIMED_AT + 500 }
   const decided: Case = {
     profile,
-    rules: RULES,
+    rules,
     closing: CLOSING,
     claim: { ...times, claimDigest: digest },
     checks,
     decidedAt,
   }
-  const decision = decide(RULES, times, checks, decidedAt, CLOSING)
+  const decision = decide(rules, times, checks, decidedAt, CLOSING)
   if (!decision) throw new Error('the checks of a vector decide nothing')
   const { observedAt, facts, source } = signedEvidence(decision, checks)
   const body = receiptBody({
@@ -164,8 +198,12 @@ function told(checks: readonly CheckRecord[]): Told {
 type Cheat = (told: Told) => string | undefined
 
 /** @param cheat changes what is told, and may return the text that stands in the place of the evidence */
-async function signed(checks: readonly CheckRecord[], cheat: Cheat): Promise<{ receipt: string; evidence: string }> {
-  const tale = told(checks)
+async function signed(
+  checks: readonly CheckRecord[],
+  cheat: Cheat,
+  rules = RULES,
+): Promise<{ receipt: string; evidence: string }> {
+  const tale = told(checks, rules)
   const text = cheat(tale)
   const evidence = text ?? canonicalize(tale.document)
   tale.body.observation.evidence_digest = sha256Text(evidence)
@@ -442,6 +480,55 @@ const CHEATS: readonly [
     },
   ],
   [
+    'rules-of-another-closing',
+    'Absence was looked for until an hour after the deadline.',
+    follows('differs'),
+    ({ document }) => {
+      document.rules.closing_ms = 60 * MINUTE_MS
+    },
+  ],
+  [
+    'deadline-past-the-largest',
+    'The deadline is further off than a claim of this action may ask for.',
+    cheated('observation.deadline_at'),
+    ({ body, document }) => {
+      document.claim.deadline_at = body.observation.deadline_at = '2026-09-27T14:01:58.000Z'
+    },
+  ],
+  [
+    'age-below-the-profile',
+    'Answers are taken for younger than the profile says.',
+    cheated('observation.appeared', 'age_ms'),
+    ({ document }) => {
+      document.rules.age_ms = 1000
+      document.checks[1].age_ms = 999
+    },
+  ],
+  [
+    'sent-before-submitted',
+    'A check was made before the claim was submitted.',
+    cheated('order'),
+    ({ document }) => {
+      document.claim.submitted_at = '2026-09-25T14:01:59.500Z'
+    },
+  ],
+  [
+    'facts-that-contradict',
+    'What is signed as there is not, by the facts of the same read.',
+    cheated('observation.facts'),
+    ({ body, document }) => {
+      document.checks[2].facts.on_branch = body.observation.facts.on_branch = false
+    },
+  ],
+  [
+    'facts-of-another-commit',
+    'The facts name another commit than the claim.',
+    cheated('observation.facts'),
+    ({ body, document }) => {
+      document.checks[2].facts.head = body.observation.facts.head = 'f'.repeat(40)
+    },
+  ],
+  [
     'rules-version-unknown',
     'Rules of a version that the checker does not know.',
     NOT_CHECKED,
@@ -460,6 +547,55 @@ const CHEATS: readonly [
   ],
 ]
 
+/** Of rules 3. */
+const CHEATS_3: readonly [
+  name: string,
+  description: string,
+  checks: readonly CheckRecord[],
+  expected: EvidenceFinding,
+  cheat: Cheat,
+][] = [
+  [
+    'decided-before',
+    'An earlier check decided, and the host went on until it liked the verdict.',
+    [present(1000), absent(3000), absent(D)],
+    cheated('checks'),
+    () => undefined,
+  ],
+  [
+    'blame-between-clocks',
+    'Blame rests on reads between which a clock jumped by twenty minutes.',
+    [absent(1000), absent(D)],
+    cheated('verdict.value', 'verdict.reason_code'),
+    ({ document }) => {
+      document.checks[1].clock_offset_ms = 20 * MINUTE_MS
+      return undefined
+    },
+  ],
+  [
+    'blame-that-no-read-confirms',
+    'Of the two reads that blame, one saw something else.',
+    BLAMED,
+    cheated('verdict'),
+    ({ document }) => {
+      document.checks[0].kind = 'absent'
+      delete document.checks[0].differs
+      delete document.checks[0].mark
+      return undefined
+    },
+  ],
+  [
+    'fresh-for-longer',
+    'A claim counts as fresh for longer than the profile says.',
+    [absent(1000), absent(D)],
+    follows('differs'),
+    ({ document }) => {
+      document.rules.fresh_ms = 60 * MINUTE_MS
+      return undefined
+    },
+  ],
+]
+
 export async function evidenceVectors(): Promise<EvidenceVector[]> {
   const vectors: EvidenceVector[] = []
   for (const [name, description, checks] of GOOD) {
@@ -471,6 +607,14 @@ export async function evidenceVectors(): Promise<EvidenceVector[]> {
       ...(await signed(checks, () => undefined)),
       expected,
     })
+  }
+  for (const [name, description, checks] of GOOD_3) {
+    const pair = await signed(checks, () => undefined, RULES_3)
+    vectors.push({ name: `follows-${name}`, rule: 'follows', description, ...pair, expected: follows('published') })
+  }
+  for (const [name, description, checks, expected, cheat] of CHEATS_3) {
+    const pair = await signed(checks, cheat, RULES_3)
+    vectors.push({ name, rule: `${expected.evidence}/${name}`, description, ...pair, expected })
   }
   for (const [name, description, expected, cheat] of CHEATS) {
     const pair = await signed(LATE, (tale) => {
