@@ -20,7 +20,6 @@ import { tries } from '../../test/support/extent.ts'
 const RUNS = 4000
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-const STEP_MS = 20 * MINUTE
 
 function holds<T>(t: Test, property: fc.IProperty<T>, numRuns = RUNS): void {
   t.doesNotThrow(() => fc.assert(property, { numRuns: tries(numRuns) }))
@@ -41,6 +40,12 @@ const moment = fc.oneof(
   fc.integer({ min: SUBMITTED_AT - 3 * SECOND, max: SUBMITTED_AT + 3 * SECOND }),
 )
 
+const STEP = fc.record({
+  at: fc.integer({ min: 0, max: 8 }),
+  for: fc.integer({ min: 1, max: 4 }),
+  ms: fc.integer({ min: 2 * MINUTE, max: 20 * MINUTE }),
+})
+
 const worldArb = fc.record({
   stays: fc.uniqueArray(moment, { maxLength: 4 }).map((moments): TrueStay[] => {
     const times = moments.toSorted((one, other) => one - other)
@@ -48,11 +53,11 @@ const worldArb = fc.record({
       index % 2 === 0 ? [{ from, until: times[index + 1] ?? Number.POSITIVE_INFINITY }] : [],
     )
   }),
-  log: fc.constantFrom('none', 'whole', 'cut', 'unread'),
+  log: fc.constantFrom('none', 'whole', 'record', 'cut', 'unread'),
   /** How far the client's clock is ahead of ours. */
   aheadMs: fc.oneof(fc.constant(0), fc.integer({ min: -10 * MINUTE, max: 5 * MINUTE })),
   /** Our clock steps ahead at this check, and stays so for some. */
-  step: fc.option(fc.record({ at: fc.integer({ min: 0, max: 8 }), for: fc.integer({ min: 1, max: 4 }) }), { freq: 4 }),
+  step: fc.option(STEP, { freq: 4 }),
   dated: fc.constantFrom(true, true, true, false),
   isPending: fc.boolean(),
   reads: fc.infiniteStream(
@@ -90,7 +95,10 @@ function look(world: World, seenAt: Instant) {
         }
       : {}
   if (isThere) return { kind: 'present' as const, differs: [], facts, ...told }
-  const mark = world.log === 'cut' || world.log === 'unread' ? { mark: 'may_have_been' as const } : {}
+  if (world.log === 'record' && begun.length === 0)
+    return { kind: 'absent' as const, facts, mark: 'never_before' as const }
+  const mark =
+    world.log === 'record' || world.log === 'cut' || world.log === 'unread' ? { mark: 'may_have_been' as const } : {}
   return { kind: 'absent' as const, facts, ...told, ...mark }
 }
 
@@ -101,9 +109,9 @@ function judge(world: World) {
   let trueNow = claim.submittedAt
   for (let index = 0; index < 200; index++) {
     const { step } = world
-    const wrongMs = step && index >= step.at && index < step.at + step.for ? STEP_MS : 0
+    const wrongMs = step && index >= step.at && index < step.at + step.for ? step.ms : 0
     const read = world.reads.next().value!
-    const sent = Math.max(trueNow, nextCheck(RULES, claim, checks, CLOSING).at) + read.delayMs
+    const sent = Math.max(trueNow, nextCheck(RULES, claim, checks, CLOSING).at - wrongMs) + read.delayMs
     const answered = sent + read.tookMs
     trueNow = answered
     const [sentAt, answeredAt] = [sent + wrongMs, answered + wrongMs]
