@@ -46,8 +46,10 @@ t.test('an anchor is published when its block is final, and no moment before', a
 
 const NO_CHECKS = {
   clockDoubt: { isDoubted: () => false },
-  admission: { state: () => ({ running: { kept: 0, common: 0 }, refused: { deciding: 0, looking: 0 } }) },
-  dueClaims: { waiting: async () => ({ deciding: 0, looking: 0 }) },
+  admission: {
+    state: () => ({ running: { kept: 0, first: 0, common: 0 }, refused: { deciding: 0, first: 0, looking: 0 } }),
+  },
+  dueClaims: { waiting: async () => ({ deciding: 0, first: 0, looking: 0 }) },
   registry: { plugins: [] },
   lateness: { state: () => ({ latestMs: 0, largestMs: 0 }) },
   now: Date.now,

@@ -125,7 +125,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
     const { claimId, target, deadlineAt } = claim
-    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'looking')
+    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
     if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
     const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))

@@ -47,8 +47,12 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
   const slots = createSlots(config.checks.concurrency)
   const hangs = createHangs({ timeoutMs: config.checks.timeoutMs, now })
   /** By name, a claim that was refused. */
-  const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = { deciding: new Map(), looking: new Map() }
-  const refused = { deciding: 0, looking: 0 }
+  const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = {
+    deciding: new Map(),
+    first: new Map(),
+    looking: new Map(),
+  }
+  const refused = { deciding: 0, first: 0, looking: 0 }
   let sharing = 0
 
   const isDeciding = (kind: DueKind) => kind === 'deciding'
@@ -71,7 +75,7 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
   /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
   function mayEnter(read: Hanging, kind: DueKind): boolean {
     if (!mayRead(read, kind)) return false
-    return (mayAddSharer(kind) && hangs.mayShare(read)) || !slots.usedUp(askerOf(read.lane), isDeciding(kind))
+    return (mayAddSharer(kind) && hangs.mayShare(read)) || !slots.usedUp(askerOf(read.lane), kind)
   }
 
   function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
@@ -99,7 +103,7 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
       if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
       const first = mayAddSharer(kind) ? hangs.toShare(read) : undefined
       if (first) return share(first, kind)
-      const release = slots.take(askerOf(lane), isDeciding(kind))
+      const release = slots.take(askerOf(lane), kind)
       if (typeof release === 'string') {
         const outcome = mayAddSharer(kind) ? hangs.toShare(read, true) : undefined
         return outcome ? share(outcome, kind) : refuse(due, kind, release)
@@ -124,7 +128,7 @@ export function createAdmission({ config, destinations, allowances, now }: Admis
     },
     onFree(listener) {
       slots.onFree(() => {
-        if (busy.deciding.size + busy.looking.size > 0) listener()
+        if (busy.deciding.size + busy.first.size + busy.looking.size > 0) listener()
       })
     },
     state: () => ({ running: slots.usage(), refused: { ...refused } }),

@@ -79,9 +79,11 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
     recorded,
     putBack,
     async waiting(at) {
-      const { deciding, looking } = await storage.read.claims.dueCounts(at)
+      const { deciding, first, looking } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
-      return { deciding, looking: Math.max(0, looking - leasedCount()) }
+      const leased = leasedCount()
+      const ofLooking = Math.max(0, leased - first)
+      return { deciding, first: Math.max(0, first - leased), looking: Math.max(0, looking - ofLooking) }
     },
   }
 }

@@ -1,8 +1,9 @@
 /**
  * Slots for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
- * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide.
+ * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks.
  */
 import { mayTake } from '@claimcheck/core'
+import type { DueKind } from '../storage/claims.ts'
 
 /** Whose slot it is, and what its check reads. */
 export interface Asker {
@@ -15,9 +16,9 @@ export interface Asker {
 
 export interface Slots {
   /** Takes a slot, or says whose part is used up. */
-  take(asker: Asker, isDeciding: boolean): Release | UsedUp
+  take(asker: Asker, kind: DueKind): Release | UsedUp
   /** Whose part is used up; undefined: `take` would give a slot. */
-  usedUp(asker: Asker, isDeciding: boolean): UsedUp | undefined
+  usedUp(asker: Asker, kind: DueKind): UsedUp | undefined
   /** Of all askers. */
   usage(): Readonly<Record<Share, number>>
   /** Called whenever a slot becomes free. */
@@ -30,24 +31,30 @@ export type Release = () => void
 /** The largest user that may take no more. */
 export type UsedUp = 'workspace' | 'key' | 'destination'
 
-/** Checks that decide take from `kept`, and then from `common`; those that only look from `common` alone. */
-export type Share = 'kept' | 'common'
+/** Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone. */
+export type Share = 'kept' | 'first' | 'common'
 
 /** One in so many slots is kept. */
 const KEPT = 4
+const FIRST = 8
 /** Alone, a workspace takes 3/4 of a share, a key 9/13; a destination half, of which one workspace takes 6/7. */
 const WEIGHTS = { workspace: 3, key: 3, destination: 1, workspaceAtDestination: 3 } as const
 
 export function createSlots(capacity: number): Slots {
   const kept = createPool(Math.floor(capacity / KEPT))
-  const common = createPool(capacity - kept.capacity)
+  const first = createPool(Math.floor(capacity / FIRST))
+  const common = createPool(capacity - kept.capacity - first.capacity)
   const listeners: (() => void)[] = []
-  const poolsFor = (isDeciding: boolean) => (isDeciding ? [kept, common] : [common])
+  const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
+    deciding: [kept, common],
+    first: [first, common],
+    looking: [common],
+  }
 
   return {
-    take(asker, isDeciding) {
+    take(asker, kind) {
       const users = usersOf(asker)
-      const pool = poolsFor(isDeciding).find((pool) => !pool.usedUp(users))
+      const pool = pools[kind].find((pool) => !pool.usedUp(users))
       if (!pool) return common.usedUp(users)!
       const release = pool.take(users)
       return () => {
@@ -55,11 +62,11 @@ export function createSlots(capacity: number): Slots {
         for (const listener of listeners) listener()
       }
     },
-    usedUp(asker, isDeciding) {
+    usedUp(asker, kind) {
       const users = usersOf(asker)
-      return poolsFor(isDeciding).every((pool) => pool.usedUp(users)) ? common.usedUp(users) : undefined
+      return pools[kind].every((pool) => pool.usedUp(users)) ? common.usedUp(users) : undefined
     },
-    usage: () => ({ kept: kept.taken(), common: common.taken() }),
+    usage: () => ({ kept: kept.taken(), first: first.taken(), common: common.taken() }),
     onFree: (listener) => listeners.push(listener),
   }
 }

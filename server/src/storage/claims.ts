@@ -82,12 +82,16 @@ export function namesOfLane(lane: string) {
   }
 }
 
-/** Which of the claims that are due: those whose checks decide, the earliest moment first; or those whose checks only look, the longest due first. */
-export type DueKind = 'deciding' | 'looking'
+/**
+ * Which of the claims that are due: those that a check decides, the earliest moment first; those that no check
+ * has read yet, which says the more the sooner it comes after the submission; or those that a check only looks at again, the longest due first.
+ */
+export type DueKind = 'deciding' | 'first' | 'looking'
 
 const DUE: Readonly<Record<DueKind, string>> = {
   deciding: 'moment_at <= ? ORDER BY moment_at, due_at',
-  looking: '(moment_at > ? OR moment_at IS NULL) ORDER BY due_at',
+  first: '(moment_at > ? OR moment_at IS NULL) AND attempts = 0 ORDER BY due_at',
+  looking: '(moment_at > ? OR moment_at IS NULL) AND attempts > 0 ORDER BY due_at',
 }
 
 const NEWEST_FIRST = 'ORDER BY submitted_at DESC, claim_id DESC'
@@ -205,11 +209,13 @@ export function claimReads(db: Db) {
     },
     /** How many claims of all workspaces are due, of each kind. */
     async dueCounts(now: Instant): Promise<Readonly<Record<DueKind, number>>> {
-      const sql = `SELECT COUNT(*) AS total, COALESCE(SUM(CASE WHEN moment_at <= ? THEN 1 ELSE 0 END), 0) AS deciding
-        FROM claims WHERE state = 'queued' AND due_at <= ?`
-      const [row] = await db.query(sql, [now, now])
-      const deciding = Number(row!.deciding)
-      return { deciding, looking: Number(row!.total) - deciding }
+      const isDeciding = 'COALESCE(moment_at <= ?, FALSE)'
+      const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
+      const sql = `SELECT COUNT(*) AS total, ${counted(isDeciding)} AS deciding,
+        ${counted(`NOT ${isDeciding} AND attempts = 0`)} AS first FROM claims WHERE state = 'queued' AND due_at <= ?`
+      const [row] = await db.query(sql, [now, now, now])
+      const [deciding, first] = [Number(row!.deciding), Number(row!.first)]
+      return { deciding, first, looking: Number(row!.total) - deciding - first }
     },
     /** Every check of a claim, oldest first. */
     async history(claimId: string): Promise<CheckRecord[]> {

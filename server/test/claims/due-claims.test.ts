@@ -39,7 +39,9 @@ function request(afterMs: number, limit = 10) {
 
 /** As the worker does. */
 async function takeAll(due: DueClaims, request: DueRequest): Promise<readonly TakenClaim[]> {
-  return [...(await due.take('deciding', request)), ...(await due.take('looking', request))]
+  const taken: TakenClaim[] = []
+  for (const kind of ['deciding', 'first', 'looking'] as const) taken.push(...(await due.take(kind, request)))
+  return taken
 }
 
 /** Admits up to so many checks at a time of each lane. */
@@ -83,11 +85,11 @@ for (const dialect of DIALECTS) {
 
     t.test('what is recorded while the queue is read is not handed out again', async (t) => {
       const storage = await queued(t, dialect, [0, 1])
-      const stale = await storage.read.claims.due('looking', NOON + 10, 10, [])
+      const stale = await storage.read.claims.due('first', NOON + 10, 10, [])
       const [first] = await storage.read.claims.byIds(['clm_0'])
       const decided = { ...first!, dueAt: null, state: 'decided', attempts: 1 } as const
       await storage.apply({ log: { from: LOG, to: LOG }, progress: [decided] })
-      const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'looking' ? stale : []) }
+      const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'first' ? stale : []) }
       const admission = admissionOf()
       const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })
       t.match(await takeAll(due, request(10)), [{ claim: { claimId: 'clm_1' } }])
@@ -111,7 +113,7 @@ for (const dialect of DIALECTS) {
       const due = createDueClaims({ storage, admission: admissionOf(1) })
       const taken = await takeAll(due, request(10, 4))
       t.strictSame(new Set(taken.map(({ claim }) => claim.submittedBy)), new Set(['key_1', 'other']))
-      t.strictSame(await due.waiting(NOON + 10), { deciding: 0, looking: 29 })
+      t.strictSame(await due.waiting(NOON + 10), { deciding: 0, first: 29, looking: 0 })
     })
 
     t.test('a claim that was not checked is due as before', async (t) => {
@@ -135,7 +137,7 @@ for (const dialect of DIALECTS) {
           reads++ === 0 ? storage.read.claims.due(...asked) : Promise.reject(new Error('disk full')),
       }
       const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })
-      await t.rejects(due.take('looking', request(10, 2)), /disk full/)
+      await t.rejects(due.take('first', request(10, 2)), /disk full/)
       t.equal(reads, 2)
       t.strictSame([...admission.running.values()], [0])
     })

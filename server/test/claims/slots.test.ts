@@ -1,4 +1,5 @@
 import { type Asker, createSlots, type Slots } from '@claimcheck/server/claims/slots'
+import type { DueKind } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
 const asker = (workspaceId: string, destination?: string, submittedBy = 'key'): Asker => ({
@@ -8,12 +9,12 @@ const asker = (workspaceId: string, destination?: string, submittedBy = 'key'): 
 })
 
 /** Takes slots, one for each asker in turn, until none of them gets one. Returns how many each took. */
-function fill(slots: Slots, askers: readonly Asker[], isDeciding = false): number[] {
+function fill(slots: Slots, askers: readonly Asker[], kind: DueKind = 'looking'): number[] {
   const taken = askers.map(() => 0)
   for (let tookOne = true; tookOne; ) {
     tookOne = false
     for (const [index, one] of askers.entries()) {
-      if (typeof slots.take(one, isDeciding) === 'string') continue
+      if (typeof slots.take(one, kind) === 'string') continue
       taken[index]!++
       tookOne = true
     }
@@ -26,10 +27,10 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => to
 t.test('alone, a workspace takes nearly all that checks may take which only look', async (t) => {
   const slots = createSlots(256)
   const many = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
-  t.equal(sum(fill(slots, many)), 142, 'about 3/4 of 192')
-  t.strictSame(slots.usage(), { kept: 0, common: 142 })
+  t.equal(sum(fill(slots, many)), 118, 'about 3/4 of 160')
+  t.strictSame(slots.usage(), { kept: 0, first: 0, common: 118 })
   t.type(
-    slots.take(asker('b', 'place-0'), false),
+    slots.take(asker('b', 'place-0'), 'looking'),
     'function',
     'and leaves some to another, also at the same destination',
   )
@@ -39,63 +40,67 @@ t.test(
   'however many connections, keys and destinations they use, workspaces leave slots to the next one',
   async (t) => {
     for (const [workspaces, left] of [
-      [1, 50],
-      [3, 20],
-      [9, 7],
+      [1, 42],
+      [3, 16],
+      [9, 6],
     ] as const) {
       const slots = createSlots(256)
       const askers = Array.from({ length: workspaces * 36 }, (_, index) =>
         asker(`workspace ${index % workspaces}`, `place-${index}`, `key-${index % 4}`),
       )
       const taken = sum(fill(slots, askers))
-      t.equal(taken, 192 - left, `${workspaces} workspaces`)
-      t.type(slots.take(asker('victim', 'elsewhere'), false), 'function')
+      t.equal(taken, 160 - left, `${workspaces} workspaces`)
+      t.type(slots.take(asker('victim', 'elsewhere'), 'looking'), 'function')
     }
   },
 )
 
 t.test('a destination takes half, whichever workspaces ask, and one workspace less', async (t) => {
   const slots = createSlots(256)
-  t.equal(sum(fill(slots, [asker('a', 'github')])), 83)
-  t.type(slots.take(asker('b', 'github'), false), 'function', 'another workspace has its part of the same destination')
+  t.equal(sum(fill(slots, [asker('a', 'github')])), 69)
+  t.type(
+    slots.take(asker('b', 'github'), 'looking'),
+    'function',
+    'another workspace has its part of the same destination',
+  )
   const shared = createSlots(256)
   const everybody = Array.from({ length: 50 }, (_, index) => asker(`workspace ${index}`, 'github'))
-  t.equal(sum(fill(shared, everybody)), 96)
-  t.type(shared.take(asker('c', 'elsewhere'), false), 'function')
+  t.equal(sum(fill(shared, everybody)), 80)
+  t.type(shared.take(asker('c', 'elsewhere'), 'looking'), 'function')
 })
 
 t.test('one key does not take all that its workspace may', async (t) => {
   const slots = createSlots(256)
   const oneKey = Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`, 'greedy'))
-  t.equal(sum(fill(slots, oneKey)), 133)
-  t.type(slots.take(asker('a', 'place-x', 'honest'), false), 'function')
+  t.equal(sum(fill(slots, oneKey)), 111)
+  t.type(slots.take(asker('a', 'place-x', 'honest'), 'looking'), 'function')
 })
 
 t.test('checks that decide have a quarter to themselves, which is shared in the same way', async (t) => {
   const slots = createSlots(256)
   const flood = Array.from({ length: 36 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`))
   fill(slots, flood)
-  t.match(slots.take(asker('a', 'place-x', 'key-0'), false), /workspace|key/)
-  t.ok(sum(fill(slots, flood, true)) >= 48, 'they go on in the part that is kept')
-  t.notOk(slots.usedUp(asker('b', 'elsewhere'), true))
-  t.notOk(slots.usedUp(asker('b', 'elsewhere'), false))
+  t.match(slots.take(asker('a', 'place-x', 'key-0'), 'looking'), /workspace|key/)
+  t.ok(sum(fill(slots, flood, 'deciding')) >= 48, 'they go on in the part that is kept')
+  t.ok(sum(fill(slots, flood, 'first')) >= 24, 'and first looks in a part that neither of the two takes')
+  for (const kind of ['deciding', 'first', 'looking'] as const) t.notOk(slots.usedUp(asker('b', 'elsewhere'), kind))
 })
 
 t.test('a slot that is freed can be taken again, and whoever listens is told', async (t) => {
   const slots = createSlots(1)
   let freed = 0
   slots.onFree(() => freed++)
-  const release = slots.take(asker('a', 'place'), false) as () => void
-  t.equal(slots.take(asker('b', 'elsewhere'), true), 'workspace', 'nothing is left for anybody')
-  t.ok(slots.usedUp(asker('b', 'elsewhere'), true))
+  const release = slots.take(asker('a', 'place'), 'looking') as () => void
+  t.equal(slots.take(asker('b', 'elsewhere'), 'deciding'), 'workspace', 'nothing is left for anybody')
+  t.ok(slots.usedUp(asker('b', 'elsewhere'), 'deciding'))
   release()
   t.equal(freed, 1)
-  t.type(slots.take(asker('b', 'elsewhere'), true), 'function', 'one slot is for all checks')
+  t.type(slots.take(asker('b', 'elsewhere'), 'deciding'), 'function', 'one slot is for all checks')
 })
 
 t.test('a check that reads nothing has no destination to share', async (t) => {
   const slots = createSlots(64)
-  t.equal(sum(fill(slots, [asker('a', undefined, 'one'), asker('a', undefined, 'two')])), 35)
+  t.equal(sum(fill(slots, [asker('a', undefined, 'one'), asker('a', undefined, 'two')])), 29)
 })
 
 t.test('a name that lists the address of another beside its own counts as both', async (t) => {
@@ -112,7 +117,7 @@ t.test('a name that lists the address of another beside its own counts as both',
         Array.from({ length: 50 }, (_, index) => one(index)),
       ),
     ),
-    83,
+    69,
     'as many as at one destination',
   )
 })
@@ -120,15 +125,15 @@ t.test('a name that lists the address of another beside its own counts as both',
 t.test('whose part is used up is told, the largest first', async (t) => {
   const slots = createSlots(256)
   fill(slots, [asker('a', 'github')])
-  t.equal(slots.usedUp(asker('a', 'github'), false), 'destination')
+  t.equal(slots.usedUp(asker('a', 'github'), 'looking'), 'destination')
   fill(
     slots,
     Array.from({ length: 40 }, (_, index) => asker('a', `place-${index}`)),
   )
-  t.equal(slots.usedUp(asker('a', 'place-x'), false), 'key')
+  t.equal(slots.usedUp(asker('a', 'place-x'), 'looking'), 'key')
   fill(
     slots,
     Array.from({ length: 400 }, (_, index) => asker('a', `place-${index}`, `key-${index}`)),
   )
-  t.equal(slots.usedUp(asker('a', 'place-x', 'key-x'), false), 'workspace')
+  t.equal(slots.usedUp(asker('a', 'place-x', 'key-x'), 'looking'), 'workspace')
 })

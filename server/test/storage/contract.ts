@@ -10,7 +10,7 @@ import { CHAIN_START, chainHash } from '@claimcheck/server/base/audit-chain'
 import { newId } from '@claimcheck/server/base/ids'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks, clientIdLeft } from '@claimcheck/server/storage/claim-row'
-import { laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
+import { type DueKind, laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
@@ -464,7 +464,7 @@ export function testStorage(
     const storage = await begin(t, url, [...due, claimNumber(5, { state: 'decided', dueAt: null })])
     const other = await open(t, url)
     async function lease(host: Storage, limit: number, now = NOON + 10): Promise<string[]> {
-      const ids = (await host.read.claims.due('looking', now, limit, [])).map(({ claimId }) => claimId)
+      const ids = (await host.read.claims.due('first', now, limit, [])).map(({ claimId }) => claimId)
       return (await host.write((tx) => tx.claims.lease(ids, now, now + 40))).map(({ claimId }) => claimId)
     }
     t.strictSame((await lease(storage, 2)).sort(), ['clm_1', 'clm_2'])
@@ -479,14 +479,14 @@ export function testStorage(
     const lanes = queue.map(laneOf)
     t.equal(lanes[0], 'ws_1 key_1  https://a.example')
     t.match(queue[0], partsOfLane(lanes[0]!))
-    t.strictSame(await read.claims.due('looking', NOON + 10, 5, [lanes[0]!]), [
+    t.strictSame(await read.claims.due('first', NOON + 10, 5, [lanes[0]!]), [
       { claimId: 'clm_1', target: 'somewhere', lane: lanes[1], deadlineAt: queue[1]!.deadlineAt },
     ])
     for (const name of Object.values(namesOfLane(lanes[0]!))) {
-      const left = (await read.claims.due('looking', NOON + 10, 5, [name])).length
+      const left = (await read.claims.due('first', NOON + 10, 5, [name])).length
       t.equal(left, name === 'ws_1' || name.startsWith('key ') ? 0 : 1, name)
     }
-    const all = await read.claims.due('looking', NOON + 10, 2, [])
+    const all = await read.claims.due('first', NOON + 10, 2, [])
     t.strictSame(
       all.map(({ lane }) => lane),
       lanes.slice(0, 2),
@@ -495,13 +495,15 @@ export function testStorage(
 
   t.test('of due claims, those whose checks decide are apart, and come in the order of their moments', async (t) => {
     const moments = [5, 500, 3, 9, 4]
-    const due = moments.map((ms, number) => claimNumber(number, { dueAt: NOON, momentAt: NOON + ms }))
+    const due = moments.map((ms, number) =>
+      claimNumber(number, { dueAt: NOON, momentAt: NOON + ms, attempts: number % 3 }),
+    )
     const { read } = await begin(t, await fresh(t), [...due, claimNumber(9, { dueAt: NOON + 50, momentAt: NOON + 1 })])
-    const ids = async (kind: 'deciding' | 'looking') =>
-      (await read.claims.due(kind, NOON + 8, 10, [])).map(({ claimId }) => claimId)
+    const ids = async (kind: DueKind) => (await read.claims.due(kind, NOON + 8, 10, [])).map(({ claimId }) => claimId)
     t.strictSame(await ids('deciding'), ['clm_2', 'clm_4', 'clm_0'])
-    t.strictSame((await ids('looking')).sort(), ['clm_1', 'clm_3'])
-    t.strictSame(await read.claims.dueCounts(NOON + 8), { deciding: 3, looking: 2 })
+    t.strictSame(await ids('first'), ['clm_3'], 'no check has read it yet')
+    t.strictSame(await ids('looking'), ['clm_1'])
+    t.strictSame(await read.claims.dueCounts(NOON + 8), { deciding: 3, first: 1, looking: 1 })
     t.equal((await read.claims.firstQueued())?.dueAt, NOON)
   })
 

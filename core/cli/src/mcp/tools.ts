@@ -104,7 +104,7 @@ export const TOOLS: readonly Tool[] = [
         action,
         target,
         params,
-        claimed_at: Type.Optional({ ...claimed_at, description: 'When it was done, RFC 3339. Now when left out.' }),
+        claimed_at: Type.Optional({ ...claimed_at, description: 'Leave it out, for now; give it, in RFC 3339, only for work that ended earlier at a time that you know, as from a log.' }),
         deadline_at,
       },
       closed,

@@ -112,10 +112,12 @@ const SAID: Readonly<Record<EvidenceFinding['evidence'], RegExp | undefined>> = 
 
 t.test('evidence that its receipt does not follow from is found, in each way to cheat', async (t) => {
   const { evidence_vectors } = JSON.parse(readFileSync(join(VECTORS, 'manifest.json'), 'utf8'))
-  for (const { file, evidence, expected } of evidence_vectors) {
+  // What only the published rules refuse: doctor holds evidence against the claim's own rows.
+  const byRules = /^does_not_follow\/(deadline-past|facts-)/
+  for (const { file, evidence, expected, rule } of evidence_vectors) {
     const { body } = JSON.parse(readFileSync(join(VECTORS, file), 'utf8'))
     const problems = evidenceProblems(body, readFileSync(join(VECTORS, evidence), 'utf8'), undefined)
-    const said = SAID[expected.evidence as EvidenceFinding['evidence']]
+    const said = byRules.test(rule) ? undefined : SAID[expected.evidence as EvidenceFinding['evidence']]
     if (said) t.match(problems, [said], file)
     else t.strictSame(problems, [], file)
   }
