@@ -6,7 +6,7 @@ import { isSentence, namesIn, type Sentence } from './words.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 /** @param profile has the form of a profile. @returns phrases that follow "the profile" */
-export function profileProblems({ params, facts, required, words }: ActionProfile): string[] {
+export function profileProblems({ params, facts, required, words, underWay, shows = {} }: ActionProfile): string[] {
   const [paramNames, factNames] = [params, facts].map((schema) => Object.keys(propertiesOf(schema)))
   return [
     ...closedProblems('facts', facts),
@@ -16,6 +16,12 @@ export function profileProblems({ params, facts, required, words }: ActionProfil
     ...Object.keys(required)
       .filter((name) => name !== 'target' && !paramNames!.includes(name))
       .map((name) => `requires the field ${name}, which claims do not have`),
+    ...(underWay === undefined || factNames!.includes(underWay)
+      ? []
+      : [`watches the fact ${underWay}, which it does not have`]),
+    ...Object.keys(shows)
+      .filter((name) => !factNames!.includes(name))
+      .map((name) => `shows the fact ${name}, which it does not have`),
     ...wordsProblems(words, [...factNames!, ...paramNames!, 'target'], factNames!),
     ...foundProblems(words, [...paramNames!, 'target'], factNames!),
   ]

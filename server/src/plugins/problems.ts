@@ -218,6 +218,9 @@ const Profile = Type.Object({
   rulesVersion: Type.Integer(),
   ageMs: Type.Optional(Type.Integer({ minimum: 0, maximum: DAY_MS })),
   removedWithinMs: Type.Optional(Type.Integer({ minimum: 0 })),
+  freshMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
+  underWay: Type.Optional(Type.String()),
+  shows: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer(), Type.Boolean()]))),
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
   words: Type.Object(
     {

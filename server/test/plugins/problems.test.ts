@@ -231,11 +231,22 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
     profiles({ maxDeadlineMs: 1999 }),
     /a maxDeadlineMs below its deadlineMs$/,
   ],
-  ['have rules that nobody wrote', profiles({ rulesVersion: 3 }), /rulesVersion 3, which this service does not know$/],
+  ['have rules that nobody wrote', profiles({ rulesVersion: 4 }), /rulesVersion 4, which this service does not know$/],
   ['have rules without a version', profiles({ rulesVersion: undefined }), /an invalid rulesVersion: /],
   ['have an age before now', profiles({ ageMs: -1 }), /an invalid ageMs: /],
   ['have an age of more than a day', profiles({ ageMs: 24 * 60 * 60_000 + 1 }), /an invalid ageMs: /],
   ['have a removal window in fractions', profiles({ removedWithinMs: 0.5 }), /an invalid removedWithinMs: /],
+  ['are fresh for long', profiles({ freshMs: 60_001 }), /an invalid freshMs: /],
+  [
+    'watch a fact that they do not have',
+    profiles({ underWay: 'pending' }),
+    /watches the fact pending, which it does not have$/,
+  ],
+  [
+    'show a fact that they do not have',
+    profiles({ shows: { closed: true } }),
+    /shows the fact closed, which it does not have$/,
+  ],
   ['say nothing of access', profiles({ access: undefined }), /an invalid access: /],
   [
     'have a pattern that does not compile',
