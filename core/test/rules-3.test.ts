@@ -103,6 +103,21 @@ const withoutLog: readonly Case[] = [
     checks: [absent(1000, { ageMs: 1001 }), absent(D + 2000, { ageMs: 1001 })],
     expected: AMBIGUOUS,
   },
+  {
+    name: 'late after a look just after the submission',
+    checks: [absent(1000), absent(L + 1000), present(L + 60_000), present(D)],
+    expected: 'late/observed_after_tolerance',
+  },
+  {
+    name: 'not late where it may have come and gone before the first look',
+    checks: [absent(6000), absent(L + 1000), present(L + 60_000), present(D)],
+    expected: AMBIGUOUS,
+  },
+  {
+    name: 'but late where the place says that it never was',
+    checks: [absent(L + 1000, { mark: 'never_before' }), present(L + 60_000), present(D)],
+    expected: 'late/observed_after_tolerance',
+  },
   { name: 'shown at any later look', checks: [absent(1000), present(5000)], expected: 'verified' },
 ]
 

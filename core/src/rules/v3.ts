@@ -76,10 +76,15 @@ export function decideByRules3(
     if (!shownBy || interval === undefined || interval === 'contradictory') return undefined
     const verdict = placeInTime(interval, inTimeUntil, deadlineAt)
     // A log that can be read and does not list it yet may still say that it came in time.
-    const isOpen = mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(reads)
+    const isOpen = mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(reads) || !isFollowed()
     return verdict && (verdict.value === 'verified' || !isOpen)
       ? { verdict, appeared: interval, basis: shownBy }
       : undefined
+  }
+
+  /** Nothing of it can have come and gone before the first look: the place's own record says so, or the look came just after the submission. */
+  function isFollowed(): boolean {
+    return account.hasLog || wasLookedFor() || reads.some((read) => markOf(read) === 'never_before')
   }
 
   /** Nothing shows it, and the evidence says that it was not there. */
