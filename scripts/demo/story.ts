@@ -6,12 +6,16 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ClaimStatus, type Client, createClient, type DecidedClaim } from '@claimcheck/client'
 import { Agent } from '../../test/destinations/agent.ts'
+import { startGitHub } from '../../test/destinations/forge/github.ts'
+import type { StandIn } from '../../test/destinations/forge/stand-in.ts'
 import { GitServer } from '../../test/destinations/git-server.ts'
 import { type Anchoring, startAnchoring } from './anchoring.ts'
 import { Service } from './service.ts'
 import { command, heading, paint, say, showVerdict, waiting } from './terminal.ts'
 
 const TARGET = 'acme/api'
+/** At a code host. */
+const HOSTED = 'octo/web'
 const TOLERANCE_MS = 10 * 60_000
 
 /** A deadline that no story waits for. */
@@ -19,11 +23,16 @@ const FAR_MS = 60 * 60_000
 const NEAR_MS = 1000
 
 /** @param deadlineMs from now. A claim with one was made so long ago that the tolerance ends now, whatever the speed of this machine */
-function claim(client: Client, sha: string, branch: string, deadlineMs?: number): Promise<ClaimStatus> {
+function claim(
+  client: Client,
+  sha: string,
+  branch: string,
+  { deadlineMs, target = TARGET }: { readonly deadlineMs?: number; readonly target?: string } = {},
+): Promise<ClaimStatus> {
   const now = Date.now()
   return client.submit({
     action: 'codehost.commit.push',
-    target: TARGET,
+    target,
     params: { sha, branch },
     claimed_at: new Date(deadlineMs === undefined ? now : now - TOLERANCE_MS),
     ...(deadlineMs === undefined ? {} : { deadline_at: new Date(now + deadlineMs) }),
@@ -68,6 +77,7 @@ export function tamperedCopy(receipt: string): string {
 /** @returns what went otherwise than it should, in sentences */
 async function tell(
   gitServer: GitServer,
+  codeHost: StandIn,
   agent: Agent,
   service: Service,
   anchoring: Anchoring | undefined,
@@ -75,10 +85,14 @@ async function tell(
   heading('An operator sets up Claimcheck, beside a git server that an agent works with')
   await service.start()
   say(`  git server  ${gitServer.url}`)
+  say(`  code host   ${codeHost.url}, a stand-in for GitHub`)
   say(`  Claimcheck  ${service.url}`)
   await service.show('workspace', 'create', 'acme')
   const { key } = await service.show<{ key: string }>('key', 'create', '--workspace', 'acme')
-  await service.show('connection', 'add', 'git', '--workspace', 'acme', '--set', `base_url=${gitServer.url}`)
+  const connect = (kind: string, ...options: string[]) =>
+    service.show('connection', 'add', kind, '--workspace', 'acme', '--set', ...options)
+  await connect('git', `base_url=${gitServer.url}`, 'owners=acme')
+  await connect('github', `base_url=${codeHost.url}`, 'owners=octo')
   const client = createClient({ baseUrl: service.url, key, agentId: 'demo-agent' })
   const repository = `${gitServer.url}/${TARGET}.git`
 
@@ -97,25 +111,24 @@ async function tell(
 
   heading('2. It claims a push, and makes it only after the tolerance is over')
   const second = await agent.commit({ message: 'Mend the endpoint', parents: [first] })
-  const late = await claim(client, second, 'main', FAR_MS)
+  const late = await claim(client, second, 'main', { deadlineMs: FAR_MS })
   await readAsAbsent(client, late)
   await agent.push(repository, second, 'main')
   await settle('late', `looking for ${short(second)} on main, which comes late`, late)
 
-  heading('3. It pushes to another branch, and claims main')
-  const third = await agent.commit({ message: 'Try something', parents: [second] })
-  await agent.push(repository, third, 'experiment')
-  const misplaced = await claim(client, third, 'main', NEAR_MS)
+  heading('3. At the code host it pushes to another branch, and claims main. The host logs pushes, and none to main')
+  const third = await pushElsewhere(codeHost)
+  const misplaced = await claim(client, third, 'main', { deadlineMs: NEAR_MS, target: HOSTED })
   await settle('mismatch', `looking for ${short(third)} on main until the deadline`, misplaced)
 
   heading('4. It claims a commit that it never pushed')
   const fourth = await agent.commit({ message: 'Never pushed', parents: [second] })
-  const missing = await claim(client, fourth, 'main', NEAR_MS)
+  const missing = await claim(client, fourth, 'main', { deadlineMs: NEAR_MS })
   await settle('failed', `looking for ${short(fourth)} on main until the deadline`, missing)
 
   heading('5. The git server is down when it claims. That says nothing about the agent')
   await gitServer.stopListening()
-  const unreadable = await claim(client, first, 'main', NEAR_MS)
+  const unreadable = await claim(client, first, 'main', { deadlineMs: NEAR_MS })
   await settle('unverifiable', 'asking a server that does not answer', unreadable)
 
   if (anchoring) {
@@ -140,6 +153,15 @@ async function tell(
   heading('And one whose verdict is changed')
   await check('tampered.json', tamperedCopy(receipts[3]!), { code: 1, trustLevel: 0 })
   return problems
+}
+
+async function pushElsewhere(codeHost: StandIn): Promise<string> {
+  const repository = await codeHost.createRepository(HOSTED, { createdAt: Date.now() - 2 * FAR_MS })
+  const base = await repository.commit({ message: 'Begin' })
+  await repository.push('main', base)
+  const sha = await repository.commit({ message: 'Try something', parents: [base] })
+  await repository.push('experiment', sha)
+  return sha
 }
 
 interface AnchoredReceipt {
@@ -200,11 +222,15 @@ export async function tellStory({ isAnchored }: { readonly isAnchored: boolean }
   const startedAt = Date.now()
   const gitServer = await GitServer.start()
   await gitServer.createRepository(TARGET)
+  const codeHost = await startGitHub()
   const agent = await Agent.create()
   const anchoring = isAnchored ? await startAnchoring() : undefined
-  const service = await Service.create([new URL(gitServer.url).host], anchoring ? [anchoring.plugin] : [])
+  const service = await Service.create(
+    [gitServer, codeHost].map(({ url }) => new URL(url).host),
+    anchoring ? [anchoring.plugin] : [],
+  )
   try {
-    const problems = await tell(gitServer, agent, service, anchoring)
+    const problems = await tell(gitServer, codeHost, agent, service, anchoring)
     const seconds = Math.round((Date.now() - startedAt) / 1000)
     if (problems.length === 0) say(`\nFive claims, five verdicts, in ${seconds} s.`)
     else say(['\nThe story did not end as it should:', ...problems].join('\n  '))
@@ -213,6 +239,7 @@ export async function tellStory({ isAnchored }: { readonly isAnchored: boolean }
     await service.remove()
     await anchoring?.stop()
     await agent.close()
+    await codeHost.close()
     await gitServer.close()
   }
 }
