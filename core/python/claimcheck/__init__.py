@@ -21,6 +21,7 @@ from .errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
+from .evidence import EvidenceFinding, check_evidence
 from .log import bind_to_head, check_consistency, check_tree_head
 from .operations import Claim
 
@@ -32,6 +33,7 @@ __all__ = [
     "Claimed",
     "Client",
     "ConnectionFailed",
+    "EvidenceFinding",
     "Forbidden",
     "Gone",
     "InvalidRequest",
@@ -49,6 +51,7 @@ __all__ = [
     "bind_to_head",
     "check_bundle",
     "check_consistency",
+    "check_evidence",
     "check_receipt",
     "check_tree_head",
     "claims",

@@ -6,12 +6,13 @@ import json
 from dataclasses import replace
 from typing import Any, Dict, Mapping, Optional
 
-from .checker import PublishedKey, Report, check_digest, check_receipt, names_anchors, parse_keys
+from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
+from .evidence import check_evidence
 from .log import bind_to_head
 
 
 def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = None) -> Report:
-    """Checks a bundle: its receipt, its signed head of the log, and whether its evidence is the file that the receipt signs.
+    """Checks a bundle: its receipt, its signed head of the log, and whether its verdict follows from its evidence.
 
     Whoever makes a bundle can put any key into it, and any name: ``valid`` asks for something that vouches for the key. ``keys`` is
     the issuer's key document, from somebody whom you trust; ``pin`` is the id of the one key that must have signed. Without either,
@@ -33,7 +34,9 @@ def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = Non
         vouched_by=voucher,
         issuer_anchors=names_anchors(key_document),
         tree_head=_tree_head(report.document, bundle, heads),
-        evidence=check_digest(report.document["body"], bundle.get("evidence")) if report.entry_kind is None else None,
+        evidence=None
+        if report.entry_kind
+        else check_evidence(report.document["body"], bundle.get("evidence"), bundle.get("profiles")),
     )
     return found if voucher != "nothing" else replace(found, valid=False, achieved_trust_level=0, verdict=None)
 

@@ -7,11 +7,14 @@ import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 from . import ed25519
 from .canonical import Strict, canonicalize, parse_strict
 from .shapes import is_change_entry, is_inclusion, is_receipt, is_timestamp
+
+if TYPE_CHECKING:
+    from .evidence import EvidenceFinding
 
 _DOMAINS = {"receipt": "POAW-RECEIPT-V0", "change": "POAW-CHANGE-V0"}
 
@@ -53,10 +56,8 @@ class Report:
     #: Of a receipt whose checks hold, by ``client.verify`` and ``check_bundle``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
     #: None without a proof or a head.
     tree_head: Optional[str] = None
-    #: Of such a receipt, by both: ``is_signed`` where the evidence is the file that the receipt signs,
-    #: ``digest_differs`` where it is another, ``not_checked`` where there is none to look at, ``absent`` where the
-    #: receipt names none. Whether the verdict follows from it is for ``claimcheck verify``.
-    evidence: Optional[str] = None
+    #: Of such a receipt, by both: whether its verdict follows from its evidence. It makes no receipt invalid.
+    evidence: Optional[EvidenceFinding] = None
 
     @property
     def problems(self) -> List[str]:
@@ -127,16 +128,6 @@ def names_anchors(key_document: str) -> bool:
     return isinstance(accounts, list) and any(isinstance(account, str) for account in accounts)
 
 
-def check_digest(body: Mapping[str, Any], evidence: Optional[str]) -> str:
-    """Whether the evidence is the file that a valid receipt signs: ``is_signed``, ``digest_differs``, ``not_checked``, ``absent``."""
-    digest = body["observation"].get("evidence_digest")
-    if digest is None:
-        return "absent"
-    if evidence is None:
-        return "not_checked"
-    return "is_signed" if digest == _base64url(sha256(evidence.encode())) else "digest_differs"
-
-
 _UNREADABLE = Report(
     valid=False,
     checks={
@@ -171,7 +162,7 @@ def _to_key(entry: Any) -> Optional[PublishedKey]:
     valid_from, revoked_at = entry.get("valid_from"), entry.get("revoked_at", "")
     if public_key is None or not is_timestamp(valid_from) or not (revoked_at is None or is_timestamp(revoked_at)):
         return None
-    key_id = f"ed25519:{_base64url(sha256(public_key))}"
+    key_id = f"ed25519:{to_base64url(sha256(public_key))}"
     return PublishedKey(key_id, public_key, valid_from, revoked_at) if entry.get("key_id") == key_id else None
 
 
@@ -241,14 +232,14 @@ def _check_policy(policy: Any, pipeline: Optional[str]) -> Union[bool, str]:
 
 
 def _digest(value: Any) -> str:
-    return _base64url(sha256(canonicalize(value).encode()))
+    return to_base64url(sha256(canonicalize(value).encode()))
 
 
 def sha256(data: bytes) -> bytes:
     return hashlib.sha256(data).digest()
 
 
-def _base64url(data: bytes) -> str:
+def to_base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
@@ -258,4 +249,4 @@ def from_base64url(text: Any, length: Optional[int] = None) -> Optional[bytes]:
         return None
     data = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
     # Otherwise unused bits are set.
-    return data if _base64url(data) == text and length in (None, len(data)) else None
+    return data if to_base64url(data) == text and length in (None, len(data)) else None

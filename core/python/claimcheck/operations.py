@@ -17,8 +17,9 @@ from datetime import datetime, timezone
 from typing import Any, Dict, Generator, Iterable, List, Mapping, Optional, Tuple, TypeVar, Union
 from urllib.parse import quote, urlencode
 
-from .checker import PublishedKey, Report, check_digest, check_receipt, names_anchors, parse_keys
+from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
 from .errors import ApiError, ClaimcheckError, ConnectionFailed, NotFound, UnexpectedAnswer, WaitTimeout, error_of
+from .evidence import check_evidence
 from .log import bind_to_head, head_in
 
 T = TypeVar("T")
@@ -229,8 +230,9 @@ def verify(retry_for: float, receipt_id: str, keys: Optional[str]) -> Operation[
     file = yield from _if_there(evidence(retry_for, receipt_id))
     head = yield from _if_there(text(retry_for, "/v1/log/head"))
     tree_head = None if proof is None or head is None else (yield from _bind(retry_for, proof, head, trusted))
+    rules = None if file is None else (yield from _if_there(text(retry_for, "/v1/profiles")))
     return replace(
-        report, tree_head=tree_head, evidence=check_digest(body, file), issuer_anchors=names_anchors(key_document)
+        report, tree_head=tree_head, evidence=check_evidence(body, file, rules), issuer_anchors=names_anchors(key_document)
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 from typing import Any, Callable, Mapping
+
+from .times import parse_instant
 
 Shape = Callable[[Any], bool]
 
-_SAFE = 2**53 - 1
+SAFE = 2**53 - 1
 
 REASONS: Mapping[str, tuple] = {
     "verified": (),
@@ -51,12 +52,12 @@ def matching(pattern: str) -> Shape:
     return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
 
 
-def integer(least: int, most: int = _SAFE) -> Shape:
+def integer(least: int, most: int = SAFE) -> Shape:
     def check(value: Any) -> bool:
         # A number such as 1.0 is an integer to JSON; whether it may be written so is another check.
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return False
-        return value == value and value == int(value) and least <= value <= most if abs(value) <= _SAFE else False
+        return value == value and value == int(value) and least <= value <= most if abs(value) <= SAFE else False
 
     return check
 
@@ -87,24 +88,16 @@ def implies(condition: Shape, consequence: Shape) -> Shape:
 
 def is_timestamp(value: Any) -> bool:
     """UTC with exactly three fraction digits, and a moment that exists."""
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z", value):
-        return False
-    # Python has no year 0; its calendar repeats after 400 years.
-    moment = ("0400" if value.startswith("0000") else value[:4]) + value[4:23]
-    try:
-        datetime.strptime(moment, "%Y-%m-%dT%H:%M:%S.%f")
-        return int(value[17:19]) < 60
-    except ValueError:
-        return False
+    return parse_instant(value) is not None
 
 
-_any_object: Shape = lambda value: isinstance(value, dict)
+is_object: Shape = lambda value: isinstance(value, dict)
 _any_text = text(0)
-_action = matching(r"[a-z0-9]+(\.[a-z0-9_]+){2}")
-_version = matching(r"[0-9]+")
+is_action = matching(r"[a-z0-9]+(\.[a-z0-9_]+){2}")
+is_version = matching(r"[0-9]+")
 _base64url = matching(r"[A-Za-z0-9_-]+")
 # The last of 43 letters has two unused bits, the last of 86 has four: they are zero, or a value would have several texts.
-_hash = matching(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
+is_hash = matching(r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _signature_value = matching(r"[A-Za-z0-9_-]{85}[AQgw]")
 _key_id = matching(r"ed25519:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
 _fingerprint = matching(r"sha256:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]")
@@ -124,17 +117,17 @@ _claims_attestation = obj({"trust_level": integer(3)})
 _coded = obj({"code_hash": _code_hash})
 
 _policy = obj(
-    {"pipeline_id": matching(r"[a-z0-9][a-z0-9_-]{2,63}"), "pipeline_version": integer(1), "digest": _hash}, closed=True
+    {"pipeline_id": matching(r"[a-z0-9][a-z0-9_-]{2,63}"), "pipeline_version": integer(1), "digest": is_hash}, closed=True
 )
 _signature = obj({"alg": one_of("Ed25519"), "key_id": _key_id, "value": _signature_value}, closed=True)
 
 is_inclusion = obj(
     {
-        "log_id": _hash,
+        "log_id": is_hash,
         "leaf_index": integer(0),
         "tree_size": integer(1),
-        "root_hash": _hash,
-        "inclusion": list_of(_hash),
+        "root_hash": is_hash,
+        "inclusion": list_of(is_hash),
     }
 )
 _anchor = obj(
@@ -161,21 +154,21 @@ _agent = obj(
 )
 _claim = obj(
     {
-        "action": _action,
+        "action": is_action,
         "target": text(1, 512),
-        "params": _any_object,
+        "params": is_object,
         "claimed_at": is_timestamp,
-        "claim_digest": _hash,
+        "claim_digest": is_hash,
     },
     {"client_claim_id": text(0, 256)},
 )
 _observation = obj(
     {
-        "verifier": obj({"id": _action, "version": _version}, {"code_hash": _code_hash}),
+        "verifier": obj({"id": is_action, "version": is_version}, {"code_hash": _code_hash}),
         "observed_at": is_timestamp,
         "deadline_at": is_timestamp,
         "attempts": integer(1),
-        "facts": _any_object,
+        "facts": is_object,
     }
 )
 
@@ -203,7 +196,7 @@ _receipt_body = every(
         {"operator": text(0, 256), "supersedes": _any_text, "attestation": _attestation, "policy": _policy},
     ),
     without("entry_kind"),
-    implies(obj({"policy": _any_object}), obj({"spec_version": one_of("poaw/0.2")})),
+    implies(obj({"policy": is_object}), obj({"spec_version": one_of("poaw/0.2")})),
     implies(_claims_attestation, obj({"attestation": _attestation, "observation": obj({"verifier": _coded})})),
 )
 
@@ -216,12 +209,12 @@ _change_body = every(
             "issued_at": is_timestamp,
             "issuer": _issuer,
             "connector": matching(r"[a-z][a-z0-9_]{0,31}"),
-            "event": _action,
+            "event": is_action,
             "target": text(1, 512),
             "fingerprint": text(1, 256),
             "seen_at": is_timestamp,
-            "facts": _any_object,
-            "watcher": obj({"id": text(1, 128), "version": _version}, {"code_hash": _code_hash}),
+            "facts": is_object,
+            "watcher": obj({"id": text(1, 128), "version": is_version}, {"code_hash": _code_hash}),
             "policy": _policy,
             "trust_level": _level,
         },
@@ -244,18 +237,18 @@ is_receipt = _entry(_receipt_body)
 is_change_entry = _entry(_change_body)
 is_tree_head = obj(
     {
-        "body": obj({"log_id": _hash, "tree_size": integer(0), "root_hash": _hash, "issued_at": is_timestamp}, closed=True),
+        "body": obj({"log_id": is_hash, "tree_size": integer(0), "root_hash": is_hash, "issued_at": is_timestamp}, closed=True),
         "signature": _signature,
     },
     closed=True,
 )
 is_consistency = obj(
     {
-        "log_id": _hash,
+        "log_id": is_hash,
         "first": integer(1),
-        "first_root": _hash,
+        "first_root": is_hash,
         "second": integer(1),
-        "second_root": _hash,
-        "proof": list_of(_hash),
+        "second_root": is_hash,
+        "proof": list_of(is_hash),
     }
 )

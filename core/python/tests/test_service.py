@@ -51,7 +51,8 @@ class Service(unittest.TestCase):
         self.assertTrue(claim.is_decided and claim.is_verified)
         report = self.client.verify(claim.receipt_id)
         self.assertTrue(report.valid, report.problems)
-        self.assertEqual((report.verdict, report.tree_head, report.evidence), ("verified", "holds", "is_signed"))
+        self.assertEqual((report.verdict, report.tree_head), ("verified", "holds"))
+        self.assertEqual((report.evidence.evidence, report.evidence.rules), ("follows", "published"))
         self.assertEqual(report.document["body"]["agent"]["id"], "python")
         digest = report.document["body"]["claim"]["claim_digest"]
         self.assertEqual(json.loads(self.client.evidence(claim.receipt_id))["claim"]["claim_digest"], digest)
@@ -225,6 +226,7 @@ class Service(unittest.TestCase):
 
         reports, evidence, others, claim = asyncio.run(story())
         self.assertTrue(all(report.valid and report.tree_head == "holds" for report in reports))
+        self.assertEqual([report.evidence.evidence for report in reports], ["follows", "follows"])
         self.assertIn(reports[0].document["body"]["claim"]["claim_digest"], evidence)
         self.assertEqual([(result, one.verdict) for result, one in others], [(2, "verified"), (3, "verified")])
         self.assertEqual(claim.verdict, "verified")

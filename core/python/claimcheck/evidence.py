@@ -1,0 +1,283 @@
+"""Whether a receipt's verdict follows from its evidence. It shows that the two are consistent; it cannot show that no check was left out."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from .appearance import Interval
+from .canonical import canonicalize, parse_strict
+from .checker import sha256, to_base64url
+from .published import PublishedProfile, find_profile
+from .records import Check, Failure, Read, Stay
+from .rules import FAILURE_REASONS, FRESH_MS, Decision, Rules, Times, decide, knows_rules
+from .shapes import either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
+from .times import format_instant, parse_instant
+
+#: Larger evidence is not published. Bytes.
+_LARGEST_BYTES = 256 * 1024
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class EvidenceFinding:
+    """What a receipt's evidence shows.
+
+    ``evidence`` is ``follows`` where the rules give the signed verdict from it, and all that the receipt signs of the checks; ``does_not_follow``
+    where they do not; ``digest_differs`` where it is not the file that the receipt signs; ``absent`` where the receipt signs none; ``not_checked``
+    where there is none to look at, or its rules are of another version than 2 and 3.
+    """
+
+    evidence: str
+    #: With ``does_not_follow``: the members of the signed body that the evidence says otherwise, or ``form`` where it is no evidence document.
+    differs: Sequence[str] = ()
+    #: With ``follows``: whether the issuer publishes these rules: ``published``, ``differs``, or ``unknown`` where it publishes none.
+    rules: Optional[str] = None
+
+
+def check_evidence(body: Mapping[str, Any], evidence: Optional[str], profiles: Optional[str] = None) -> EvidenceFinding:
+    """Decides a claim again by its evidence, and compares what follows with the body of its receipt, which is checked already.
+
+    ``evidence`` is the text of the file, ``profiles`` that of ``/v1/profiles``: the rules are compared with those that it has. Any texts give a
+    finding.
+    """
+    observation = body["observation"]
+    if "evidence_digest" not in observation:
+        return EvidenceFinding("absent")
+    if evidence is None:
+        return EvidenceFinding("not_checked")
+    # A file has no lone surrogate, and a string of a bundle may have one.
+    data = _SURROGATE.sub("\ufffd", evidence).encode()
+    if observation["evidence_digest"] != to_base64url(sha256(data)):
+        return EvidenceFinding("digest_differs")
+    document = _read(evidence) if len(data) <= _LARGEST_BYTES else None
+    # Asked before the form is, which another version may change.
+    if _is_versioned(document) and not (document["evidence_version"] == 1 and knows_rules(document["rules_version"])):
+        return EvidenceFinding("not_checked")
+    if not _is_document(document):
+        return EvidenceFinding("does_not_follow", ("form",))
+    published = find_profile(profiles, document["profile"]["action"], document["profile"]["version"])
+    try:
+        differs = _differences(body, document, published)
+    except OverflowError:
+        # Lengths of time in a hostile document lead to moments that no timestamp expresses.
+        differs = ["form"]
+    if differs:
+        return EvidenceFinding("does_not_follow", tuple(differs))
+    return EvidenceFinding("follows", rules=_compared(document, published))
+
+
+def _read(evidence: str) -> Any:
+    """None for what cannot be evidence, whatever its version."""
+    try:
+        value, integers_only = parse_strict(evidence)
+    except ValueError:
+        return None
+    return value if integers_only else None
+
+
+class _Case(NamedTuple):
+    """What a verdict was decided from."""
+
+    rules: Rules
+    claim: Times
+    checks: List[Check]
+    decided_at: int
+
+
+#: A member that is not there, which is another thing than one that is null.
+_NOTHING = object()
+
+
+def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published: Optional[PublishedProfile]) -> List[str]:
+    """The members of the signed body that the evidence says otherwise, and what no honest host writes."""
+    case = _case_of(document)
+    decision = decide(*case)
+    if decision is None:
+        return ["verdict"]
+    reads = [check for check in case.checks if isinstance(check, Read)]
+    facts, source = _signed_of(decision, reads)
+    places = {canonicalize(read.source) for read in reads if read.source is not None}
+    claim, observation, verdict = body["claim"], body["observation"], body["verdict"]
+    said: Dict[str, Tuple[Any, Any]] = {
+        "claim.claim_digest": (claim["claim_digest"], document["claim"]["claim_digest"]),
+        "claim.claimed_at": (claim["claimed_at"], document["claim"]["claimed_at"]),
+        "observation.deadline_at": (observation["deadline_at"], document["claim"]["deadline_at"]),
+        "observation.verifier.id": (observation["verifier"]["id"], document["profile"]["action"]),
+        "observation.verifier.version": (observation["verifier"]["version"], document["profile"]["version"]),
+        "observation.attempts": (observation["attempts"], len(case.checks)),
+        "observation.observed_at": (observation["observed_at"], format_instant(decision.basis.answered_at)),
+        "observation.facts": (observation["facts"], facts),
+        "observation.source": (observation.get("source", _NOTHING), source),
+        "observation.appeared": (observation.get("appeared", _NOTHING), _to_wire(decision.appeared)),
+        "verdict.value": (verdict["value"], decision.verdict),
+        "verdict.reason_code": (verdict.get("reason_code", _NOTHING), decision.reason_code or _NOTHING),
+    }
+    # A read at another place must not carry the verdict of one that is signed as read here.
+    differs = [
+        name
+        for name, (signed, shown) in said.items()
+        if not _is_same(signed, shown) or (name == "observation.source" and len(places) > 1)
+    ]
+    # A decision follows the last check at once: waiting until the time is over would be another decision.
+    is_decided_at_once = case.checks[-1].answered_at == case.decided_at <= parse_instant(body["issued_at"])
+    if not (is_decided_at_once and _is_ordered(case)):
+        differs.append("order")
+    if _decides_before(case):
+        differs.append("checks")
+    # No host takes an answer for younger than the profile says.
+    if any(read.age_ms < case.rules.age_ms for read in reads):
+        differs.append("age_ms")
+    if published is not None and case.claim.deadline_at - case.claim.claimed_at > published.max_deadline_ms:
+        differs.append("observation.deadline_at")
+    if published is not None and any(read.shows_outcome and published.is_contradicted(claim, read.facts) for read in reads):
+        differs.append("observation.facts")
+    return differs
+
+
+def _is_ordered(case: _Case) -> bool:
+    earliest = case.claim.submitted_at
+    for check in case.checks:
+        if not earliest <= check.sent_at <= check.answered_at:
+            return False
+        earliest = check.sent_at
+    return True
+
+
+def _decides_before(case: _Case) -> bool:
+    """An earlier check decided already: what a host that goes on until it likes the verdict would write."""
+    rules, claim, checks, _ = case
+    return any(decide(rules, claim, checks[:end], checks[end - 1].answered_at) for end in range(1, len(checks)))
+
+
+def _signed_of(decision: Decision, reads: Sequence[Read]) -> Tuple[Mapping[str, Any], Any]:
+    """The facts and the source of the check that the verdict rests on; where that one failed, of the last one that did not, with the failure."""
+    basis = decision.basis
+    seen = basis if isinstance(basis, Read) else reads[-1] if reads else None
+    source = _NOTHING if seen is None or seen.source is None else seen.source
+    facts = {} if seen is None else seen.facts
+    if isinstance(basis, Failure):
+        status = {} if basis.status is None else {"status": basis.status}
+        facts = {**facts, "error": basis.code, **status}
+    return facts, source
+
+
+def _to_wire(interval: Optional[Interval]) -> Any:
+    if interval is None:
+        return _NOTHING
+    since = {} if interval.not_before == -math.inf else {"not_before": format_instant(interval.not_before)}
+    return {"not_after": format_instant(interval.not_after), "source": interval.source, **since}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if one is _NOTHING or other is _NOTHING:
+        return one is other
+    # Python takes 1 and True for equal.
+    return canonicalize(one) == canonicalize(other)
+
+
+def _compared(document: Mapping[str, Any], published: Optional[PublishedProfile]) -> str:
+    if published is None:
+        return "unknown"
+    rules = {"fresh_ms": FRESH_MS, **document["rules"], "rules_version": document["rules_version"]}
+    return "published" if all(_is_same(rules[name], value) for name, value in published.rules.items()) else "differs"
+
+
+def _case_of(document: Mapping[str, Any]) -> _Case:
+    rules, claim = document["rules"], document["claim"]
+    return _Case(
+        Rules(version=document["rules_version"], **{"fresh_ms": FRESH_MS, **rules}),
+        Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at"))),
+        [_check_of(check) for check in document["checks"]],
+        _instant(document["decided_at"]),
+    )
+
+
+def _check_of(check: Mapping[str, Any]) -> Check:
+    times = _instant(check["sent_at"]), _instant(check["answered_at"])
+    if "failure" in check:
+        failure = check["failure"]
+        retry_at = _instant(failure["retry_at"]) if "retry_at" in failure else 0
+        return Failure(*times, failure["code"], failure.get("status"), retry_at)
+    return Read(
+        *times,
+        clock_offset_ms=check["clock_offset_ms"],
+        dated=check["dated"],
+        age_ms=check["age_ms"],
+        source=check.get("source"),
+        differs=check.get("differs"),
+        mark=check.get("mark"),
+        stays=[_stay_of(stay) for stay in check["stays"]] if "stays" in check else None,
+        facts=check.get("facts", {}),
+    )
+
+
+def _stay_of(stay: Mapping[str, Any]) -> Stay:
+    removed = _bounds_of(stay["removed"]) if "removed" in stay else (math.inf, math.inf)
+    return Stay(*_bounds_of(stay["appeared"]), *removed, stay.get("removed_whole", False))
+
+
+def _bounds_of(time: Mapping[str, str]):
+    return _instant(time["not_before"]) if "not_before" in time else -math.inf, _instant(time["not_after"])
+
+
+def _instant(text: str) -> int:
+    instant = parse_instant(text)
+    assert instant is not None, "the form was checked"
+    return instant
+
+
+def _closed(required: Mapping[str, Any], optional: Mapping[str, Any] = {}):
+    return obj(required, optional, closed=True)
+
+
+def _boolean(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+_name = text(1, 128)
+_length = integer(0)
+_log_time = _closed({"not_after": is_timestamp}, {"not_before": is_timestamp})
+_stay = _closed({"appeared": _log_time}, {"removed": _log_time, "removed_whole": _boolean})
+_source = either(
+    _closed({"provider": _name, "listed": _boolean, "base_url": text(1, 16_384)}),
+    _closed({"provider": _name, "listed": lambda value: value is False, "source_id": is_hash}),
+)
+_times = {"sent_at": is_timestamp, "answered_at": is_timestamp}
+_read_required = {**_times, "clock_offset_ms": _length, "dated": _boolean, "age_ms": _length}
+_read_optional = {
+    "source": _source,
+    "mark": one_of("final", "never_before", "may_have_been"),
+    "stays": list_of(_stay),
+    # Rules 1.
+    "settled": _boolean,
+    "facts": is_object,
+}
+_check = either(
+    # Without `differs` a read would count as one that shows the outcome as claimed.
+    _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, {**_read_optional, "appeared": _log_time}),
+    _closed({**_read_required, "kind": one_of("absent")}, _read_optional),
+    _closed({**_times, "failure": _closed({"code": one_of(*FAILURE_REASONS)}, {"status": _length, "retry_at": is_timestamp})}),
+)
+_is_versioned = obj({"evidence_version": integer(1), "rules_version": integer(1)})
+_is_document = _closed(
+    {
+        "evidence_version": integer(1, 1),
+        "rules_version": integer(1),
+        "profile": _closed({"action": is_action, "version": is_version}),
+        "rules": _closed(
+            {
+                "required": lambda value: isinstance(value, dict) and all(map(one_of("target", "content"), value.values())),
+                **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "closing_ms", "grace_ms"), _length),
+            },
+            {"fresh_ms": _length},
+        ),
+        "claim": _closed(
+            {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}
+        ),
+        "decided_at": is_timestamp,
+        "checks": lambda value: list_of(_check)(value) and len(value) > 0,
+    }
+)

@@ -1,0 +1,77 @@
+"""The rules of profiles as a service publishes them, against which those of evidence are held."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Mapping, Optional, Union
+
+from .canonical import canonicalize, parse_strict
+from .rules import FRESH_MS
+from .shapes import SAFE, integer, one_of
+
+_whole = integer(-SAFE)
+_role = one_of("target", "content")
+
+_RULES = ("rules_version", "tolerance_ms", "age_ms", "removed_within_ms")
+_CLOSING = ("closing_ms", "grace_ms")
+#: What older services do not publish.
+_LATER = ("fresh_ms", *_CLOSING, "max_deadline_ms")
+
+
+@dataclass(frozen=True)
+class PublishedProfile:
+    #: By their names in evidence. What an older service does not publish is absent, and not compared.
+    rules: Mapping[str, Any]
+    max_deadline_ms: Union[int, float]
+    #: Facts that every read has which shows the outcome, where it has the fact at all.
+    shows: Mapping[str, Any]
+    #: The fact that shows what was found for a param, where it has another name.
+    found: Mapping[str, str]
+
+    def is_contradicted(self, claim: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
+        """The facts of a read that shows the outcome say otherwise."""
+        params = claim["params"]
+        expected = [*self.shows.items()]
+        # What was found for the target is compared by verifiers alone: names are written in several ways.
+        expected += [(fact, params[param]) for param, fact in self.found.items() if param in params and param != "target"]
+        return any(fact in facts and canonicalize(facts[fact]) != canonicalize(value) for fact, value in expected)
+
+
+def find_profile(profiles: Optional[str], action: str, version: str) -> Optional[PublishedProfile]:
+    """The rules in the answer of ``/v1/profiles``. None where it does not have them, or they are no rules."""
+    for profile in _profiles_in(profiles or ""):
+        if isinstance(profile, dict) and (profile.get("action"), profile.get("version")) == (action, version):
+            return _rules_of(profile)
+    return None
+
+
+def _profiles_in(text: str) -> list:
+    try:
+        document = parse_strict(text).value
+    except ValueError:
+        return []
+    profiles = document.get("profiles") if isinstance(document, dict) else None
+    return profiles if isinstance(profiles, list) else []
+
+
+def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:
+    required, words = profile.get("required"), _object(profile.get("words"))
+    numbers = {name: profile[name] for name in (*_RULES, *_LATER) if name in profile}
+    if not all(name in numbers for name in _RULES) or not all(map(_whole, numbers.values())):
+        return None
+    if not isinstance(required, dict) or not all(map(_role, required.values())):
+        return None
+    max_deadline_ms = numbers.pop("max_deadline_ms", math.inf)
+    if not all(name in numbers for name in _CLOSING):
+        numbers = {name: number for name, number in numbers.items() if name not in _CLOSING}
+    return PublishedProfile(
+        rules={"required": required, "fresh_ms": FRESH_MS, **numbers},
+        max_deadline_ms=max_deadline_ms,
+        shows=_object(profile.get("shows")),
+        found={param: fact for param, fact in _object(words.get("found")).items() if isinstance(fact, str)},
+    )
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,253 @@
+"""The verdict rules, versions 2 and 3. Fail toward unverifiable, never toward verified; blame only on evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Dict, Mapping, Optional, Sequence, Tuple
+
+from .appearance import Interval, Window, account_of
+from .records import Check, Failure, Read
+
+#: Blame rests on two successful reads at least this far apart, so that one odd answer blames nobody. Milliseconds.
+_CONFIRMATION_MS = 2000
+
+#: A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds.
+_PROMPT_MS = 5000
+
+#: A claim is fresh where ``claimed_at`` is at most this long before the submission, unless its profile says otherwise. Milliseconds.
+FRESH_MS = 10_000
+
+#: Of two reads of one claim: a clock that jumps by more makes them worthless for absence. Milliseconds.
+_LARGEST_JUMP_MS = 60_000
+
+#: The reason of an ``unverifiable`` that a failed check causes.
+FAILURE_REASONS: Mapping[str, str] = {
+    "unauthorized": "permission_denied",
+    "forbidden": "permission_denied",
+    "no_connection": "no_connection",
+    "rate_limited": "rate_limited",
+    "unavailable": "destination_unavailable",
+    "timeout": "destination_unavailable",
+    "unexpected_response": "destination_unavailable",
+    "too_large": "destination_unavailable",
+    "misconfigured": "no_connection",
+    "unsupported_target": "unsupported_action",
+    "ambiguous_claim": "claim_ambiguous",
+    "unsupported_action": "unsupported_action",
+    "verifier_error": "verifier_error",
+}
+
+#: Looking again cannot help.
+_FINAL_FAILURES = ("ambiguous_claim", "no_connection", "unsupported_action", "unsupported_target")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The part of a profile on which verdicts depend, and how the end of a claim's time is handled."""
+
+    version: int
+    #: The role of each field that must match: ``target`` or ``content``.
+    required: Mapping[str, str]
+    tolerance_ms: int
+    age_ms: int
+    removed_within_ms: int
+    fresh_ms: int
+    #: Absence blames only when it was read within this long of the deadline.
+    closing_ms: int
+    #: How long failing reads are tried again after the deadline (or the submission, when that is later).
+    grace_ms: int
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times of a claim that its verdict depends on."""
+
+    claimed_at: int
+    deadline_at: int
+    submitted_at: int
+
+
+@dataclass(frozen=True)
+class Decision:
+    verdict: str
+    reason_code: Optional[str]
+    #: The check that the verdict rests on.
+    basis: Check
+    #: When the outcome appeared, where the evidence shows it.
+    appeared: Optional[Interval] = None
+
+
+def knows_rules(version: object) -> bool:
+    return version in _VERSIONS
+
+
+def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Optional[Decision]:
+    """The verdict, or None while it cannot be told yet.
+
+    ``checks`` is every check so far, oldest first; ``now`` is not before the last one: it only ends the waiting, it never counts as evidence.
+    """
+    return _VERSIONS[rules.version](rules, claim, checks, now).decision() if checks else None
+
+
+class _Rules2:
+    def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
+        self.rules = rules
+        self.claim = claim
+        self.checks = checks
+        self.last = checks[-1]
+        self.reads = [check for check in checks if isinstance(check, Read)]
+        self.in_time_until = claim.claimed_at + rules.tolerance_ms
+        self.account = account_of(self.reads, Window(self.window_start(), rules.removed_within_ms, self.in_time_until))
+        # How old the destination's answers may be, by what it and the profile told so far.
+        age_ms = max([rules.age_ms, *(read.age_ms for read in self.reads)])
+        self.closing_end = claim.deadline_at + age_ms + rules.closing_ms
+        # Failing reads are tried again until here.
+        end = max(claim.deadline_at + age_ms, claim.submitted_at) + rules.grace_ms
+        self.is_over = now >= end or (isinstance(self.last, Failure) and self.last.retry_at > end)
+        self.at_deadline = [read for read in self.reads if read.shown_at >= claim.deadline_at]
+        self.in_closing = [read for read in self.at_deadline if read.sent_at <= self.closing_end]
+
+    def decision(self) -> Optional[Decision]:
+        last, account = self.last, self.account
+        if isinstance(last, Failure) and last.code in _FINAL_FAILURES:
+            return _unverifiable(FAILURE_REASONS[last.code], last)
+        candidate = self.placed() if account.shown_by else self.blamed()
+        if candidate is not None and (candidate.verdict == "verified" or self.is_confirmed(candidate.basis)):
+            return candidate
+        if candidate is not None:
+            return self.unconfirmed(candidate.basis) if self.is_over else None
+        if account.shown_by:
+            if not self.at_deadline and not self.is_over:
+                return None
+            return _unverifiable("claim_ambiguous", account.shown_by, account.interval)
+        if self.at_deadline:
+            first = self.at_deadline[0]
+            return _unverifiable("claim_ambiguous", first) if first.sent_at <= self.closing_end else self.unread()
+        return self.unread() if self.is_over else None
+
+    def window_start(self) -> int:
+        return self.claim.claimed_at
+
+    def placed(self) -> Optional[Decision]:
+        """It is, or was, there as claimed. None where its interval straddles a boundary."""
+        interval, basis = self.account.interval, self.account.shown_by
+        if interval is None or basis is None:
+            return None
+        if interval.not_after <= self.in_time_until:
+            return Decision("verified", None, basis, interval)
+        if self.is_open():
+            return None
+        if interval.not_before >= self.claim.deadline_at:
+            return Decision("failed", "not_found", basis, interval)
+        if interval.not_before >= self.in_time_until and interval.not_after < self.claim.deadline_at:
+            return Decision("late", "observed_after_tolerance", basis, interval)
+        return None
+
+    def is_open(self) -> bool:
+        """A log that can be read and does not list it yet may still say that it came in time."""
+        return self.account.may_have_been_in_time or self.account.is_unlisted
+
+    def blamed(self) -> Optional[Decision]:
+        """Nothing shows it, and the evidence says that it was not there; before a second read confirms it."""
+        last = self.last
+        if isinstance(last, Read) and last.differs is not None and last.mark == "final":
+            return self.blame(last)
+        never = [read for read in self.at_deadline if read.mark == "never_before"]
+        if never:
+            return self.blame(never[-1])
+        if any(read.mark == "may_have_been" for read in self.reads):
+            return None
+        return self.blame(self.in_closing[0]) if self.in_closing else None
+
+    def blame(self, read: Read) -> Decision:
+        if read.differs is None:
+            return Decision("failed", "not_found", read)
+        is_target = any(self.rules.required.get(field) == "target" for field in read.differs)
+        return Decision("mismatch", "target_mismatch" if is_target else "content_mismatch", read)
+
+    def is_confirmed(self, basis: Check) -> bool:
+        return _is_far_from_one(basis, self.reads)
+
+    def unconfirmed(self, basis: Check) -> Decision:
+        return self.unread()
+
+    def unread(self) -> Decision:
+        """No read tells how it stood at the deadline."""
+        if self.claim.submitted_at > self.closing_end:
+            return _unverifiable("claim_ambiguous", self.last)
+        for check in reversed(self.checks):
+            if isinstance(check, Failure) and max(check.answered_at, check.retry_at) >= self.claim.deadline_at:
+                return _unverifiable(FAILURE_REASONS[check.code], check)
+        return _unverifiable("verifier_error", self.last)
+
+
+class _Rules3(_Rules2):
+    """Blame rests on the place's own log, read back past the window's start, or, where the place has no log, on a look just after the
+    submission. Two reads that agree blame, and one never."""
+
+    def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
+        super().__init__(rules, claim, checks, now)
+        # When the first and the last of the reads that saw the same were sent.
+        self.extents: Dict[object, Tuple[int, int]] = {}
+        for read in self.reads:
+            first, last = self.extents.get(_seen_in(read), (read.sent_at, read.sent_at))
+            self.extents[_seen_in(read)] = (min(first, read.sent_at), max(last, read.sent_at))
+
+    def window_start(self) -> int:
+        return min(self.claim.claimed_at, self.claim.submitted_at)
+
+    def is_open(self) -> bool:
+        return super().is_open() or not self.is_steady()
+
+    def blamed(self) -> Optional[Decision]:
+        if isinstance(self.last, Read) and self.last.mark == "final":
+            return self.blame(self.last)
+        if not self.is_steady():
+            return None
+        never = [read for read in self.at_deadline if read.mark == "never_before"]
+        if never:
+            return self.blame(never[-1])
+        if any(read.mark == "may_have_been" for read in self.reads):
+            return None
+        was_looked_for = self.was_looked_for()
+        telling = [read for read in self.in_closing if was_looked_for or read.stays is not None]
+        basis = next(filter(self.is_confirmed, telling), telling[0] if telling else None)
+        return self.blame(basis) if basis else None
+
+    def was_looked_for(self) -> bool:
+        """At a place without a log: it was not shown just after the submission, nor at any later look."""
+        submitted_at = self.claim.submitted_at
+        return submitted_at - self.claim.claimed_at <= self.rules.fresh_ms and any(
+            read.shown_at >= submitted_at and read.sent_at <= submitted_at + _PROMPT_MS for read in self.reads
+        )
+
+    def is_steady(self) -> bool:
+        """No clock, ours or the destination's, jumped between the reads."""
+        dated = [read for read in self.reads if read.dated]
+        least = min((read.clock_offset_ms for read in dated), default=0)
+        # A cache keeps the date of what it holds.
+        return all(read.clock_offset_ms - read.age_ms - least <= _LARGEST_JUMP_MS for read in dated)
+
+    def is_confirmed(self, basis: Check) -> bool:
+        """Another read saw the same."""
+        first, last = self.extents[_seen_in(basis)]
+        return max(basis.sent_at - first, last - basis.sent_at) >= _CONFIRMATION_MS
+
+    def unconfirmed(self, basis: Check) -> Decision:
+        return _unverifiable("claim_ambiguous", basis) if _is_far_from_one(basis, self.reads) else self.unread()
+
+
+_VERSIONS = {2: _Rules2, 3: _Rules3}
+
+
+def _unverifiable(reason_code: str, basis: Check, appeared: Optional[Interval] = None) -> Decision:
+    return Decision("unverifiable", reason_code, basis, appeared)
+
+
+def _is_far_from_one(basis: Check, reads: Sequence[Read]) -> bool:
+    return any(abs(read.sent_at - basis.sent_at) >= _CONFIRMATION_MS for read in reads)
+
+
+def _seen_in(read: Read) -> Optional[str]:
+    """What the read saw: None where it saw nothing, and otherwise the fields that differ."""
+    return None if read.differs is None else " ".join(sorted(read.differs))
