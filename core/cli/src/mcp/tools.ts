@@ -104,7 +104,11 @@ export const TOOLS: readonly Tool[] = [
         action,
         target,
         params,
-        claimed_at: Type.Optional({ ...claimed_at, description: 'Leave it out, for now; give it, in RFC 3339, only for work that ended earlier at a time that you know, as from a log.' }),
+        claimed_at: Type.Optional({
+          ...claimed_at,
+          description:
+            'Leave it out, for now; give it, in RFC 3339, only for work that ended earlier at a time that you know, as from a log.',
+        }),
         deadline_at,
       },
       closed,
