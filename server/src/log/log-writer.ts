@@ -45,7 +45,7 @@ export interface LogWriter {
   /**
    * Signs a receipt before the log is locked, because signing is most of the cost of an append.
    * @param evidence is published beside it
-   * @param decidedAt the receipt is not issued before
+   * @param decidedAt when the check behind it was answered: by then the receipt is issued
    */
   draft(claimId: string, content: ReceiptContent, evidence?: string, decidedAt?: Instant): Promise<Draft>
   /**
@@ -69,11 +69,10 @@ export interface LogWriter {
 interface LogWriterOptions {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
-  readonly now: () => Instant
   readonly config: Pick<Config, 'issuerName'>
 }
 
-export function createLogWriter({ signingKeys, logGuard, now, config }: LogWriterOptions): LogWriter {
+export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOptions): LogWriter {
   /** The state in which this host last wrote the log. */
   let lastWritten: LogState | undefined
   // Used only when its root is the root of the log: it is not after an append of another host.
@@ -103,10 +102,10 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
     rows?: Reads['log'],
   ): Promise<Append> {
     const signer = await signingKeys.signer(log.keyId, rows)
-    // The times of receipts and heads must be in order, even when the clock goes back.
+    // The times of receipts and heads must be in order, whichever host signs them.
     const isCurrent = ({ keyId, issuedAt }: Draft) => keyId === log.keyId && issuedAt >= log.issuedAt
     const madeCurrent = (draft: Draft) =>
-      isCurrent(draft) ? draft : sign({ ...draft, issuedAt: Math.max(now(), log.issuedAt, draft.issuedAt) }, signer)
+      isCurrent(draft) ? draft : sign({ ...draft, issuedAt: Math.max(log.issuedAt, draft.issuedAt) }, signer)
     // Nearly always all are: a promise for each would be in vain.
     const signedNow = drafts.every(isCurrent) ? drafts : await Promise.all(drafts.map(madeCurrent))
     const current = signedNow.toSorted((one, other) => one.issuedAt - other.issuedAt)
@@ -149,8 +148,8 @@ export function createLogWriter({ signingKeys, logGuard, now, config }: LogWrite
 
   return {
     draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
-      // The time of the check comes from another thread, whose clock may be slightly ahead.
-      const issuedAt = Math.max(now(), content.observation.observedAt, decidedAt)
+      // Not by the clock of this thread: the checks are admitted and dated by another one, which knows when the time is in doubt.
+      const issuedAt = Math.max(content.observation.observedAt, decidedAt)
       return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }, signingKeys.latest())
     },
 
