@@ -25,8 +25,8 @@ import { createOAuthPages } from './console/oauth/pages.ts'
 import { createErasureService, type ErasureService } from './erasure/erasure.ts'
 import { createRetentionService, type RetentionService } from './erasure/retention.ts'
 import { createRetentionWorker } from './erasure/retention-worker.ts'
-import { openClock } from './hosts/clock.ts'
-import { type ClockDoubt, createClockDoubt } from './hosts/clock-doubt.ts'
+import { type Clock, openClock } from './hosts/clock.ts'
+import { type ClockWatch, createClockWatch } from './hosts/clock-watch.ts'
 import { type Counters, createCounters } from './hosts/counters.ts'
 import { createLogService, type LogService } from './log/log.ts'
 import { createLogGuard, type LogGuard } from './log/log-guard.ts'
@@ -77,6 +77,7 @@ import { createWorkspaceService, type WorkspaceService } from './workspaces/work
 export interface Claimcheck {
   readonly config: Config
   readonly logger: Logger
+  readonly clock: Clock
   readonly now: () => Instant
   readonly storage: Storage
   readonly registry: Registry
@@ -96,7 +97,7 @@ export interface Claimcheck {
   readonly logWriter: LogWriter
   readonly sequencer: Sequencer
   readonly sources: Sources
-  readonly clockDoubt: ClockDoubt
+  readonly clockWatch: ClockWatch
   readonly checkRunner: CheckRunner
   readonly admission: Admission
   readonly lateness: Lateness
@@ -150,8 +151,10 @@ export interface Claimcheck {
 interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'drivers'> {
   /** Loads the configured plugins. Commands that use no destination work without them. */
   readonly plugins: boolean
-  /** This host's clock. */
+  /** This host's monotonic clock. */
   readonly now?: () => Instant
+  /** The system's clock; without it `now`, where there is one. */
+  readonly wall?: () => Instant
   /** Waits for a busy database without a time limit. */
   readonly patient?: boolean
   /** The module of the sequencer's thread; without it the sequencer runs in this thread. */
@@ -161,14 +164,13 @@ interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'driv
 /** @throws StorageError, PluginError */
 export async function openClaimcheck(
   config: Config,
-  { plugins, now: hostClock, beforeStatement, drivers, patient = false, sequencerThread }: OpenOptions,
+  { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false, sequencerThread }: OpenOptions,
 ): Promise<Claimcheck> {
   // Logs go to standard error, because commands print their results on standard output.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
   const storage = await openStorage(config, { beforeStatement, drivers, patient })
-  const clock = await openClock({ storage, logger, ...(hostClock ? { monotonic: hostClock } : {}) }).catch(
-    closing(storage),
-  )
+  const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
+  const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock
   const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY
 
@@ -176,6 +178,7 @@ export async function openClaimcheck(
   container.register({
     config: asValue(config),
     logger: asValue(logger),
+    clock: asValue(clock),
     now: asValue(now),
     storage: asValue(config.mail ? withNotices(storage, () => container.cradle.notices) : storage),
     registry: asValue(registry),
@@ -210,7 +213,7 @@ export async function openClaimcheck(
       .singleton()
       .disposer((activity) => activity.close()),
     sources: asFunction(createSources).singleton(),
-    clockDoubt: asFunction(createClockDoubt).singleton(),
+    clockWatch: asFunction(createClockWatch).singleton(),
     checkRunner: asFunction(createCheckRunner).singleton(),
     admission: asFunction(createAdmission).singleton(),
     lateness: asFunction(createLateness).singleton(),

@@ -28,10 +28,10 @@ export interface RunningServer {
 
 /** @throws SigningError when the log's private key is missing; the errors of `listen` */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, sequencer, connections, logger } = claimcheck
+  const { config, signingKeys, logGuard, clockWatch, sequencer, connections, logger } = claimcheck
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
-  await logGuard.examine()
+  await Promise.all([logGuard.examine(), clockWatch.compare()])
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
   await app.register(backgroundWork(claimcheck))
@@ -73,8 +73,8 @@ function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Co
 }
 
 function workersOf(claimcheck: Claimcheck): readonly Worker[] {
-  const { recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention } = claimcheck
-  return [recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention]
+  const { clockWatch, recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention } = claimcheck
+  return [clockWatch, recheckWorker, anchorWorker, mailWorker, retentionWorker, auditRetention]
 }
 
 function backgroundWork(claimcheck: Claimcheck) {
@@ -92,7 +92,8 @@ function backgroundWork(claimcheck: Claimcheck) {
 }
 
 function createApp(claimcheck: Claimcheck): Promise<App> {
-  const { config, registry, signingKeys, vault, storage, logGuard, counters, logger, oauth, tokens, now } = claimcheck
+  const { config, registry, signingKeys, vault, storage, logGuard, clock, counters, logger, oauth, tokens, now } =
+    claimcheck
   const { publicUrl, securityContact: contact } = config
   const rules = {
     profiles: registry.profiles(),
@@ -122,6 +123,8 @@ function createApp(claimcheck: Claimcheck): Promise<App> {
         await storage.read.log.state()
         const problem = logGuard.problem()
         if (problem !== undefined) return { ok: false, problems: [`read-only: ${problem}`] }
+        const doubt = clock.doubt()
+        if (doubt !== undefined) return { ok: false, problems: [`the time is in doubt: ${doubt}`] }
         // Requests are served all the same, so the balancer keeps this host.
         const unsigned = await vault.problem()
         return { ok: true, problems: unsigned === undefined ? [] : [`claims wait for a signature: ${unsigned}`] }

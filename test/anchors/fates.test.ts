@@ -45,7 +45,7 @@ t.test('an anchor is published when its block is final, and no moment before', a
 })
 
 const NO_CHECKS = {
-  clockDoubt: { isDoubted: () => false },
+  clock: { doubt: () => undefined },
   admission: {
     state: () => ({ running: { kept: 0, first: 0, common: 0 }, refused: { deciding: 0, first: 0, looking: 0 } }),
   },

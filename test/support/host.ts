@@ -16,6 +16,8 @@ export interface Answer {
 /** In this process: for a test that sets the clock, or reaches into what runs. */
 export interface InProcess {
   readonly now?: (() => number) | undefined
+  /** The clock of the system; without it `now`, where there is one. */
+  readonly wall?: (() => number) | undefined
 }
 
 /** What the program is started with. */
@@ -76,11 +78,12 @@ export class Host {
   }
 }
 
-async function serveHere(config: Config, { now }: InProcess): Promise<Running> {
+async function serveHere(config: Config, { now, wall }: InProcess): Promise<Running> {
   const claimcheck = await openClaimcheck(config, {
     plugins: true,
     // As it is served; but that a clock of the test's own is in this thread alone.
     ...(now ? { now } : { sequencerThread: SEQUENCER_THREAD }),
+    ...(wall ? { wall } : {}),
   })
   const server = await startServer(claimcheck)
   return {

@@ -13,6 +13,7 @@ import {
 import type { FastifyBaseLogger } from 'fastify'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { Decided } from '../log/receipt-content.ts'
 import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Registry } from '../plugins/registry.ts'
@@ -32,7 +33,8 @@ export interface Adjudication {
    */
   first(claim: NewClaim): Promise<FirstCheck | undefined>
   /**
-   * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made: the claim is due as before.
+   * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made, or the time came in doubt
+   * meanwhile: the claim is due as before.
    * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
    */
   advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined>
@@ -58,6 +60,7 @@ interface AdjudicationOptions {
   readonly sequencer: Sequencer
   readonly admission: Admission
   readonly lateness: Pick<Lateness, 'note'>
+  readonly clock: Pick<Clock, 'doubt'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
@@ -70,7 +73,7 @@ const STORING_MS = 5_000
 const STORE_AFTER_MS = 1_000
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, now, logger } = options
+  const { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, logger } = options
   const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
   const running = new Map<string, Promise<ClaimRow | undefined>>()
 
@@ -95,7 +98,9 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
   }
 
-  function judge(claim: NewClaim, history: readonly CheckRecord[], record: CheckRecord): Outcome {
+  /** Undefined: the time is in doubt, and the times of the check are no evidence. */
+  function judge(claim: NewClaim, history: readonly CheckRecord[], record: CheckRecord): Outcome | undefined {
+    if (clock.doubt() !== undefined) return undefined
     lateness.note(claim, history, record)
     const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
     const checks = [...history, record]
@@ -135,12 +140,13 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     }
     // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
     if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
-    return { stored: claim, checked: checking.then(store) }
+    return { stored: claim, checked: checking.then((outcome) => (outcome ? store(outcome) : claim)) }
   }
 
   async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
     const record = await (entry.shared ? share(claim, entry.shared, entry) : read(claim, history, entry))
-    return record && store(judge(claim, history, record))
+    const outcome = record && judge(claim, history, record)
+    return outcome && store(outcome)
   }
 
   function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {

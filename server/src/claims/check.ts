@@ -21,7 +21,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { requireOrigin } from '../base/base-address.ts'
 import { LazyAbortController, withinTime } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
-import type { ClockDoubt } from '../hosts/clock-doubt.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { Allowances } from '../outbound/allowances.ts'
 import type { CheckRequests } from '../outbound/check-requests.ts'
 import type { Outbound } from '../outbound/outbound.ts'
@@ -51,7 +51,7 @@ interface CheckRunnerOptions {
   readonly allowances: Pick<Allowances, 'forCheck'>
   readonly now: () => Instant
   readonly sources: Sources
-  readonly clockDoubt: ClockDoubt
+  readonly clock: Pick<Clock, 'heard'>
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -67,7 +67,7 @@ interface CheckedSource {
 const MAX_UNLISTED_AGE_MS = 60_000
 
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, connections, activity, outbound, allowances, sources, clockDoubt, now, logger } = options
+  const { registry, connections, activity, outbound, allowances, sources, clock, now, logger } = options
   const { timeoutMs } = options.config.checks
 
   async function observe(
@@ -129,9 +129,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const readings = requests.readings()
       const { recorded } = source
       // The `Date` of a cached answer is as old as the answer.
-      if (recorded.listed && readings.ageMs === 0) clockDoubt.heard(source.baseUrl, readings)
-      // Times by a wrong clock are no evidence.
-      if (clockDoubt.isDoubted()) return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
+      if (recorded.listed && readings.ageMs === 0) clock.heard(origin, readings)
       const clockOffsetMs = clockOffset(readings)
       const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
       const { ageMs: ownAgeMs = 0, ...observed } = observation

@@ -5,6 +5,7 @@ import { ServiceError } from '../base/errors.ts'
 import { createRecentSet } from '../base/recent-set.ts'
 import { settledWithin } from '../base/time-limit.ts'
 import type { Config } from '../config/config.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
 import { type ClaimIdentity, type ClaimRow, isErased, type NewClaim } from '../storage/claim-row.ts'
@@ -74,8 +75,8 @@ export interface ClaimDetail {
 export interface ClaimService {
   /**
    * Waits a limited time for the first check. The claim is durable when this returns.
-   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `too_many` beyond a quota of the workspace;
-   * `forbidden` where the submitter may not claim for the agent
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many`
+   * beyond a quota of the workspace; `forbidden` where the submitter may not claim for the agent
    */
   submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
   get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
@@ -99,6 +100,7 @@ interface ClaimServiceOptions {
   readonly adjudication: Adjudication
   readonly quotas: Pick<Quotas, 'refusal'>
   readonly logGuard: Pick<LogGuard, 'problem'>
+  readonly clock: Pick<Clock, 'doubt'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
 }
@@ -109,7 +111,7 @@ const LEAST_RECENT = 20_000
 const LOOKS_AFTER_UNKNOWN = 500
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, sources, connections, adjudication, quotas, logGuard, now } = options
+  const { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now } = options
   const { firstAnswerMs } = options.config.checks
   /** Claims that this host is storing now, by identity. */
   const storing = new Map<string, Promise<ClaimRow | undefined>>()
@@ -204,6 +206,8 @@ export function createClaimService(options: ClaimServiceOptions): ClaimService {
     const { workspaceId } = submitter
     const problem = logGuard.problem()
     if (problem !== undefined) throw new ServiceError('read_only', problem)
+    const doubt = clock.doubt()
+    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
     const identity = { workspaceId, clientClaimId: input.clientClaimId }
     const [row, refusal, silence] = await Promise.all([
       planClaim(submitter, input, now(), {

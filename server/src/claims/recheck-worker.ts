@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../base/worker.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { DueKind } from '../storage/claims.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -20,6 +21,7 @@ interface RecheckOptions {
   readonly adjudication: Adjudication
   readonly admission: Pick<Admission, 'onFree'>
   readonly logGuard: Pick<LogGuard, 'maySign'>
+  readonly clock: Pick<Clock, 'doubt'>
   readonly now: () => Instant
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
@@ -35,7 +37,7 @@ const MOST_TAKEN = 1000
 const KINDS: readonly DueKind[] = ['deciding', 'first', 'looking']
 
 export function createRecheckWorker(options: RecheckOptions): RecheckWorker {
-  const { storage, dueClaims, adjudication, admission, logGuard, now, logger } = options
+  const { storage, dueClaims, adjudication, admission, logGuard, clock, now, logger } = options
   const running = new Set<Promise<void>>()
   let isStopping = false
   /** A check has ended that others wait for. */
@@ -82,6 +84,8 @@ export function createRecheckWorker(options: RecheckOptions): RecheckWorker {
   async function takeDue(): Promise<number> {
     // A read-only host cannot store the outcome of a check.
     if (!(await logGuard.maySign())) return 0
+    // By a wrong time claims would seem due that are not.
+    if (clock.doubt() !== undefined) return 0
     const at = now()
     let count = 0
     for (const kind of KINDS) {

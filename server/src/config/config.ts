@@ -98,6 +98,8 @@ export interface Config {
   readonly securityContact: string | undefined
   /** By provider, the base addresses that receipts name as the public place of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
+  /** Those of them that the file names. */
+  readonly configuredSources: readonly string[]
   readonly oauth: OAuthConfig
   readonly auditTrail: AuditTrailSettings
 }
@@ -304,6 +306,7 @@ export function loadConfig(env: Env, cwd: string): Config {
     verifierPackage: file.verifier_package,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },
+    configuredSources: Object.values(file.sources ?? {}).flat(),
     oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
     auditTrail: { retentionDays: file.audit_trail?.retention_days ?? null },
   }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../base/actor.ts'
 import type { Worker } from '../base/worker.ts'
-import type { ClockDoubt } from '../hosts/clock-doubt.ts'
+import type { Clock } from '../hosts/clock.ts'
 import { createLease } from '../hosts/lease.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { RetentionService } from './retention.ts'
@@ -11,7 +11,7 @@ import type { RetentionService } from './retention.ts'
 interface RetentionWorkerOptions {
   readonly retention: Pick<RetentionService, 'isNeeded' | 'pass'>
   readonly storage: Pick<Storage, 'write'>
-  readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
+  readonly clock: Pick<Clock, 'doubt'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
@@ -27,7 +27,7 @@ interface Pauses {
 const PAUSES: Pauses = { firstMs: 10 * 60_000, idleMs: 10 * 60_000, busyMs: 1000 }
 
 export function createRetentionWorker(
-  { retention, storage, clockDoubt, logger }: RetentionWorkerOptions,
+  { retention, storage, clock, logger }: RetentionWorkerOptions,
   pauses: Pauses = PAUSES,
 ): Worker {
   const lease = createLease('retention', { storage })
@@ -38,7 +38,7 @@ export function createRetentionWorker(
   async function round(): Promise<number> {
     try {
       // What a wrong clock erases is lost.
-      if (clockDoubt.isDoubted() || !(await retention.isNeeded())) return pauses.idleMs
+      if (clock.doubt() !== undefined || !(await retention.isNeeded())) return pauses.idleMs
       const isMore = await lease.hold((lost) => retention.pass(BY_SERVICE, AbortSignal.any([stopping.signal, lost])))
       return isMore ? pauses.busyMs : pauses.idleMs
     } catch (error) {

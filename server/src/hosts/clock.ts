@@ -1,134 +1,136 @@
-/** The clock for all timestamps: hosts that share a database use the database's clock, which each host estimates by measuring. */
+/**
+ * The clock for all timestamps. Hosts that share a database go by the database's clock, which each host estimates by measuring; a host
+ * that has its database to itself goes by the system's clock. Between measurements time advances by this host's monotonic clock.
+ */
 import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Storage, StorageError } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
+import { steadyClock } from './steady-clock.ts'
+import { createTimekeeper, type Measurement, STEP_MS, type Timekeeper } from './timekeeper.ts'
 
-export interface Clock {
-  /** @throws StorageError `unavailable` while the time is uncertain */
+export interface Clock extends Pick<Timekeeper, 'heard' | 'logged'> {
   readonly now: () => Instant
+  /** Why the time cannot be told, and what to do; undefined while it can. In doubt a host decides and signs nothing. */
+  doubt(): string | undefined
   close(): Promise<void>
 }
 
 interface ClockOptions {
   readonly storage: Pick<Storage, 'shared'>
-  readonly logger: Pick<FastifyBaseLogger, 'warn'>
-  /** A monotonic clock of this host, in milliseconds. Only its rate matters, not the time that it shows. */
-  readonly monotonic?: () => number
-  /** The system's clock. When it moves against `monotonic`, the machine was suspended or the system's clock was set. */
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'info' | 'warn'>
+  /** A monotonic clock of this host, in milliseconds. */
+  readonly steady?: () => number
+  /** The system's clock. */
   readonly wall?: () => number
   readonly everyMs?: number
 }
 
-/** The database's clock minus this host's monotonic clock. The error is at most half the round trip of the measurement. */
-interface Measurement {
-  readonly offsetMs: number
-  readonly errorMs: number
-}
-
 const MEASURE_EVERY_MS = 10_000
+/** Of the system's clock, which costs nothing to read. */
+const LOOK_EVERY_MS = 1000
 const ROUND_TRIPS = 5
-/** A larger correction is a jump: the database moved to another machine, its clock was set, or this host was suspended. */
-const MAX_CORRECTION_MS = 1000
 
 /** Resolves after the first measurement. @throws StorageError `unavailable` */
 export async function openClock(options: ClockOptions): Promise<Clock> {
-  const { storage, logger, monotonic = monotonicClock, everyMs = MEASURE_EVERY_MS } = options
+  const { storage, logger, wall = Date.now } = options
+  const steady = options.steady ?? steadyClock()
   const { shared } = storage
-  // A single host uses its own clock.
-  if (!shared) return { now: options.monotonic ?? Date.now, close: async () => {} }
-  const wall = options.wall ?? (options.monotonic ? monotonic : Date.now)
-  return measuredClock(shared.clock, { logger, monotonic, wall, everyMs })
+  if (shared) return databaseClock(shared.clock, { logger, steady, wall, everyMs: options.everyMs ?? MEASURE_EVERY_MS })
+  return systemClock({ logger, steady, wall, everyMs: options.everyMs ?? LOOK_EVERY_MS })
 }
 
-/** Keeps its rate when the system's clock is set. */
-function monotonicClock(): number {
-  return performance.timeOrigin + performance.now()
+type Settings = Required<Omit<ClockOptions, 'storage'>>
+
+function systemClock({ logger, steady, wall, everyMs }: Settings): Clock {
+  // The wall clock has whole milliseconds.
+  const measure = () => ({ offsetMs: wall() - steady(), errorMs: 1 })
+  const keeper = createTimekeeper({ steady, reference: 'the clock of this machine', first: measure() })
+  const doubt = logged(keeper, logger)
+  const look = () => {
+    keeper.measured(measure())
+    return doubt()
+  }
+  const timer = setInterval(look, everyMs).unref()
+  return { ...keeper, doubt: look, close: async () => clearInterval(timer) }
 }
 
-async function measuredClock(
-  databaseClock: () => Promise<number>,
-  { logger, monotonic, wall, everyMs }: Required<Omit<ClockOptions, 'storage'>>,
+async function databaseClock(
+  databaseNow: () => Promise<number>,
+  { logger, steady, wall, everyMs }: Settings,
 ): Promise<Clock> {
+  const first = await measure(databaseNow, steady)
+  const keeper = createTimekeeper({ steady, reference: "the database's clock", first })
+  const doubt = logged(keeper, logger)
   const closing = new AbortController()
-  let { offsetMs } = await measure(databaseClock, monotonic)
-  let wallOffsetMs = wall() - monotonic()
-  let latest = Number.NEGATIVE_INFINITY
-  let remeasuring: Promise<void> | undefined
+  let wallOffsetMs = wall() - steady()
+  let measuring: Promise<void> | undefined
 
-  /** Corrects the offset only as far as the measurement proves it wrong: a measurement with a long round trip proves little. */
-  function correct(measured: Measurement): void {
-    const { offsetMs: middle, errorMs } = measured
-    const corrected = Math.min(Math.max(offsetMs, middle - errorMs), middle + errorMs)
-    const byMs = Math.round(corrected - offsetMs)
-    if (Math.abs(byMs) > MAX_CORRECTION_MS) logger.warn({ byMs }, 'the clock jumped')
-    offsetMs = corrected
-    wallOffsetMs = wall() - monotonic()
-  }
-
-  /**
-   * A monotonic clock does not count the time in which the machine is suspended: timestamps would be too early until the next
-   * measurement.
-   */
-  function wasSuspended(): boolean {
-    return Math.abs(wall() - monotonic() - wallOffsetMs) > MAX_CORRECTION_MS
-  }
-
-  async function remeasure(): Promise<void> {
+  async function measureAgain(): Promise<void> {
+    const wallOffsetBefore = wall() - steady()
     try {
-      const { offsetMs: middle } = await measure(databaseClock, monotonic)
-      offsetMs = middle
-      wallOffsetMs = wall() - monotonic()
+      keeper.measured(await measure(databaseNow, steady))
+      wallOffsetMs = wallOffsetBefore
+      doubt()
     } catch (error) {
-      logger.warn({ err: error }, 'cannot measure the clock')
+      if (!closing.signal.aborted) logger.warn({ err: error }, 'cannot measure the clock: the last offset stays')
     } finally {
-      remeasuring = undefined
+      measuring = undefined
     }
+  }
+
+  function remeasure(): Promise<void> {
+    measuring ??= measureAgain()
+    return measuring
   }
 
   async function keepMeasuring(): Promise<void> {
     while (!closing.signal.aborted) {
-      try {
-        await setTimeout(everyMs, undefined, { signal: closing.signal, ref: false })
-        correct(await measure(databaseClock, monotonic))
-      } catch (error) {
-        if (!closing.signal.aborted) logger.warn({ err: error }, 'cannot measure the clock: the last offset stays')
-      }
+      await setTimeout(everyMs, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+      if (!closing.signal.aborted) await remeasure()
     }
   }
 
-  const measuring = keepMeasuring()
+  const loop = keepMeasuring()
 
   return {
-    now() {
-      if (wasSuspended()) {
-        remeasuring ??= remeasure()
-        throw new StorageError(
-          'unavailable',
-          'this host was suspended or its clock was set: it measures the clock again',
-        )
+    ...keeper,
+    doubt() {
+      // What set the system's clock may have stopped the monotonic one.
+      if (Math.abs(wall() - steady() - wallOffsetMs) > STEP_MS) {
+        keeper.mustMeasure()
+        void remeasure()
       }
-      const at = Math.floor(monotonic() + offsetMs)
-      // After a correction the time waits instead of running back, so that the timestamps of one host are in the order of its
-      // events. After a jump it does run back: timestamps from before the jump are wrong, and checks report them as contradictions.
-      if (at > latest || latest - at > MAX_CORRECTION_MS) latest = at
-      return latest
+      return doubt()
     },
     async close() {
       closing.abort()
+      await loop
       await measuring
-      await remeasuring
     },
   }
 }
 
+/** Logs when doubt begins and ends. */
+function logged(keeper: Timekeeper, logger: ClockOptions['logger']): Timekeeper['doubt'] {
+  let isDoubted = false
+  return () => {
+    const doubt = keeper.doubt()
+    if (isDoubted === (doubt !== undefined)) return doubt
+    isDoubted = !isDoubted
+    if (isDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
+    else logger.info('the time is certain again: this host decides and signs')
+    return doubt
+  }
+}
+
 /** Uses the shortest of a few round trips, and assumes that the database read its clock in the middle of it. */
-async function measure(databaseClock: () => Promise<number>, monotonic: () => number): Promise<Measurement> {
+async function measure(databaseNow: () => Promise<number>, steady: () => number): Promise<Measurement> {
   let best: Measurement | undefined
   for (let trip = 0; trip < ROUND_TRIPS; trip++) {
-    const sentAt = monotonic()
-    const read = await databaseClock()
-    const errorMs = (monotonic() - sentAt) / 2
+    const sentAt = steady()
+    const read = await databaseNow()
+    const errorMs = (steady() - sentAt) / 2
     if (!best || errorMs < best.errorMs) best = { offsetMs: read - sentAt - errorMs, errorMs }
   }
   return best!

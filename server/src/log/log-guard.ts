@@ -5,6 +5,7 @@
 import { bytesEqual, rootAt, TileError } from '@claimcheck/core'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { LogState } from '../storage/log-state.ts'
 import type { Reads, Storage } from '../storage/storage.ts'
 import { type Head, type HeadMemory, HeadMemoryError } from './signing/head-memory.ts'
@@ -40,6 +41,8 @@ export interface LogGuard {
 interface LogGuardOptions {
   readonly headMemory: HeadMemory
   readonly storage: Pick<Storage, 'read'>
+  /** Learns the newest time in the log. */
+  readonly clock: Pick<Clock, 'logged'>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
 }
 
@@ -49,7 +52,7 @@ const OTHER_LOG = `the database has another log than the one that this host sign
 const FORKED = `the entries in the database differ from those that this host signed. ${RECOVERY}`
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
-export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions): LogGuard {
+export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardOptions): LogGuard {
   let problem: string | undefined
 
   function refuse(reason: string, cause?: unknown): never {
@@ -86,6 +89,7 @@ export function createLogGuard({ headMemory, storage, logger }: LogGuardOptions)
   }
 
   async function compare(last: Head | undefined, log: LogState, rows: Reads['log']): Promise<void> {
+    clock.logged(log.issuedAt)
     if (!last) return
     if (last.logId !== log.logId) {
       const retired = await rows.retiredLogs()

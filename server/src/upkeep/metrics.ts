@@ -5,7 +5,7 @@ import type { Anchoring } from '../anchoring/anchoring.ts'
 import type { Admission } from '../claims/admission.ts'
 import type { DueClaims } from '../claims/due-claims.ts'
 import type { Lateness } from '../claims/lateness.ts'
-import type { ClockDoubt } from '../hosts/clock-doubt.ts'
+import type { Clock } from '../hosts/clock.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { KeyVault } from '../log/signing/signing-keys.ts'
 import type { Registry as Plugins } from '../plugins/registry.ts'
@@ -24,7 +24,7 @@ interface MetricsOptions {
   readonly registry: Pick<Plugins, 'plugins'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly vault: Pick<KeyVault, 'problem'>
-  readonly clockDoubt: Pick<ClockDoubt, 'isDoubted'>
+  readonly clock: Pick<Clock, 'doubt'>
   readonly admission: Pick<Admission, 'state'>
   readonly dueClaims: Pick<DueClaims, 'waiting'>
   readonly lateness: Pick<Lateness, 'state'>
@@ -32,7 +32,7 @@ interface MetricsOptions {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { anchoring, storage, logGuard, vault, clockDoubt, admission, dueClaims, lateness, now } = options
+  const { anchoring, storage, logGuard, vault, clock, admission, dueClaims, lateness, now } = options
   const { plugins } = options.registry
   const registry = new Registry()
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
@@ -42,10 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
   const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
   const signerAway = gauge('signer_away', '1 while the signing key does not sign, and decided claims wait for it')
-  const clockDoubted = gauge(
-    'clock_doubted',
-    '1 while listed destinations disagree with the clock of this host, and its checks count as unread',
-  )
+  const clockDoubted = gauge('clock_doubted', '1 while the time is in doubt, and this host decides and signs nothing')
   const open = gauge(
     'anchor_open',
     '1 for the open anchor, labelled with its state and the problem that blocks it, if any',
@@ -117,7 +114,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       anchoredSize.set(log?.anchoredSize ?? 0)
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
       signerAway.set((await vault.problem()) === undefined ? 0 : 1)
-      clockDoubted.set(clockDoubt.isDoubted() ? 1 : 0)
+      clockDoubted.set(clock.doubt() === undefined ? 0 : 1)
       dropped.set(droppedCount)
       problem.reset()
       const current = anchoring?.problem()

@@ -10,7 +10,6 @@ import {
 } from '@claimcheck/core'
 import { Type } from '@claimcheck/core/plugin'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
-import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createSources } from '@claimcheck/server/workspaces/sources'
 import t, { type Test } from 'tap'
@@ -21,7 +20,6 @@ import { registryOf } from '../support/registry.ts'
 
 const TOKEN = 's3cret-token'
 const ABSENT = { kind: 'absent', facts: {} } as const
-const NOBODY = { error() {}, info() {} }
 
 interface Given {
   readonly manifest: Manifest
@@ -70,7 +68,7 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: {} } }),
-    clockDoubt: createClockDoubt({ now, logger: NOBODY }),
+    clock: { heard() {} },
     logger,
     config: { checks: { timeoutMs: 5000, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
   })

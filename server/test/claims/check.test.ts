@@ -14,7 +14,7 @@ import {
 } from '@claimcheck/core'
 import { Type } from '@claimcheck/core/plugin'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
-import { type ClockDoubt, createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
+import type { Clock } from '@claimcheck/server/hosts/clock'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
@@ -28,7 +28,6 @@ import { registryOf } from '../support/registry.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
 const TOKEN = 'quoted"s3cret'
-const SILENT = { error() {}, info() {} }
 
 const profile = {
   ...seconds,
@@ -71,7 +70,7 @@ function runner(
     openById?: (id: string) => Promise<OpenConnection | undefined>
     /** The operator's public places of the provider. */
     listed?: string[]
-    clockDoubt?: ClockDoubt
+    clock?: Pick<Clock, 'heard'>
     /** The check of version 2 of the profile, where that is loaded. */
     versionTwo?: Check
     now?: () => number
@@ -111,7 +110,7 @@ function runner(
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: { test: over.listed ?? [] } } }),
-    clockDoubt: over.clockDoubt ?? createClockDoubt({ now, logger: SILENT }),
+    clock: over.clock ?? { heard() {} },
     logger,
     config: {
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
@@ -517,16 +516,13 @@ t.test('a check that joins a read is made when that read is sent, and not before
   for (const record of await Promise.all(checks)) t.match(record, { sentAt: NOON + 3000, answeredAt: NOON + 3000 })
 })
 
-t.test('while the clock of this host is doubted, a check is recorded as unread', async (t) => {
-  const { run } = await readAt(t, at(120_000), { listed: [] })
-  t.match(await run(claim, []), { failure: { code: 'verifier_error' } }, 'a listed place says otherwise')
-  t.match(await (await readAt(t, at(120_000))).run(claim, []), { observation: ABSENT }, 'others are not asked')
-  const clockDoubt = createClockDoubt({ now: () => NOON, logger: SILENT })
-  clockDoubt.heard('https://elsewhere.example', { ahead: { least: -90_000, most: -89_000 }, isUndated: false })
-  const { run: doubted } = await readAt(t, at(0), { clockDoubt })
-  t.match(await doubted(claim, []), { failure: { code: 'verifier_error' } }, 'also at an address that is not listed')
-  clockDoubt.heard('https://elsewhere.example', { ahead: { least: -500, most: 499 }, isUndated: false })
-  t.match(await doubted(claim, []), { observation: ABSENT }, 'until that ends')
+t.test('the clock hears what listed places say of the time, and no others', async (t) => {
+  const heard: unknown[][] = []
+  const clock = { heard: (...said: unknown[]) => heard.push(said) }
+  await (await readAt(t, at(120_000), { clock, listed: [] })).run(claim, [])
+  t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }]])
+  t.match(await (await readAt(t, at(120_000), { clock })).run(claim, []), { observation: ABSENT })
+  t.equal(heard.length, 1)
 })
 
 t.test('an address that is withheld is not recorded', async (t) => {

@@ -1,6 +1,5 @@
 import { type CheckRecord, DestinationError, defineVerifier, type Observation } from '@claimcheck/core'
 import { createCheckRunner } from '@claimcheck/server/claims/check'
-import { createClockDoubt } from '@claimcheck/server/hosts/clock-doubt'
 import { createAllowances } from '@claimcheck/server/outbound/allowances'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import { createSources } from '@claimcheck/server/workspaces/sources'
@@ -36,7 +35,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: {} } }),
-    clockDoubt: createClockDoubt({ now, logger: { error() {}, info() {} } }),
+    clock: { heard() {} },
     logger: SILENT,
     config: { checks: { timeoutMs: 1000, firstAnswerMs: 1000, concurrency: 1, closingMs: 1000, graceMs: 1000 } },
   })

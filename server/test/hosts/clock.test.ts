@@ -21,6 +21,12 @@ class World {
   isDown = false
   readings = 0
   readonly warnings: object[] = []
+  readonly lines: string[] = []
+  readonly logger = {
+    warn: (fields: object) => this.warnings.push(fields),
+    error: () => this.lines.push('error'),
+    info: () => this.lines.push('info'),
+  }
 
   readonly own = (): number => this.time + this.ownOffMs
 
@@ -39,8 +45,9 @@ class World {
   async open(t: Test, more: { readonly wall?: () => number } = {}) {
     const clock = await openClock({
       storage: { shared: { clock: this.#database, counters: undefined as never } },
-      logger: { warn: (fields: object) => this.warnings.push(fields) } as never,
-      monotonic: this.own,
+      logger: this.logger as never,
+      steady: this.own,
+      wall: this.own,
       everyMs: 1,
       ...more,
     })
@@ -107,7 +114,7 @@ t.test('a correction makes time stand still rather than run back', async (t) => 
   t.equal(clock.now(), NOON + 501)
 })
 
-t.test('a clock that jumped is followed, back too, and that is told', async (t) => {
+t.test('a database whose clock jumped is not followed: the time is in doubt until it agrees again', async (t) => {
   for (const databaseOffMs of [HOUR_MS, -HOUR_MS]) {
     const world = new World()
     world.trip = () => ({ thereMs: 0, backMs: 0 })
@@ -115,8 +122,13 @@ t.test('a clock that jumped is followed, back too, and that is told', async (t) 
     t.equal(clock.now(), NOON)
     world.databaseOffMs = databaseOffMs
     await world.measured()
-    t.equal(clock.now(), NOON + databaseOffMs)
-    t.strictSame(world.warnings, [{ byMs: databaseOffMs }])
+    t.equal(clock.now(), NOON)
+    t.match(clock.doubt(), /^the database's clock is 3600 s/)
+    world.databaseOffMs = 0
+    await world.measured()
+    t.equal(clock.doubt(), undefined)
+    t.equal(clock.now(), NOON)
+    t.strictSame(world.lines, ['error', 'info'], 'the log says when it began and when it ended')
   }
 })
 
@@ -151,29 +163,72 @@ t.test('a closed clock is measured no more', async (t) => {
   t.strictSame(world.warnings, [])
 })
 
-t.test('where there is one host, its own clock is the clock', async (t) => {
-  const world = new World()
-  const logger = { warn: t.fail } as never
-  const clock = await openClock({ storage: { shared: undefined }, logger, monotonic: world.own })
-  t.equal(clock.now(), NOON)
-  await clock.close()
+t.test(
+  'where there is one host, the clock of the system is the clock, and the monotonic one keeps the time',
+  async (t) => {
+    const world = new World()
+    let setMs = 0
+    const options = { storage: { shared: undefined }, logger: world.logger as never, steady: world.own }
+    const clock = await openClock({ ...options, wall: () => world.time + setMs })
+    t.teardown(() => clock.close())
+    t.equal(clock.now(), NOON)
+    setMs = HOUR_MS
+    world.time += 1000
+    t.equal(clock.now(), NOON + 1000)
+    t.match(clock.doubt(), /^the clock of this machine is 3600 s ahead/, 'at once')
+    setMs = 0
+    t.equal(clock.doubt(), undefined)
+    t.equal(clock.now(), NOON + 1000)
+    t.strictSame(world.lines, ['error', 'info'])
+  },
+)
 
-  const before = Date.now()
-  const { now } = await openClock({ storage: { shared: undefined }, logger })
-  t.ok(now() >= before && now() <= Date.now())
+t.test('the clock of the system is looked at without being asked', async (t) => {
+  const world = new World()
+  const options = { storage: { shared: undefined }, logger: world.logger as never, steady: world.own, everyMs: 1 }
+  let setMs = 0
+  const clock = await openClock({ ...options, wall: () => world.time + setMs })
+  t.teardown(() => clock.close())
+  setMs = HOUR_MS
+  while (world.lines.length === 0) await setTimeout(1)
+  t.strictSame(world.lines, ['error'])
 })
 
-t.test('a host that stood still while its steady clock did too says nothing until it has asked the time', async (t) => {
+t.test('that of this machine shows its time', async (t) => {
+  const before = Date.now()
+  const clock = await openClock({ storage: { shared: undefined }, logger: { error: t.fail } as never })
+  t.teardown(() => clock.close())
+  t.ok(clock.now() >= before - 1 && clock.now() <= Date.now())
+  t.equal(clock.doubt(), undefined)
+})
+
+t.test(
+  'where the clock of the system moves against the monotonic one, the database is asked before anything is decided',
+  async (t) => {
+    const world = new World()
+    const clock = await world.open(t, { wall: () => world.time })
+    t.equal(clock.doubt(), undefined)
+    world.isDown = true
+    world.ownOffMs -= HOUR_MS
+    t.match(clock.doubt(), /the database's clock is read again/)
+    await setTimeout(10)
+    t.match(clock.doubt(), /read again/, 'nor while it cannot be asked')
+    world.isDown = false
+    await world.measured()
+    t.match(clock.doubt(), /^the database's clock is 3600 s ahead/, 'the monotonic clock stood still')
+    world.time += 1
+  clock.heard('https://a.example', { ahead: { least: HOUR_MS - 500, most: HOUR_MS + 500 }, isUndated: false })
+    t.equal(clock.doubt(), undefined)
+    t.ok(Math.abs(clock.now() - world.time) <= 2)
+  },
+)
+
+t.test('a clock of the system that is set alone is not the clock of a host with a shared database', async (t) => {
   const world = new World()
-  const clock = await world.open(t, { wall: () => world.time })
-  t.equal(clock.now(), world.time)
-  world.time += HOUR_MS
-  world.ownOffMs -= HOUR_MS
-  t.throws(() => clock.now(), { name: 'StorageError', code: 'unavailable' })
-  world.isDown = true
-  await setTimeout(10)
-  t.throws(() => clock.now(), { code: 'unavailable' }, 'nor while nobody can be asked')
-  world.isDown = false
+  let setMs = 0
+  const clock = await world.open(t, { wall: () => world.own() + setMs })
+  setMs = HOUR_MS
+  t.match(clock.doubt(), /read again/)
   await world.measured()
-  t.ok(Math.abs(clock.now() - world.time) <= 2)
+  t.equal(clock.doubt(), undefined, 'the database and the monotonic clock agree')
 })

@@ -5,5 +5,10 @@ import type { Storage } from '@claimcheck/server/storage/storage'
 
 export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
   const logger = { info() {}, error() {} }
-  return createLogGuard({ storage, logger, headMemory: createHeadMemory({ config: { dataDir } }) })
+  return createLogGuard({
+    storage,
+    logger,
+    clock: { logged() {} },
+    headMemory: createHeadMemory({ config: { dataDir } }),
+  })
 }

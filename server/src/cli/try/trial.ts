@@ -65,7 +65,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
       allowances: createAllowances({ now }),
       connections: { openById: async () => connection },
       activity: { connectionRead() {} },
-      clockDoubt: { heard() {}, isDoubted: () => false },
+      clock: { heard() {} },
       now,
       config,
       logger: logger as never,

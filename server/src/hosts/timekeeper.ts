@@ -1,0 +1,198 @@
+/**
+ * What the time is, by sources each of which may be wrong: the monotonic clock of this host; the clock that the host goes by (the
+ * database's, or the system's where one host has its database to itself); the listed destinations; and the log, which is not ahead.
+ * Time advances by the monotonic clock. Where the sources contradict each other, the time is in doubt until two of them agree.
+ */
+import { formatInstant, type Instant, type Readings } from '@claimcheck/core'
+
+export interface Timekeeper {
+  /** By the monotonic clock since the last measurement, also while the time is in doubt. */
+  now(): Instant
+  /** The clock that this host goes by has been read. */
+  measured(measurement: Measurement): void
+  /** The system's clock was set, or the machine was suspended: the monotonic clock proves nothing until the next measurement. */
+  mustMeasure(): void
+  /** A listed destination has answered, at the time that `now` shows. */
+  heard(origin: string, readings: Pick<Readings, 'ahead' | 'isUndated'>): void
+  /** The newest time in the log. */
+  logged(at: Instant): void
+  /** Why the time cannot be told, and what to do; undefined while it can. */
+  doubt(): string | undefined
+}
+
+/** The clock that this host goes by, minus the monotonic clock. The error is at most half the round trip of the measurement. */
+export interface Measurement {
+  readonly offsetMs: number
+  readonly errorMs: number
+}
+
+interface TimekeeperOptions {
+  readonly steady: () => number
+  /** The clock that this host goes by, as people call it. */
+  readonly reference: string
+  readonly first: Measurement
+}
+
+/** By how much a destination's clock is ahead of the monotonic clock. */
+interface Reading {
+  readonly least: number
+  readonly most: number
+  readonly at: number
+}
+
+interface Voice {
+  /** The reading before it moved; where it has not moved, the last one. */
+  readonly usual: Reading
+  readonly last: Reading
+}
+
+/** A larger difference is a step: somebody set the clock, or the machine stood still. */
+export const STEP_MS = 2000
+/** Clocks are slewed by 500 ppm, and by chrony by a tenth at most. What moves faster was set in small steps. */
+const LARGEST_SLEW = 0.1
+/** The clocks of destinations may be so far off. */
+const LARGEST_DIFFERENCE_MS = 30_000
+/** What a destination said longer ago counts no more. */
+const REMEMBERED_MS = 10 * 60_000
+
+const WAY_OUT =
+  'Nothing is decided or signed meanwhile. Let a time daemon set the clock. This ends when the two agree, or when listed destinations confirm one of them; or restart the service once the clock is right'
+
+export function createTimekeeper({ steady, reference, first }: TimekeeperOptions): Timekeeper {
+  let { offsetMs } = first
+  let latest = Number.NEGATIVE_INFINITY
+  let measuredMs = first.offsetMs
+  let measuredAt = steady()
+  /** So far may the next measurement correct the time. */
+  let slewMs = STEP_MS
+  let mustMeasure = false
+  /** The clock that this host goes by has moved against the monotonic one, and nothing says yet which is right. */
+  let step: { readonly byMs: number; readonly since: number } | undefined
+  /** It moved by so much, and destinations contradict it. */
+  let refutedMs: number | undefined
+  let isContradicted = false
+  let newestInLog = Number.NEGATIVE_INFINITY
+  const voices = new Map<string, Voice>()
+
+  function now(): Instant {
+    const at = Math.floor(steady() + offsetMs)
+    // After a correction the time waits instead of running back, so that the timestamps of one host are in the order of its events.
+    if (at > latest || latest - at > STEP_MS) latest = at
+    return latest
+  }
+
+  function follow(nextOffsetMs: number): void {
+    offsetMs = nextOffsetMs
+    step = undefined
+    refutedMs = undefined
+  }
+
+  /** Whether most of what destinations said since then fits a time. */
+  function isConfirmed(at: number, since: number): boolean {
+    const fresh = [...voices.values()].filter(({ last }) => last.at > since)
+    const fitting = fresh.filter(({ last: { least, most } }) => at >= least - STEP_MS && at <= most + STEP_MS)
+    return fitting.length * 2 > fresh.length
+  }
+
+  function settleStep(): void {
+    if (!step) return
+    const { byMs, since } = step
+    if (isConfirmed(measuredMs, since)) {
+      follow(measuredMs)
+      for (const [origin, { last }] of voices) voices.set(origin, { usual: last, last })
+    } else if (isConfirmed(offsetMs, since)) {
+      refutedMs = byMs
+      step = undefined
+    }
+  }
+
+  /** All destinations that were heard lately are off in the same direction, each for certain. */
+  function judgeContradiction(): void {
+    const directions = new Set([...voices.values()].map(({ last }) => directionOf(last, offsetMs)))
+    isContradicted = directions.size === 1 && !directions.has(0)
+  }
+
+  /** The monotonic clock stood still, or ran ahead: one destination alone may have answered from a cache, or had its own clock set. */
+  function haveDestinationsJumped(): boolean {
+    const since = steady() - REMEMBERED_MS
+    const recent = [...voices.values()].filter(({ last }) => last.at >= since)
+    const jumped = recent.filter(({ usual, last }) => jumpOf(usual, last) !== 0)
+    const first = Math.min(...jumped.map(({ last }) => last.at))
+    const directions = new Set(
+      recent.filter(({ last }) => last.at >= first).map(({ usual, last }) => jumpOf(usual, last)),
+    )
+    return jumped.length > 1 && directions.size === 1
+  }
+
+  return {
+    now,
+    measured({ offsetMs: middle, errorMs }) {
+      const at = steady()
+      slewMs = Math.min(STEP_MS, slewMs + (at - measuredAt) * LARGEST_SLEW)
+      measuredAt = at
+      measuredMs = middle
+      mustMeasure = false
+      // Corrects the time only as far as the measurement proves it wrong: a measurement with a long round trip proves little.
+      const corrected = Math.min(Math.max(offsetMs, middle - errorMs), middle + errorMs)
+      const byMs = corrected - offsetMs
+      if (Math.abs(byMs) <= slewMs) {
+        slewMs -= Math.abs(byMs)
+        follow(corrected)
+      } else if (refutedMs === undefined || Math.abs(byMs - refutedMs) > STEP_MS) {
+        refutedMs = undefined
+        if (!step || Math.abs(byMs - step.byMs) > STEP_MS) step = { byMs, since: at }
+        settleStep()
+      }
+      judgeContradiction()
+    },
+    mustMeasure() {
+      mustMeasure = true
+    },
+    heard(origin, { ahead, isUndated }) {
+      if (!ahead || isUndated) return
+      const last = { least: ahead.least + offsetMs, most: ahead.most + offsetMs, at: steady() }
+      const usual = voices.get(origin)?.usual
+      const hasMoved = usual && last.at - usual.at <= REMEMBERED_MS && jumpOf(usual, last) !== 0
+      voices.set(origin, { usual: hasMoved ? usual : last, last })
+      settleStep()
+      judgeContradiction()
+    },
+    logged(at) {
+      newestInLog = at
+    },
+    doubt() {
+      if (!isContradicted) {
+        for (const [origin, { last }] of voices) if (steady() - last.at > REMEMBERED_MS) voices.delete(origin)
+        // The others may be of one mind.
+        judgeContradiction()
+      }
+      if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
+      if (step) {
+        const seconds = Math.round(Math.abs(step.byMs) / 1000)
+        const direction = step.byMs > 0 ? 'ahead of' : 'behind'
+        return `${reference} is ${seconds} s ${direction} the monotonic clock of this host. ${WAY_OUT}`
+      }
+      if (isContradicted) {
+        const origins = [...voices.keys()].join(', ')
+        return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
+      }
+      if (haveDestinationsJumped())
+        return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
+      if (newestInLog - now() > STEP_MS) {
+        return `${reference} is behind the newest time in the log, ${formatInstant(newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
+      }
+      return undefined
+    },
+  }
+}
+
+/** Which way a destination's clock is off for certain: 1 when it is ahead, -1 when it is behind. */
+function directionOf({ least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
+  if (least - offsetMs > LARGEST_DIFFERENCE_MS) return 1
+  return most - offsetMs < -LARGEST_DIFFERENCE_MS ? -1 : 0
+}
+
+function jumpOf(usual: Reading, last: Reading): 1 | 0 | -1 {
+  if (last.least - usual.most > STEP_MS) return 1
+  return last.most - usual.least < -STEP_MS ? -1 : 0
+}

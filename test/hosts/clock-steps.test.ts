@@ -1,0 +1,211 @@
+/** A host whose clock is set decides and signs nothing by it. Threat D6 of `security.md`. */
+import { mkdtemp } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createDatabase } from '../support/database.ts'
+import { fakeClock, WITH_FAKETIME } from '../support/faketime.ts'
+import { Installation, type InstallationOptions } from '../support/installation.ts'
+
+const SECOND_MS = 1000
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+/** As long as a host needs to look at what is due, several times. */
+const A_WHILE_MS = 1500
+const NEAR_MS = 30 * SECOND_MS
+
+/** True time and the clock of the system, which may be set. */
+class Clocks {
+  passedMs = 0
+  setMs = 0
+  readonly now = () => Date.now() + this.passedMs
+  readonly wall = () => this.now() + this.setMs
+}
+
+async function start(t: Test, options: InstallationOptions = {}) {
+  const clocks = new Clocks()
+  const { now, wall } = clocks
+  const database = await createDatabase('sqlite')
+  const installation = await Installation.start({ database, now, wall, ...options })
+  t.teardown(() => installation.remove())
+  return { clocks, installation, client: await installation.client('acme') }
+}
+
+async function isReady(installation: Installation) {
+  const { status, body } = await installation.request('/readyz')
+  return { status, problem: body.problems[0] as string | undefined }
+}
+
+async function doubted(installation: Installation) {
+  return /^claimcheck_clock_doubted (\d)$/m.exec((await installation.request('/metrics')).body)?.[1]
+}
+
+async function receiptOf(installation: Installation, id: string) {
+  const { body } = await installation.request(`/v1/receipts/${id}`)
+  return body.body
+}
+
+async function treeSize(installation: Installation): Promise<number> {
+  return (await installation.request('/v1/log/head')).body.tree_head.tree_size
+}
+
+t.test('a clock that steps 20 minutes ahead ends no waiting claim, and signs nothing', async (t) => {
+  const { clocks, installation, client } = await start(t)
+  const at = clocks.now()
+  const [late, never] = await Promise.all([
+    client.submit({ params: { see: 'absent', later: { at: at + 5 * MINUTE_MS, see: 'present' } } }),
+    client.submit({ params: { see: 'absent' } }),
+  ])
+  t.equal(await doubted(installation), '0')
+  const size = await treeSize(installation)
+  clocks.setMs = 20 * MINUTE_MS
+  await setTimeout(A_WHILE_MS)
+
+  const { status, problem } = await isReady(installation)
+  t.equal(status, 503)
+  t.match(
+    problem,
+    /time is in doubt: the clock of this machine is 1200 s ahead .*restart the service/s,
+    'and the way out',
+  )
+  t.equal(await doubted(installation), '1')
+  const refused = await client.submit()
+  t.match(refused, { status: 503, body: { detail: /time is in doubt/ } })
+  t.ok(refused.headers.get('retry-after'))
+  for (const { body } of [late, never]) {
+    t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued', attempts: body.attempts } })
+  }
+  t.equal(await treeSize(installation), size)
+
+  clocks.setMs = 0
+  t.strictSame(await isReady(installation), { status: 200, problem: undefined })
+  t.equal(await doubted(installation), '0')
+  clocks.passedMs += 6 * MINUTE_MS
+  const verified = await client.decided(late.body.claim_id)
+  t.match(verified, { verdict: 'verified' })
+  const { issued_at } = await receiptOf(installation, verified.receipt_id)
+  t.ok(Math.abs(Date.parse(issued_at) - clocks.now()) < NEAR_MS, `issued ${issued_at}`)
+  t.match(await client.get(`/v1/claims/${never.body.claim_id}`), { body: { state: 'queued' } })
+  for (let minute = 0; minute < 10; minute++) {
+    clocks.passedMs += MINUTE_MS
+    await setTimeout(A_WHILE_MS / 3)
+  }
+  t.match(await client.decided(never.body.claim_id), { verdict: 'failed' }, 'when its time is over')
+})
+
+t.test('time that passes meanwhile ends no waiting claim, either', async (t) => {
+  const { clocks, installation, client } = await start(t)
+  const { body } = await client.submit({ params: { see: 'absent' } })
+  clocks.setMs = -HOUR_MS
+  clocks.passedMs = 16 * MINUTE_MS
+  await setTimeout(A_WHILE_MS)
+  t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued' } })
+  t.match((await isReady(installation)).problem, /3600 s behind/)
+  clocks.setMs = 0
+  t.match(await client.decided(body.claim_id), { state: 'decided' })
+})
+
+t.test('a check that was under way when the clock was set counts for nothing', async (t) => {
+  const { clocks, client } = await start(t, { file: { checks: { timeout_ms: 1500, first_answer_ms: 100 } } })
+  const { body } = await client.submit({ params: { see: 'hang' } })
+  t.match(body, { state: 'queued', attempts: 0 })
+  clocks.setMs = HOUR_MS
+  await setTimeout(2500)
+  t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued', attempts: 0 } })
+  clocks.setMs = 0
+  clocks.passedMs = 10 * SECOND_MS
+  for (const end = Date.now() + 20_000; ; await setTimeout(100)) {
+    const { attempts } = (await client.get(`/v1/claims/${body.claim_id}`)).body
+    if (attempts > 0) break
+    if (Date.now() > end) t.fail('it is checked no more')
+  }
+})
+
+t.test('a step of an hour for six seconds fixes no time', async (t) => {
+  const { clocks, installation, client } = await start(t)
+  const issued: number[] = []
+  const decide = async () => {
+    const { body } = await client.submit()
+    issued.push(Date.parse((await receiptOf(installation, body.receipt_id)).issued_at) - clocks.now())
+  }
+  await decide()
+  clocks.setMs = HOUR_MS
+  clocks.passedMs += 6 * SECOND_MS
+  t.match(await client.submit(), { status: 503 })
+  clocks.setMs = 0
+  await decide()
+  clocks.passedMs += MINUTE_MS
+  await decide()
+  for (const off of issued) t.ok(Math.abs(off) < NEAR_MS, `issued ${off} ms from the true time`)
+})
+
+t.test('a host that starts with a clock behind the newest time in the log waits until that has passed', async (t) => {
+  const { clocks, installation, client } = await start(t)
+  clocks.passedMs = HOUR_MS
+  t.match(await client.submit(), { body: { verdict: 'verified' } })
+  await installation.stop()
+  clocks.passedMs = 0
+  await installation.resume()
+  const { status, problem } = await isReady(installation)
+  t.equal(status, 503)
+  t.match(problem, /behind the newest time in the log/)
+  t.match(await client.submit(), { status: 503 })
+  clocks.passedMs = HOUR_MS + MINUTE_MS
+  t.match(await isReady(installation), { status: 200 })
+  t.match(await client.submit(), { body: { verdict: 'verified' } })
+})
+
+t.test('a host that starts with a wrong clock hears that from the destinations in its configuration', async (t) => {
+  const requests: (string | undefined)[] = []
+  const place = createServer((request, response) => {
+    requests.push(request.method)
+    response.end()
+  })
+  await new Promise<void>((resolve) => place.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => place.close())
+  const host = `127.0.0.1:${(place.address() as AddressInfo).port}`
+  const off = (ms: number) => () => Date.now() + ms
+  for (const [ms, status] of [
+    [20 * MINUTE_MS, 503],
+    [-20 * MINUTE_MS, 503],
+    [0, 200],
+  ] as const) {
+    const options = { file: { sources: { test: [`http://${host}`] } }, env: { ALLOW_PRIVATE: host } }
+    const { installation } = await start(t, { ...options, now: off(ms), wall: off(ms) })
+    const ready = await isReady(installation)
+    t.equal(ready.status, status, `${ms} ms`)
+    if (status === 503) t.match(ready.problem, new RegExp(`listed destinations \\(http://${host}\\) differ`))
+  }
+  t.ok(requests.length >= 3)
+  t.ok(requests.every((method) => method === 'HEAD'))
+})
+
+t.test('the program does as its parts do when the clock of the system is set', WITH_FAKETIME, async (t) => {
+  const clock = fakeClock(await mkdtemp(join(tmpdir(), 'claimcheck-clock-')))
+  const database = await createDatabase('sqlite')
+  const installation = await Installation.start({ database, isNew: true, env: clock.env })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const later = { at: Date.now() + 6 * SECOND_MS, see: 'present' }
+  const { body } = await client.submit({ params: { see: 'absent', later } })
+  t.match(body, { state: 'queued' })
+  const size = await treeSize(installation)
+  for (const seconds of [20 * 60, -20 * 60]) {
+    clock.set(seconds)
+    await setTimeout(A_WHILE_MS)
+    const { status, problem } = await isReady(installation)
+    t.equal(status, 503)
+    t.match(problem, `the clock of this machine is 1200 s ${seconds > 0 ? 'ahead of' : 'behind'}`)
+    t.match(await client.submit(), { status: 503 })
+    t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued' } })
+  }
+  t.equal(await treeSize(installation), size)
+  clock.set(0)
+  const { receipt_id, verdict } = await client.decided(body.claim_id, 60_000)
+  t.equal(verdict, 'verified')
+  const { issued_at } = await receiptOf(installation, receipt_id)
+  t.ok(Math.abs(Date.parse(issued_at) - Date.now()) < NEAR_MS, `issued ${issued_at}`)
+})
