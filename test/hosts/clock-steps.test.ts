@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { runClaimcheck } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
 import { fakeClock, WITH_FAKETIME } from '../support/faketime.ts'
 import { Installation, type InstallationOptions } from '../support/installation.ts'
@@ -153,6 +154,15 @@ t.test('a host that starts with a clock behind the newest time in the log waits 
   t.equal(status, 503)
   t.match(problem, /behind the newest time in the log/)
   t.match(await client.submit(), { status: 503 })
+  const { folder, env } = installation
+  const doctor = await runClaimcheck(folder, ['doctor'], env)
+  t.match(doctor, { code: 0, stdout: /^Notice: the time is in doubt: .*behind the newest time in the log/m })
+  for (const command of [
+    ['signing-key', 'rotate'],
+    ['log', 'new', '--yes'],
+  ]) {
+    t.match(await runClaimcheck(folder, command, env), { code: 1, stderr: /the time is in doubt/ }, command[0]!)
+  }
   clocks.passedMs = HOUR_MS + MINUTE_MS
   t.match(await isReady(installation), { status: 200 })
   t.match(await client.submit(), { body: { verdict: 'verified' } })
@@ -181,6 +191,14 @@ t.test('a host that starts with a wrong clock hears that from the destinations i
   }
   t.ok(requests.length >= 3)
   t.ok(requests.every((method) => method === 'HEAD'))
+})
+
+t.test('doctor says that nothing contradicts the clock', async (t) => {
+  const { installation } = await start(t)
+  const { folder, env } = installation
+  t.match((await runClaimcheck(folder, ['doctor'], env)).stdout, /^The clock is not behind the log/m)
+  const { stdout } = await runClaimcheck(folder, ['doctor', '--json'], env)
+  t.match(JSON.parse(stdout), { ok: true, time_doubt: null })
 })
 
 t.test('the program does as its parts do when the clock of the system is set', WITH_FAKETIME, async (t) => {

@@ -1,20 +1,30 @@
-/** The worker that asks listed destinations for the time: as this host starts, and while the time is in doubt. */
+/** Compares the clock with the log and with listed destinations: at the start, and as a worker while the time is in doubt. */
 import { setTimeout } from 'node:timers/promises'
 import { readAnswer } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../base/errors.ts'
 import type { Worker } from '../base/worker.ts'
 import type { Config } from '../config/config.ts'
 import type { Outbound } from '../outbound/outbound.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Clock } from './clock.ts'
 
 export interface ClockWatch extends Worker {
-  /** Asks the destinations that the configuration file lists. What does not answer soon says nothing. */
-  compare(): Promise<void>
+  /**
+   * Compares with the newest time in the log, and with the destinations that the configuration file lists. One that does not answer soon
+   * says nothing. @returns the doubt, if any
+   */
+  compare(): Promise<string | undefined>
+  /** For a command that signs: a wrong time would date the log. @throws ServiceError `unavailable` while the time is in doubt */
+  requireTime(): Promise<void>
 }
 
 interface ClockWatchOptions {
-  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard'>
+  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged'>
+  readonly storage: Pick<Storage, 'read'>
   readonly outbound: Pick<Outbound, 'request'>
   readonly config: Pick<Config, 'sources' | 'configuredSources'>
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'info'>
 }
 
 interface Pauses {
@@ -25,11 +35,11 @@ interface Pauses {
 
 const PAUSES: Pauses = { lookMs: 1000, askMs: 10_000 }
 const ANSWER_MS = 3000
-/** One tells nothing, and more than some tell nothing more. */
+/** More than some tell nothing more. */
 const MOST_ASKED = 5
 
 export function createClockWatch(
-  { clock, outbound, config }: ClockWatchOptions,
+  { clock, storage, outbound, config, logger }: ClockWatchOptions,
   { lookMs, askMs }: Pauses = PAUSES,
 ): ClockWatch {
   const stopping = new AbortController()
@@ -51,16 +61,29 @@ export function createClockWatch(
   const askAll = (urls: readonly string[]) => Promise.all(originsOf(urls).slice(0, MOST_ASKED).map(ask))
 
   async function run(): Promise<void> {
+    let wasDoubted = false
     while (!stopping.signal.aborted) {
-      const isDoubted = clock.doubt() !== undefined
+      const doubt = clock.doubt()
+      const isDoubted = doubt !== undefined
+      if (isDoubted && !wasDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
+      if (!isDoubted && wasDoubted) logger.info('the time is certain again: this host decides and signs')
+      wasDoubted = isDoubted
       if (isDoubted) await askAll([...config.configuredSources, ...Object.values(config.sources).flat()])
       await setTimeout(isDoubted ? askMs : lookMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 
+  async function compare(): Promise<string | undefined> {
+    const [log] = await Promise.all([storage.read.log.state(), askAll(config.configuredSources)])
+    if (log) clock.logged(log.issuedAt)
+    return clock.doubt()
+  }
+
   return {
-    async compare() {
-      await askAll(config.configuredSources)
+    compare,
+    async requireTime() {
+      const doubt = await compare()
+      if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
     },
     start() {
       loop ??= run()

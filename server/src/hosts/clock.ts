@@ -18,7 +18,7 @@ export interface Clock extends Pick<Timekeeper, 'heard' | 'logged'> {
 
 interface ClockOptions {
   readonly storage: Pick<Storage, 'shared'>
-  readonly logger: Pick<FastifyBaseLogger, 'error' | 'info' | 'warn'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
   /** A monotonic clock of this host, in milliseconds. */
   readonly steady?: () => number
   /** The system's clock. */
@@ -27,41 +27,42 @@ interface ClockOptions {
 }
 
 const MEASURE_EVERY_MS = 10_000
-/** Of the system's clock, which costs nothing to read. */
-const LOOK_EVERY_MS = 1000
 const ROUND_TRIPS = 5
 
 /** Resolves after the first measurement. @throws StorageError `unavailable` */
 export async function openClock(options: ClockOptions): Promise<Clock> {
-  const { storage, logger, wall = Date.now } = options
+  const { storage, logger, wall = Date.now, everyMs = MEASURE_EVERY_MS } = options
   const steady = options.steady ?? steadyClock()
   const { shared } = storage
-  if (shared) return databaseClock(shared.clock, { logger, steady, wall, everyMs: options.everyMs ?? MEASURE_EVERY_MS })
-  return systemClock({ logger, steady, wall, everyMs: options.everyMs ?? LOOK_EVERY_MS })
+  return shared ? databaseClock(shared.clock, { logger, steady, wall, everyMs }) : systemClock(steady, wall)
 }
 
-type Settings = Required<Omit<ClockOptions, 'storage'>>
-
-function systemClock({ logger, steady, wall, everyMs }: Settings): Clock {
-  // The wall clock has whole milliseconds.
-  const measure = () => ({ offsetMs: wall() - steady(), errorMs: 1 })
-  const keeper = createTimekeeper({ steady, reference: 'the clock of this machine', first: measure() })
-  const doubt = logged(keeper, logger)
-  const look = () => {
-    keeper.measured(measure())
-    return doubt()
+/** Reads the system's clock, which costs nothing, whenever it is asked for doubt. */
+function systemClock(steady: () => number, wall: () => number): Clock {
+  const measure = (): Measurement => {
+    const before = steady()
+    const read = wall()
+    const tookMs = steady() - before
+    // It shows whole milliseconds.
+    return { offsetMs: read - before - tookMs / 2, errorMs: tookMs / 2 + 1 }
   }
-  const timer = setInterval(look, everyMs).unref()
-  return { ...keeper, doubt: look, close: async () => clearInterval(timer) }
+  const keeper = createTimekeeper({ steady, reference: 'the clock of this machine', first: measure() })
+  return {
+    ...keeper,
+    doubt() {
+      keeper.measured(measure())
+      return keeper.doubt()
+    },
+    close: async () => {},
+  }
 }
 
 async function databaseClock(
   databaseNow: () => Promise<number>,
-  { logger, steady, wall, everyMs }: Settings,
+  { logger, steady, wall, everyMs }: Required<Omit<ClockOptions, 'storage'>>,
 ): Promise<Clock> {
   const first = await measure(databaseNow, steady)
   const keeper = createTimekeeper({ steady, reference: "the database's clock", first })
-  const doubt = logged(keeper, logger)
   const closing = new AbortController()
   let wallOffsetMs = wall() - steady()
   let measuring: Promise<void> | undefined
@@ -71,7 +72,6 @@ async function databaseClock(
     try {
       keeper.measured(await measure(databaseNow, steady))
       wallOffsetMs = wallOffsetBefore
-      doubt()
     } catch (error) {
       if (!closing.signal.aborted) logger.warn({ err: error }, 'cannot measure the clock: the last offset stays')
     } finally {
@@ -101,26 +101,13 @@ async function databaseClock(
         keeper.mustMeasure()
         void remeasure()
       }
-      return doubt()
+      return keeper.doubt()
     },
     async close() {
       closing.abort()
       await loop
       await measuring
     },
-  }
-}
-
-/** Logs when doubt begins and ends. */
-function logged(keeper: Timekeeper, logger: ClockOptions['logger']): Timekeeper['doubt'] {
-  let isDoubted = false
-  return () => {
-    const doubt = keeper.doubt()
-    if (isDoubted === (doubt !== undefined)) return doubt
-    isDoubted = !isDoubted
-    if (isDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
-    else logger.info('the time is certain again: this host decides and signs')
-    return doubt
   }
 }
 

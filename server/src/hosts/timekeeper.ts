@@ -128,7 +128,7 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     now,
     measured({ offsetMs: middle, errorMs }) {
       const at = steady()
-      slewMs = Math.min(STEP_MS, slewMs + (at - measuredAt) * LARGEST_SLEW)
+      slewMs = Math.min(STEP_MS, slewMs + Math.max(0, at - measuredAt) * LARGEST_SLEW)
       measuredAt = at
       measuredMs = middle
       mustMeasure = false

@@ -12,6 +12,7 @@ interface DoctorOptions extends OutputOptions {
 
 /** A smaller log is checked in the time that threads take to start. */
 const LEAVES_FOR_WORKERS = 20_000
+const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
 
 export function addDoctorCommand(program: Command): void {
   subcommand(
@@ -24,7 +25,8 @@ export function addDoctorCommand(program: Command): void {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
-      const { ok, problems, leaves, notices, driver } = await withClaimcheck(async ({ config, storage, secrets }) => {
+      const { ok, problems, leaves, notices, doubt, driver } = await withClaimcheck(async (claimcheck) => {
+        const { config, storage, secrets, clockWatch } = claimcheck
         const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
@@ -34,15 +36,17 @@ export function addDoctorCommand(program: Command): void {
           const keyFiles = sealedKeyFiles(config.dataDir)
           const onProgress = progress.update
           const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
-          return { ...found, notices: noticesOf(config), driver: storage.driver }
+          const doubt = await clockWatch.compare()
+          return { ...found, notices: noticesOf(config), doubt, driver: storage.driver }
         } finally {
           progress.stop()
           await workers?.close()
         }
       })
-      print(options, { ok, problems, notices, driver }, [
+      print(options, { ok, problems, notices, time_doubt: doubt ?? null, driver }, [
         ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),
         ...notices,
+        doubt === undefined ? TIME_FITS : `Notice: the time is in doubt: ${doubt}.`,
         `The database was read by ${driver}.`,
       ])
       if (!ok) process.exitCode = 1

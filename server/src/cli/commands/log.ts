@@ -22,7 +22,10 @@ export function addLogCommands(program: Command): void {
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: NewLogOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
-      const { log, ended } = await withClaimcheck(({ signingKeys }) => signingKeys.beginLog())
+      const { log, ended } = await withClaimcheck(async ({ clockWatch, signingKeys }) => {
+        await clockWatch.requireTime()
+        return signingKeys.beginLog()
+      })
       const value = { log_id: log.logId, tree_size: log.treeSize, key_id: log.keyId, ended_log_id: ended.logId }
       print(options, value, [
         `A new log has begun: ${log.logId}, with ${log.treeSize} entries.`,

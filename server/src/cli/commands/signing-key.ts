@@ -16,7 +16,10 @@ export function addSigningKeyCommands(program: Command): void {
     .option('--stored', 'make a key that is stored, although a token is configured: the way out of the token')
     .action(async (options: RotateOptions) => {
       const place = options.stored ? 'stored' : 'configured'
-      const { keyId, retiredKeyId } = await withClaimcheck(({ signingKeys }) => signingKeys.rotate(byCommand(), place))
+      const { keyId, retiredKeyId } = await withClaimcheck(async ({ clockWatch, signingKeys }) => {
+        await clockWatch.requireTime()
+        return signingKeys.rotate(byCommand(), place)
+      })
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
         `New receipts are signed with the key ${keyId}.`,
         `Receipts that were signed with ${retiredKeyId} stay valid.`,
