@@ -1,4 +1,4 @@
-/** A host whose clock is set decides and signs nothing by it. Threat D6 of `security.md`. */
+/** When the clock of a host is set, the host decides and signs nothing by it. Threat D6 of `security.md`. */
 import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,8 +8,10 @@ import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
 import { fakeClock, WITH_FAKETIME } from '../support/faketime.ts'
 import { Installation, type InstallationOptions } from '../support/installation.ts'
+import { query } from '../support/sql.ts'
 
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
@@ -51,6 +53,14 @@ async function receiptOf(installation: Installation, id: string) {
 
 async function treeSize(installation: Installation): Promise<number> {
   return (await installation.request('/v1/log/head')).body.tree_head.tree_size
+}
+
+/** A host measures the database's clock every ten seconds. */
+async function untilReadiness(installation: Installation, wanted: number): Promise<boolean> {
+  for (const end = Date.now() + 20 * SECOND_MS; Date.now() < end; await setTimeout(200)) {
+    if ((await isReady(installation)).status === wanted) return true
+  }
+  return false
 }
 
 t.test('a clock that steps 20 minutes ahead ends no waiting claim, and signs nothing', async (t) => {
@@ -193,6 +203,35 @@ t.test('a host that starts with a wrong clock hears that from the destinations i
   t.ok(requests.every((method) => method === 'HEAD'))
 })
 
+t.test('a database that steps 20 minutes ahead ends no waiting claim', LONG, async (t) => {
+  const database = await createDatabase('postgres')
+  const url = database.env.DATABASE_URL!
+  await query(
+    url,
+    `CREATE SCHEMA steps;
+    CREATE TABLE steps.ahead AS SELECT interval '0' AS of;
+    CREATE FUNCTION steps.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS
+      'SELECT pg_catalog.clock_timestamp() + of FROM steps.ahead';
+    ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET search_path = steps, pg_catalog, public`,
+  )
+  const installation = await Installation.start({ database })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const { body } = await client.submit({ params: { see: 'absent' } })
+  const size = await treeSize(installation)
+  await query(url, `UPDATE steps.ahead SET of = interval '20 minutes'`)
+  t.ok(await untilReadiness(installation, 503))
+  t.match((await isReady(installation)).problem, "the database's clock is 1200 s ahead of the monotonic clock")
+  await setTimeout(A_WHILE_MS)
+  t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued' } })
+  t.equal(await treeSize(installation), size)
+  await query(url, `UPDATE steps.ahead SET of = interval '0'`)
+  t.ok(await untilReadiness(installation, 200))
+  const { receipt_id } = (await client.submit()).body
+  const { issued_at } = await receiptOf(installation, receipt_id)
+  t.ok(Math.abs(Date.parse(issued_at) - Date.now()) < NEAR_MS, `issued ${issued_at}`)
+})
+
 t.test('doctor says that nothing contradicts the clock', async (t) => {
   const { installation } = await start(t)
   const { folder, env } = installation
@@ -226,4 +265,20 @@ t.test('the program does as its parts do when the clock of the system is set', W
   t.equal(verdict, 'verified')
   const { issued_at } = await receiptOf(installation, receipt_id)
   t.ok(Math.abs(Date.parse(issued_at) - Date.now()) < NEAR_MS, `issued ${issued_at}`)
+})
+
+t.test('a monotonic clock that is set together with the other deceives no program', WITH_FAKETIME, async (t) => {
+  const clock = fakeClock(await mkdtemp(join(tmpdir(), 'claimcheck-clock-')), { monotonicToo: true })
+  const database = await createDatabase('sqlite')
+  const installation = await Installation.start({ database, isNew: true, env: clock.env })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const { body } = await client.submit({ params: { see: 'absent' } })
+  clock.set(20 * 60)
+  await setTimeout(A_WHILE_MS)
+  t.match(await isReady(installation), {
+    status: 503,
+    problem: /^the time is in doubt: the clock of this machine is 1200 s/,
+  })
+  t.match(await client.get(`/v1/claims/${body.claim_id}`), { body: { state: 'queued' } })
 })

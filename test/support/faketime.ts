@@ -1,4 +1,4 @@
-/** libfaketime, where it is installed: it sets the clock of the system for one program, and leaves its monotonic clock alone. */
+/** libfaketime, where it is installed: it sets the clock of the system for one program. */
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -17,13 +17,14 @@ const library = findLibrary()
 export const WITH_FAKETIME = { skip: library ? false : 'libfaketime is missing: apt-get install faketime' }
 
 export interface FakeClock {
-  /** Of the program whose clock it is. */
+  /** Of the program that has this clock. */
   readonly env: Readonly<Record<string, string>>
   /** Sets the clock so many seconds ahead of the true time, or behind it. */
   set(seconds: number): void
 }
 
-export function fakeClock(folder: string): FakeClock {
+/** @param monotonicToo its monotonic clock goes with the other one, as no real one does */
+export function fakeClock(folder: string, { monotonicToo = false } = {}): FakeClock {
   const file = join(folder, 'faketime')
   const set = (seconds: number) => {
     // At once: the program may read it in the middle of a write.
@@ -35,8 +36,7 @@ export function fakeClock(folder: string): FakeClock {
     LD_PRELOAD: library!,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-    DONT_FAKE_MONOTONIC: '1',
+    ...(monotonicToo ? {} : { FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' }),
   }
   return { env, set }
 }

@@ -42,7 +42,10 @@ export interface paths {
             readonly path?: never;
             readonly cookie?: never;
         };
-        /** Check that the service can do its work */
+        /**
+         * Check that the service can do its work
+         * @description 503 with the reasons while the database cannot be read, the host is read-only, or the time is in doubt.
+         */
         readonly get: operations["getReadiness"];
         readonly put?: never;
         readonly post?: never;

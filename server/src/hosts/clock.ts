@@ -11,7 +11,7 @@ import { createTimekeeper, type Measurement, STEP_MS, type Timekeeper } from './
 
 export interface Clock extends Pick<Timekeeper, 'heard' | 'logged'> {
   readonly now: () => Instant
-  /** Why the time cannot be told, and what to do; undefined while it can. In doubt a host decides and signs nothing. */
+  /** Why the time is in doubt, and what to do; undefined while it is certain. In doubt a host decides and signs nothing. */
   doubt(): string | undefined
   close(): Promise<void>
 }

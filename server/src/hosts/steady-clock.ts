@@ -1,4 +1,6 @@
-/** A monotonic clock of this host, in milliseconds, that goes on while the machine is suspended. Only its rate matters, not what it shows. */
+/**
+ * A monotonic clock of this host, in milliseconds, that goes on while the machine is suspended. Only its rate matters, not what it shows.
+ */
 import { uptime } from 'node:os'
 
 /** As the operating system has them, in milliseconds. */
@@ -17,21 +19,30 @@ const SYSTEM: SystemClocks = {
   wall: Date.now,
 }
 
-/** When the system's clock moves so far against the monotonic one, it was set, or the machine was suspended: the uptime tells which. */
 const MOVED_MS = 1000
 
 export function steadyClock({ monotonic, uptime, wall }: SystemClocks = SYSTEM): () => number {
-  const awakeAtStart = uptime() - monotonic()
+  const apartAtStart = uptime() - monotonic()
   let wallOffsetMs = wall() - monotonic()
+  let last = monotonic()
+  /** So much more has passed by the uptime. */
   let suspendedMs = 0
+
+  /** The uptime is too coarse to be read alone, and costs a system call. */
+  function compareUptime(at: number): void {
+    const apartMs = uptime() - at - apartAtStart
+    if (Math.abs(apartMs - suspendedMs) > MOVED_MS) suspendedMs = apartMs
+  }
 
   return () => {
     const at = monotonic()
-    if (Math.abs(wall() - at - wallOffsetMs) > MOVED_MS) {
-      wallOffsetMs = wall() - at
-      const counted = uptime() - monotonic() - awakeAtStart
-      if (counted - suspendedMs > MOVED_MS) suspendedMs = counted
+    const wallMovedMs = wall() - at - wallOffsetMs
+    // The system's clock was set, or the machine was suspended, or a program gives this one a monotonic clock that can be set.
+    if (Math.abs(wallMovedMs) > MOVED_MS || Math.abs(at - last) > MOVED_MS) {
+      wallOffsetMs += wallMovedMs
+      compareUptime(at)
     }
+    last = at
     return at + suspendedMs
   }
 }

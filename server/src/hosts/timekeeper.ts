@@ -16,7 +16,7 @@ export interface Timekeeper {
   heard(origin: string, readings: Pick<Readings, 'ahead' | 'isUndated'>): void
   /** The newest time in the log. */
   logged(at: Instant): void
-  /** Why the time cannot be told, and what to do; undefined while it can. */
+  /** Why the time is in doubt, and what to do; undefined while it is certain. */
   doubt(): string | undefined
 }
 
@@ -46,7 +46,7 @@ interface Voice {
   readonly last: Reading
 }
 
-/** A larger difference is a step: somebody set the clock, or the machine stood still. */
+/** A larger difference is a step: the clock was set, or the machine stood still. */
 export const STEP_MS = 2000
 /** Clocks are slewed by 500 ppm, and by chrony by a tenth at most. What moves faster was set in small steps. */
 const LARGEST_SLEW = 0.1

@@ -4,11 +4,11 @@ import t from 'tap'
 const HOUR_MS = 3_600_000
 const NOON = Date.UTC(2026, 8, 25, 12)
 
-/** A machine whose clocks begin at different values. @param counts whether its monotonic clock counts the time in which it is suspended */
+/** Its clocks begin at different values. @param counts whether its monotonic clock counts the time in which it is suspended */
 function machine({ counts = false } = {}) {
-  const state = { passed: 0, suspended: 0, set: 0 }
+  const state = { passed: 0, suspended: 0, set: 0, monotonicSet: 0 }
   const clock = steadyClock({
-    monotonic: () => 5000 + state.passed + (counts ? state.suspended : 0),
+    monotonic: () => 5000 + state.passed + (counts ? state.suspended : 0) + state.monotonicSet,
     // In whole seconds, as some systems have it.
     uptime: () => Math.floor((7777 + state.passed + state.suspended) / 1000) * 1000,
     wall: () => NOON + state.passed + state.suspended + state.set,
@@ -37,6 +37,16 @@ t.test('it counts the time in which the machine was suspended, whether the monot
       state.passed += 5000
       t.equal(shown() - before, 5000)
     }
+  }
+})
+
+t.test('where the monotonic clock is set together with the other, the uptime shows that', async (t) => {
+  const { state, shown } = machine()
+  for (const set of [HOUR_MS, 0, -HOUR_MS]) {
+    state.set = set
+    state.monotonicSet = set
+    state.passed += 1500
+    t.ok(Math.abs(shown() - state.passed) <= 1000, `${set}`)
   }
 })
 

@@ -27,6 +27,8 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
       operationId: 'getReadiness',
       tags,
       summary: 'Check that the service can do its work',
+      description:
+        '503 with the reasons while the database cannot be read, the host is read-only, or the time is in doubt.',
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
     handler: async (request, reply) => {
