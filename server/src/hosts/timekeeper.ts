@@ -106,22 +106,33 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     }
   }
 
+  /** Silence ends no contradiction. */
+  function forgetOld(before: number): void {
+    if (isContradicted) return
+    for (const [origin, { last }] of voices) if (last.at < before) voices.delete(origin)
+  }
+
   /** All destinations that were heard lately are off in the same direction, each for certain. */
-  function judgeContradiction(): void {
-    const directions = new Set([...voices.values()].map(({ last }) => directionOf(last, offsetMs)))
-    isContradicted = directions.size === 1 && !directions.has(0)
+  function doDestinationsContradict(): boolean {
+    let common = 0
+    for (const { last } of voices.values()) {
+      const direction = directionOf(last, offsetMs)
+      if (direction === 0 || direction === -common) return false
+      common = direction
+    }
+    return common !== 0
   }
 
   /** The monotonic clock stood still, or ran ahead: one destination alone may have answered from a cache, or had its own clock set. */
-  function haveDestinationsJumped(): boolean {
-    const since = steady() - REMEMBERED_MS
+  function haveDestinationsJumped(since: number): boolean {
     const recent = [...voices.values()].filter(({ last }) => last.at >= since)
     const jumped = recent.filter(({ usual, last }) => jumpOf(usual, last) !== 0)
+    if (jumped.length < 2) return false
     const first = Math.min(...jumped.map(({ last }) => last.at))
     const directions = new Set(
       recent.filter(({ last }) => last.at >= first).map(({ usual, last }) => jumpOf(usual, last)),
     )
-    return jumped.length > 1 && directions.size === 1
+    return directions.size === 1
   }
 
   return {
@@ -143,7 +154,6 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
         if (!step || Math.abs(byMs - step.byMs) > STEP_MS) step = { byMs, since: at }
         settleStep()
       }
-      judgeContradiction()
     },
     mustMeasure() {
       mustMeasure = true
@@ -155,17 +165,14 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
       const hasMoved = usual && last.at - usual.at <= REMEMBERED_MS && jumpOf(usual, last) !== 0
       voices.set(origin, { usual: hasMoved ? usual : last, last })
       settleStep()
-      judgeContradiction()
     },
     logged(at) {
       newestInLog = at
     },
     doubt() {
-      if (!isContradicted) {
-        for (const [origin, { last }] of voices) if (steady() - last.at > REMEMBERED_MS) voices.delete(origin)
-        // The others may be of one mind.
-        judgeContradiction()
-      }
+      const at = steady()
+      forgetOld(at - REMEMBERED_MS)
+      isContradicted = doDestinationsContradict()
       if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
       if (step) {
         const seconds = Math.round(Math.abs(step.byMs) / 1000)
@@ -176,9 +183,9 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
         const origins = [...voices.keys()].join(', ')
         return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
       }
-      if (haveDestinationsJumped())
+      if (haveDestinationsJumped(at - REMEMBERED_MS))
         return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
-      if (newestInLog - now() > STEP_MS) {
+      if (newestInLog - at - offsetMs > STEP_MS) {
         return `${reference} is behind the newest time in the log, ${formatInstant(newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
       }
       return undefined
