@@ -1,3 +1,4 @@
+/** Which clock counts, and when none does, in virtual time. Threat D6 of `security.md`. */
 import { createTimekeeper, type Timekeeper } from '@claimcheck/server/hosts/timekeeper'
 import t from 'tap'
 
