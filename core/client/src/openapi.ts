@@ -689,7 +689,13 @@ export interface components {
             /** @description Milliseconds. */
             readonly age_ms: number;
             /** @description Milliseconds. */
+            readonly closing_ms: number;
+            /** @description Milliseconds. */
             readonly deadline_ms: number;
+            /** @description Milliseconds. */
+            readonly fresh_ms: number;
+            /** @description Milliseconds. */
+            readonly grace_ms: number;
             /** @description Milliseconds. */
             readonly max_deadline_ms: number;
             /** @description Milliseconds. */
@@ -697,6 +703,8 @@ export interface components {
             /** @description The fields that must match, each with its role. */
             readonly required: Record<string, unknown>;
             readonly rules_version: number;
+            /** @description Facts that every read has which shows the outcome, where it has the fact at all. */
+            readonly shows?: Record<string, unknown>;
             readonly summary: string;
             readonly titles: {
                 /** @description The title of each fact. */
