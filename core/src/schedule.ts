@@ -58,11 +58,19 @@ export function nextCheck(
     const again = Math.min(last.answeredAt + NEAR_RETRY_MS, momentAt)
     return { at: Math.max(retryAt, again), momentAt: again }
   }
-  const gap = isUnderWay(last, rules)
-    ? closeGap(last.answeredAt - claim.submittedAt)
-    : growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
-  const regular = last.answeredAt + gap
+  const regular = last.answeredAt + regularGap(rules, claim, checks, last)
   return { at: Math.max(retryAt, Math.min(regular, momentAt)), momentAt }
+}
+
+function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[], last: CheckRecord): number {
+  // Only a second look at what nothing can change any more is missing.
+  if (isFinal(last) && !isFinal(checks.at(-2))) return FIRST_GAP_MS
+  if (isUnderWay(last, rules)) return closeGap(last.answeredAt - claim.submittedAt)
+  return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
+}
+
+function isFinal(check: CheckRecord | undefined): boolean {
+  return check !== undefined && isRead(check) && check.observation.mark === 'final'
 }
 
 /** The destination says that something is under way, by the fact that the profile names. */

@@ -126,3 +126,32 @@ t.test(
     t.equal(next([...once, ended(3100), read(before!)]), after, 'also after a read')
   },
 )
+
+t.test('what is under way is looked at every 12 s, later every 40 s, and then in proportion', async (t) => {
+  const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending' }
+  const claim = { ...CLAIM, deadlineAt: 86_000_000 }
+  const pending = (sentAt: number, value: number | boolean): CheckRecord => ({
+    ...read(sentAt),
+    observation: { kind: 'absent', facts: { pending: value } },
+  })
+  const gapAt = (sentAt: number, value: number | boolean = 1) =>
+    next([pending(sentAt, value)], rules, claim) - sentAt - 100
+  const atFirst = 2000
+  t.equal(gapAt(1000), 12_000)
+  t.equal(gapAt(1000, true), 12_000)
+  t.equal(gapAt(590_000), 12_000)
+  t.equal(gapAt(700_000), 40_000)
+  t.equal(gapAt(7_200_900), 60_000)
+  t.equal(gapAt(60_000_000), 300_000)
+  for (const nothing of [0, false]) t.equal(gapAt(1000, nothing), atFirst)
+})
+
+t.test('a final read is made again after two seconds, once', async (t) => {
+  const final = (sentAt: number): CheckRecord => ({
+    ...read(sentAt),
+    observation: { kind: 'absent', facts: {}, mark: 'final' },
+  })
+  const before = [1000, 4000, 10_000, 23_000].map((at) => read(at))
+  t.equal(next([...before, final(60_000)]), 62_100)
+  t.ok(next([...before, final(60_000), final(62_100)]) > 100_000)
+})
