@@ -52,10 +52,14 @@ export {
   type CheckLimits,
   type Claim,
   type Connection,
+  type DigestAlgorithm,
+  type DigestAnswer,
+  type DigestInit,
   defineVerifier,
   type FetchInit,
   type GuardedFetch,
   type Logger,
+  MAX_DIGEST_BYTES,
   type PreviousRead,
   type ReadCall,
   type ResolvedAddress,
@@ -105,6 +109,7 @@ export {
 } from './hosting/base-address.ts'
 export { BreachError } from './hosting/breach.ts'
 export { callBody } from './hosting/calls.ts'
+export { type CreateHash, digestAnswer, digestHeaders } from './hosting/digest.ts'
 export { declaredHosts, type Grant, grantOf } from './hosting/grants.ts'
 export { credentialHeader, requestHeaders } from './hosting/headers.ts'
 export {

@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { Auth } from './auth.ts'
 import type { DestinationError } from './destination-error.ts'
-import type { Http } from './http.ts'
+import type { Answer, Http } from './http.ts'
 
 /** A claim as a verifier gets it: validated against the profile, and normalized. */
 export interface Claim<P = JsonObject> {
@@ -70,6 +70,9 @@ export interface CheckLimits {
 
 export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
 
+/** Of an answer that `digest` reads. */
+export const MAX_DIGEST_BYTES = 512 * 1024 * 1024
+
 export interface CheckContext {
   /** `null` for a public action that is read without a connection. */
   readonly connection: Connection | null
@@ -81,6 +84,12 @@ export interface CheckContext {
   readonly fetch: GuardedFetch
   /** `fetch` with JSON, schemas and the usual meaning of statuses. */
   readonly http: Http
+  /**
+   * Reads an answer of any status to its end as `fetch` does, and gives digests of its content, of which nothing is kept: of up to 512 MiB, and of
+   * `bodyBytes` where it comes compressed.
+   * @throws DestinationError as `fetch` and the reading of a body do
+   */
+  readonly digest: (url: string, init: DigestInit) => Promise<DigestAnswer>
   /**
    * A TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port.
    * A secret's handle in what is written is replaced by the secret.
@@ -131,6 +140,21 @@ export interface FetchInit {
   readonly auth?: Auth | undefined
   /** Sent with POST, in a body that the host writes. */
   readonly call?: ReadCall
+}
+
+export type DigestAlgorithm = 'sha256' | 'sha512'
+
+export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth'> {
+  readonly algorithms: readonly DigestAlgorithm[]
+}
+
+export interface DigestAnswer extends Answer {
+  /** Of the content, when it is no longer compressed. */
+  readonly bytes: number
+  /** The first bytes, 16 at most, in hexadecimal: they tell what kind of file it is. */
+  readonly start: string
+  /** In base64. */
+  readonly digests: Readonly<Partial<Record<DigestAlgorithm, string>>>
 }
 
 /** A call that only reads. The manifest declares the method of JSON-RPC, or the text of the GraphQL query. */

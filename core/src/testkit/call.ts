@@ -122,6 +122,7 @@ export async function callPlugin<T>(
     connection: connection && structuredClone(connection),
     fetch,
     http: createHttp({ fetch, now, limits }),
+    digest: (...args) => unwatched(() => guarded.digest(...args)),
     connect: (url) => unwatched(() => guardedConnect(url)),
     async resolve() {
       const usual = protocol === 'https:' ? 443 : 80

@@ -1,14 +1,16 @@
 /** The requests of one check as a host guards them: declared hosts and calls, bounded time and size, credentials put in. */
+import { createHash } from 'node:crypto'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import { CEILING, type CheckLimits, type FetchInit, type GuardedFetch } from '../contract/verifier.ts'
+import { CEILING, type CheckContext, type CheckLimits, type FetchInit } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
 import { requireOrigin } from '../hosting/base-address.ts'
 import { BreachError } from '../hosting/breach.ts'
 import { callBody } from '../hosting/calls.ts'
+import { digestAnswer, digestHeaders } from '../hosting/digest.ts'
 import { requestHeaders } from '../hosting/headers.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer } from '../hosting/readings.ts'
 import { parseUrl } from '../url.ts'
@@ -31,8 +33,7 @@ export interface Guard {
   readonly resumed: () => void
 }
 
-export interface GuardedRequests {
-  readonly fetch: GuardedFetch
+export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest'> {
   readings(): Readings
   inherit(readings: Readings): void
   /** For what is sent by no request. @throws DestinationError after too many */
@@ -46,9 +47,13 @@ interface Sent {
   readonly method: FetchInit['method']
   readonly headers: Headers
   readonly body: string | undefined
+  /** Of the answer's body. */
+  readonly maxBytes: number
 }
 
 const USER_AGENT = 'claimcheck-testkit'
+/** Less than a host's, so that the kit's large bodies are too large for a digest, too. */
+const MAX_DIGEST_BYTES = 40 * 1024 * 1024
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
@@ -109,7 +114,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
     }
   }
 
-  async function send(url: URL, { method = 'GET', headers, body }: Sent): Promise<Response> {
+  async function send(url: URL, { method = 'GET', headers, body, maxBytes }: Sent): Promise<Response> {
     count()
     const sentAt = now()
     const answer = await exchange(new URL(proxy), {
@@ -125,7 +130,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
       },
       body,
     })
-    const response = toResponse(answer, url)
+    const response = toResponse(answer, url, maxBytes)
     heard(response.headers, sentAt)
     resumed()
     return response
@@ -158,7 +163,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
     })
   }
 
-  function toResponse(answer: IncomingMessage, url: URL): Response {
+  function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): Response {
     const status = answer.statusCode ?? 0
     const headers = new Headers()
     for (const [name, values] of Object.entries(answer.headersDistinct)) {
@@ -170,11 +175,11 @@ export function guardRequests(guard: Guard): GuardedRequests {
     }
     const hasBody = !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
     if (!hasBody) answer.resume()
-    const response = new Response(hasBody ? bounded(answer, status) : null, { status, headers })
+    const response = new Response(hasBody ? bounded(answer, status, maxBytes) : null, { status, headers })
     return Object.defineProperty(response, 'url', { value: url.href })
   }
 
-  function bounded(answer: IncomingMessage, status: number): ReadableStream<Uint8Array> {
+  function bounded(answer: IncomingMessage, status: number, maxBytes: number): ReadableStream<Uint8Array> {
     const decoder = decoderFor(answer.headers['content-encoding'])
     const decoded = decoder ? answer.pipe(decoder) : answer
     if (decoder) answer.on('error', (error) => decoder.destroy(error))
@@ -190,7 +195,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
             resumed()
             if (done) return controller.close()
             size += value.length
-            if (size > bodyBytes) {
+            if (size > maxBytes) {
               isTooLarge = true
               answer.destroy()
               throw new DestinationError('too_large', { status })
@@ -214,24 +219,31 @@ export function guardRequests(guard: Guard): GuardedRequests {
     return new DestinationError(signal.aborted ? 'timeout' : 'unavailable', { cause: error })
   }
 
-  return {
-    async fetch(text, init = {}) {
-      const headers = told('requests.headers', () => requestHeaders({ ...init, userAgent: USER_AGENT }, secrets))
-      let url = checkUrl(text)
-      checkHandles(url, init)
-      const body = told('requests.methods', () => bodyOf(url, init))
-      for (let redirects = 0; ; redirects++) {
-        const response = await send(url, { method: init.method, headers, body })
-        const location = response.headers.get('location')
-        if (!REDIRECTS.has(response.status) || location === null) return response
-        await response.body?.cancel()
-        const next = parseUrl(location, url.href)
-        // A call is declared for its path alone.
-        if (next?.origin !== origin || redirects === MAX_REDIRECTS || requests === mostRequests || body !== undefined) {
-          throw new DestinationError('unexpected_response', { status: response.status })
-        }
-        url = next
+  async function ask(text: string, init: FetchInit, maxBytes: number): Promise<Response> {
+    const headers = told('requests.headers', () => requestHeaders({ ...init, userAgent: USER_AGENT }, secrets))
+    let url = checkUrl(text)
+    checkHandles(url, init)
+    const body = told('requests.methods', () => bodyOf(url, init))
+    for (let redirects = 0; ; redirects++) {
+      const response = await send(url, { method: init.method, headers, body, maxBytes })
+      const location = response.headers.get('location')
+      if (!REDIRECTS.has(response.status) || location === null) return response
+      await response.body?.cancel()
+      const next = parseUrl(location, url.href)
+      // A call is declared for its path alone.
+      if (next?.origin !== origin || redirects === MAX_REDIRECTS || requests === mostRequests || body !== undefined) {
+        throw new DestinationError('unexpected_response', { status: response.status })
       }
+      url = next
+    }
+  }
+
+  return {
+    fetch: (text, init = {}) => ask(text, init, bodyBytes),
+    async digest(text, { algorithms, headers, auth }) {
+      const asked = { headers: told('requests.headers', () => digestHeaders(headers, algorithms)), auth }
+      const response = await ask(text, asked, MAX_DIGEST_BYTES)
+      return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
     },
     readings: () => readings,
     inherit(others) {

@@ -64,6 +64,9 @@ export function createContext(options: ContextOptions = {}): CheckContext {
     fetch,
     http: createHttp({ fetch, now }),
     resolve,
+    digest: async () => {
+      throw new TypeError('no code host is read for digests')
+    },
     reveal: (auth) => authHeader(auth, secrets),
     async connect() {
       throw new DestinationError('unavailable', { cause: new Error('the manifest declares no sockets') })

@@ -1,4 +1,5 @@
 /** What the tests of this plugin share: times, claims, and what a host gives a verifier. */
+import { createHash } from 'node:crypto'
 import {
   authHeader,
   type CheckCache,
@@ -6,6 +7,7 @@ import {
   type Claim,
   createHttp,
   DestinationError,
+  digestAnswer,
   type GuardedFetch,
   type JsonObject,
   type Observation,
@@ -80,6 +82,7 @@ function contextOf(
 ): Omit<CheckContext, 'connection' | 'previous'> {
   const signal = AbortSignal.timeout(20_000)
   const fetch = fetchWithin(signal, secrets)
+  const fetchWhole = fetchWithin(signal, secrets, Number.POSITIVE_INFINITY)
   return {
     cache,
     share: 'ws_1',
@@ -88,6 +91,8 @@ function contextOf(
     logger,
     fetch,
     http: createHttp({ fetch, now: () => now }),
+    digest: async (url, { algorithms, ...init }) =>
+      digestAnswer(await fetchWhole(url, init), { algorithms, createHash, maxDecodedBytes: LIMIT_BYTES }),
     connect: notHere,
     resolve: notHere,
     reveal: () => {
@@ -111,7 +116,7 @@ export function createCache(): CheckCache {
 }
 
 /** Bodies end with an error beyond the limit, as a host makes them. */
-function fetchWithin(signal: AbortSignal, secrets: SecretValues): GuardedFetch {
+function fetchWithin(signal: AbortSignal, secrets: SecretValues, limitBytes = LIMIT_BYTES): GuardedFetch {
   return async (url, { method = 'GET', headers = {}, auth } = {}) => {
     const credential = auth && authHeader(auth, secrets)
     const all = { ...headers, ...(credential && { [credential.name]: credential.value }) }
@@ -120,7 +125,7 @@ function fetchWithin(signal: AbortSignal, secrets: SecretValues): GuardedFetch {
     const limit = new TransformStream<Uint8Array, Uint8Array>({
       transform(part, controller) {
         size += part.length
-        if (size > LIMIT_BYTES) controller.error(new DestinationError('too_large', { status: response.status }))
+        if (size > limitBytes) controller.error(new DestinationError('too_large', { status: response.status }))
         else controller.enqueue(part)
       },
     })

@@ -1,4 +1,5 @@
 /** What one check may ask of its destination, within its manifest and its limits. */
+import { createHash } from 'node:crypto'
 import {
   BreachError,
   CEILING,
@@ -7,9 +8,14 @@ import {
   callBody,
   credentialHeader,
   DestinationError,
+  type DigestAnswer,
+  type DigestInit,
+  digestAnswer,
+  digestHeaders,
   type FetchInit,
   type GuardedFetch,
   type Instant,
+  MAX_DIGEST_BYTES,
   mergeReadings,
   NO_READINGS,
   parseUrl,
@@ -47,7 +53,7 @@ export interface CheckGuard {
   readonly spending?: Spending
 }
 
-export interface CheckRequests extends Pick<CheckContext, 'connect' | 'reveal'> {
+export interface CheckRequests extends Pick<CheckContext, 'connect' | 'digest' | 'reveal'> {
   readonly fetch: GuardedFetch
   readonly resolve: (url: string) => Promise<ResolvedAddress>
   readings(): Readings
@@ -117,12 +123,16 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     return spending?.count() ?? (() => {})
   }
 
-  async function request(admitted: AdmittedUrl, init: Omit<SendInit, 'signal'>): Promise<Response> {
+  async function request(
+    admitted: AdmittedUrl,
+    init: Omit<SendInit, 'signal'>,
+    maxBytes = bodyBytes,
+  ): Promise<Response> {
     const answered = count()
     const sentAt = now()
     let headers: Headers | undefined
     try {
-      const response = await send(admitted, { ...init, signal: timer.signal }, bodyBytes)
+      const response = await send(admitted, { ...init, signal: timer.signal }, maxBytes)
       headers = response.headers
       readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
       return response
@@ -131,7 +141,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     }
   }
 
-  async function fetch(text: string, init: FetchInit = {}): Promise<Response> {
+  async function fetch(text: string, init: FetchInit = {}, maxBytes?: number): Promise<Response> {
     const { call, method = 'GET' } = init
     const headers = requestHeaders({ ...init, userAgent: USER_AGENT }, secrets)
     let admitted = admit(text)
@@ -146,7 +156,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     }
     if (method !== 'GET' && method !== 'HEAD') throw new BreachError('a check may use GET and HEAD only')
     for (let redirects = 0; ; redirects++) {
-      const response = await request(admitted, { method, headers })
+      const response = await request(admitted, { method, headers }, maxBytes)
       if (!isRedirect(response)) return response
       const { url } = admitted
       const location = response.headers.get('location')!
@@ -157,6 +167,11 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
       await response.body?.cancel()
       admitted = admit(next.href)
     }
+  }
+
+  async function digest(text: string, { algorithms, headers, auth }: DigestInit): Promise<DigestAnswer> {
+    const response = await fetch(text, { headers: digestHeaders(headers, algorithms), auth }, MAX_DIGEST_BYTES)
+    return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
   }
 
   async function connect(text: string) {
@@ -205,6 +220,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
 
   return {
     fetch: (text, init) => fetch(text, init).catch(noteBreach),
+    digest: (text, init) => digest(text, init).catch(noteBreach),
     connect: (text) => connect(text).catch(noteBreach),
     resolve: (text) => resolve(text).catch(noteBreach),
     reveal(auth) {

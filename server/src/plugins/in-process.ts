@@ -76,12 +76,13 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
   }
 
   function contextOf({ connection, requests, timer, share }: CheckCall): Omit<CheckContext, 'previous'> {
-    const { fetch, resolve, connect, reveal } = requests
+    const { fetch, digest, resolve, connect, reveal } = requests
     logger.conceal(requests.leaks())
     return {
       connection: connection && copyJson(shown(connection)),
       fetch,
       http: createHttp({ fetch, now, limits }),
+      digest,
       resolve,
       connect,
       reveal,

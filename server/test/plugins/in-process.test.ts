@@ -82,6 +82,7 @@ function requests() {
       auths.push(init?.auth)
       return new Response(null)
     },
+    digest: () => Promise.reject(new Error('no digests')),
     resolve: async () => ({ hostname: 'a.example', port: 443, address: '192.0.2.1' }),
     connect: () => Promise.reject(new Error('no sockets')),
     reveal: () => ({ name: 'authorization', value: TOKEN }),

@@ -1,4 +1,5 @@
 /** Notes the requests of a check as they leave: what the author of a verifier wants to see of them. */
+import type { Auth } from '@claimcheck/core'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests, Outbound } from '../../outbound/outbound.ts'
 
@@ -8,44 +9,46 @@ export function traced(outbound: Outbound, requests: TrialRequest[]): Outbound {
 }
 
 function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequests {
+  async function noted<T>(
+    asked: Pick<TrialRequest, 'method' | 'url' | 'auth'>,
+    send: (request: TrialRequest) => Promise<T>,
+  ): Promise<T> {
+    const request: TrialRequest = { ...asked, ms: 0, bytes: 0 }
+    requests.push(request)
+    const startedAt = performance.now()
+    try {
+      return await send(request)
+    } catch (error) {
+      request.problem = problemOf(error)
+      throw error
+    } finally {
+      request.ms = Math.round(performance.now() - startedAt)
+    }
+  }
+
   return {
     ...own,
     async fetch(url, init = {}) {
       const { auth, call, method = call ? 'POST' : 'GET' } = init
-      const request: TrialRequest = { method, url, ms: 0, bytes: 0, ...(auth ? { auth: auth.scheme } : {}) }
-      requests.push(request)
-      const done = stopwatch(request)
-      try {
+      return noted({ method, url, ...authOf(auth) }, async (request) => {
         const response = await own.fetch(url, init)
         request.status = response.status
         return counted(response, request)
-      } catch (error) {
-        request.problem = problemOf(error)
-        throw error
-      } finally {
-        done()
-      }
+      })
     },
-    async connect(url) {
-      const request: TrialRequest = { method: 'CONNECT', url, ms: 0, bytes: 0 }
-      requests.push(request)
-      const done = stopwatch(request)
-      return own
-        .connect(url)
-        .catch((error) => {
-          request.problem = problemOf(error)
-          throw error
-        })
-        .finally(done)
-    },
+    digest: (url, init) =>
+      noted({ method: 'GET', url, ...authOf(init.auth) }, async (request) => {
+        const answer = await own.digest(url, init)
+        request.status = answer.status
+        request.bytes = answer.bytes
+        return answer
+      }),
+    connect: (url) => noted({ method: 'CONNECT', url }, () => own.connect(url)),
   }
 }
 
-function stopwatch(request: TrialRequest): () => void {
-  const startedAt = performance.now()
-  return () => {
-    request.ms = Math.round(performance.now() - startedAt)
-  }
+function authOf(auth: Auth | undefined): Pick<TrialRequest, 'auth'> {
+  return auth ? { auth: auth.scheme } : {}
 }
 
 function counted(response: Response, request: TrialRequest): Response {

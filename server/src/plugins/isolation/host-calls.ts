@@ -1,6 +1,6 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
 import { isUtf8 } from 'node:buffer'
-import type { FetchInit, JsonValue, Socket } from '@claimcheck/core'
+import type { DigestInit, FetchInit, JsonValue, Socket } from '@claimcheck/core'
 import { Type, Value } from '@claimcheck/core/plugin'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'
@@ -62,6 +62,12 @@ const Init = Type.Object({
   ),
 })
 
+const Digest = Type.Object({
+  ...Type.Pick(Init, ['headers', 'auth']).properties,
+  // Which there are is the host's to check.
+  algorithms: Type.Array(text, { maxItems: 8 }),
+})
+
 interface OpenSocket {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
   readonly writer: WritableStreamDefaultWriter<Uint8Array>
@@ -84,6 +90,12 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
   }
 
   const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<unknown>>> = {
+    async digest(url, init) {
+      if (!Value.Check(text, url) || !Value.Check(Digest, init))
+        throw new TypeError('digest was called with other arguments')
+      const { headers, ...answer } = await requests.digest(url, init as DigestInit)
+      return { ...answer, headers: [...headers] }
+    },
     async resolve(url) {
       return requests.resolve(String(url))
     },

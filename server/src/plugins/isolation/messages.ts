@@ -3,6 +3,7 @@ import {
   DESTINATION_ERROR_CODES,
   DestinationError,
   type DestinationErrorCode,
+  type DigestAnswer,
   isDestinationError,
   type JsonObject,
   type JsonValue,
@@ -110,6 +111,11 @@ export interface WireResponse {
   readonly base64?: string
   /** Reading the body failed. */
   readonly failed?: WireError
+}
+
+/** Of what was not sent over. */
+export interface WireDigest extends Omit<DigestAnswer, 'headers'> {
+  readonly headers: WireResponse['headers']
 }
 
 export type WireError =

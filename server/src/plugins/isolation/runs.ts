@@ -17,6 +17,7 @@ import {
   type CheckArguments,
   fromWireError,
   toWireError,
+  type WireDigest,
   type WireError,
   type WireResponse,
   type WireSeen,
@@ -94,6 +95,10 @@ export function createRuns(frames: Frames): Runs {
     return {
       connection: connection as CheckContext['connection'],
       ...requests(id, limits as CheckLimits),
+      async digest(url, init) {
+        const { headers, ...answer } = await call<WireDigest>(id, 'digest', url, init)
+        return { ...answer, headers: headersOf(headers) }
+      },
       signal,
       logger,
       cache: cacheFor(cacheKey, cache, {
@@ -202,12 +207,16 @@ function plainFields(fields: unknown): unknown {
   }
 }
 
+function headersOf(headers: WireResponse['headers']): Headers {
+  return new Headers(headers.map(([name, value]) => [name, value] as [string, string]))
+}
+
 function toResponse({ status, url, headers, text, base64, failed }: WireResponse): Response {
   const bytes = base64 === undefined ? text : Buffer.from(base64, 'base64')
   const broken = failed && new ReadableStream({ pull: (controller) => controller.error(fromWireError(failed)) })
   const response = new Response(NO_BODY.has(status) ? null : (broken ?? bytes ?? null), {
     status,
-    headers: headers.map(([name, value]) => [name, value] as [string, string]),
+    headers: headersOf(headers),
   })
   // The constructor of Response cannot set the URL.
   return Object.defineProperty(response, 'url', { value: url })

@@ -187,6 +187,18 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const text = await response.text()
     return told(`${text.length} ${text.slice(0, 3)}`)
   },
+  async 'computes a digest'({ digest, connection }, at) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const { bytes, digests, headers } = await digest(`${base_url}/${at}`, {
+      algorithms: ['sha256'],
+      auth: bearer(token),
+    })
+    return told(`${bytes} ${digests.sha256} ${headers.get('content-type')}`)
+  },
+  'asks for a digest that there is not': ({ digest, connection }) =>
+    hindrance(() => digest(connection!.options.base_url as string, { algorithms: ['md5' as 'sha256'] })),
+  'asks for a digest in another form': ({ digest, connection }) =>
+    hindrance(() => digest(connection!.options.base_url as string, {} as never)),
   async 'reads many bodies at once'({ fetch, connection }) {
     const { base_url, token } = connection!.options as { base_url: string; token: string }
     const answers = Array.from({ length: 60 }, () => fetch(`${base_url}/large`, { auth: bearer(token) }))

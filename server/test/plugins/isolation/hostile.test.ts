@@ -1,4 +1,5 @@
 /** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
+import { createHash } from 'node:crypto'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/extent.ts'
@@ -72,6 +73,16 @@ t.test('no answer of a destination is too large for the process, whatever JSON m
     t.match(await check('page', 'reads a body', page), { facts: { told: `${LARGE_BYTES} ${begin}` } }, page)
   }
   t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('the host computes digests for a process, which gets nothing else of the content', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  const digest = createHash('sha256').update(Buffer.alloc(LARGE_BYTES, 'x')).digest('base64')
+  const told = `${LARGE_BYTES} ${digest} application/json`
+  t.match(await check('page', 'computes a digest', 'large'), { facts: { told } })
+  for (const deed of ['asks for a digest that there is not', 'asks for a digest in another form']) {
+    t.match(await check('page', deed), { facts: { told: 'the plugin failed' } }, deed)
+  }
 })
 
 t.test('a check that has the service hold too much fails alone', { skip }, async (t) => {

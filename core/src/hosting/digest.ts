@@ -1,0 +1,66 @@
+/** Computes digests of an answer's content as it arrives, and keeps none of it. */
+import { DestinationError } from '../contract/destination-error.ts'
+import type { DigestAlgorithm, DigestAnswer } from '../contract/verifier.ts'
+import { BreachError } from './breach.ts'
+
+/** As that of `node:crypto`. */
+export type CreateHash = (algorithm: DigestAlgorithm) => {
+  update(part: Uint8Array): unknown
+  digest(encoding: 'base64'): string
+}
+
+interface DigestOptions {
+  readonly algorithms: readonly DigestAlgorithm[]
+  readonly createHash: CreateHash
+  /** Of content that was compressed on its way: a few bytes can become any number. */
+  readonly maxDecodedBytes: number
+}
+
+const ALGORITHMS: ReadonlySet<unknown> = new Set<DigestAlgorithm>(['sha256', 'sha512'])
+const START_BYTES = 16
+
+/**
+ * What a request for a digest asks for: the content as it is, not compressed.
+ * @throws BreachError for algorithms that are not of the contract
+ */
+export function digestHeaders(
+  headers: Readonly<Record<string, string>> = {},
+  algorithms: readonly DigestAlgorithm[],
+): Record<string, string> {
+  if (!algorithms.every((algorithm) => ALGORITHMS.has(algorithm)))
+    throw new BreachError('a digest may be sha256 or sha512 only')
+  return { 'accept-encoding': 'identity', ...headers }
+}
+
+/** @throws DestinationError also what the body throws, such as `too_large` */
+export async function digestAnswer(
+  response: Response,
+  { algorithms, createHash, maxDecodedBytes }: DigestOptions,
+): Promise<DigestAnswer> {
+  const { status, headers, url } = response
+  const hashes = [...new Set(algorithms)].map((algorithm) => [algorithm, createHash(algorithm)] as const)
+  const mostBytes = isCoded(headers) ? maxDecodedBytes : Number.POSITIVE_INFINITY
+  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader()
+  let bytes = 0
+  let start = ''
+  for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
+    const { value } = part
+    if (bytes < START_BYTES) start += hex(value.subarray(0, START_BYTES - bytes))
+    bytes += value.length
+    if (bytes > mostBytes) {
+      await reader?.cancel()
+      throw new DestinationError('too_large', { status })
+    }
+    for (const [, hash] of hashes) hash.update(value)
+  }
+  const digests = Object.fromEntries(hashes.map(([algorithm, hash]) => [algorithm, hash.digest('base64')]))
+  return { status, headers, url, bytes, start, digests }
+}
+
+function isCoded(headers: Headers): boolean {
+  return !/^(?:identity)?$/i.test(headers.get('content-encoding')?.trim() ?? '')
+}
+
+function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
