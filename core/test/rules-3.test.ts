@@ -222,4 +222,20 @@ const clocks: readonly Case[] = [
   },
 ]
 
-testCases([...withoutLog, ...withLog, ...confirming, ...clocks], RULES, CLAIM)
+const unread: readonly Case[] = (
+  [
+    ['unexpected_response', AMBIGUOUS],
+    ['too_large', AMBIGUOUS],
+    ['unavailable', 'unverifiable/destination_unavailable'],
+    ['timeout', 'unverifiable/destination_unavailable'],
+    ['forbidden', 'unverifiable/permission_denied'],
+    ['rate_limited', 'unverifiable/rate_limited'],
+  ] as const
+).map(([code, expected]) => ({
+  name: `nothing but ${code}: a place that answered is not called unavailable`,
+  checks: [failure(1000, code), failure(D, code)],
+  now: GRACE_END,
+  expected,
+}))
+
+testCases([...withoutLog, ...withLog, ...confirming, ...clocks, ...unread], RULES, CLAIM)

@@ -100,6 +100,11 @@ const failed = (sentAt: number): CheckRecord => ({
   answeredAt: CLAIMED_AT + sentAt + 200,
   failure: { code: 'unavailable', status: 502, retryAt: CLAIMED_AT + sentAt + 1000 },
 })
+const odd = (sentAt: number): CheckRecord => ({
+  sentAt: CLAIMED_AT + sentAt,
+  answeredAt: CLAIMED_AT + sentAt + 200,
+  failure: { code: 'unexpected_response', status: 200 },
+})
 const stay = (at: number) => ({ appeared: { notBefore: CLAIMED_AT + at, notAfter: CLAIMED_AT + at + 999 } })
 
 const LATE = [absent(1000), absent(L + 1000), present(L + 30_000)]
@@ -141,6 +146,11 @@ const GOOD_3: typeof GOOD = [
     'by-rules-3-unverifiable-cut-log',
     'The log could not be read back far enough.',
     [absent(1000, { mark: 'may_have_been' }), absent(D, { mark: 'may_have_been' })],
+  ],
+  [
+    'by-rules-3-unverifiable-odd-answers',
+    'The place answered, and not so that it says anything: it is not called unavailable.',
+    [odd(1000), odd(D), odd(D + CLOSING.graceMs)],
   ],
 ]
 

@@ -90,6 +90,8 @@ def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Opt
 
 
 class _Rules2:
+    reasons = FAILURE_REASONS
+
     def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
         self.rules = rules
         self.claim = claim
@@ -110,7 +112,7 @@ class _Rules2:
     def decision(self) -> Optional[Decision]:
         last, account = self.last, self.account
         if isinstance(last, Failure) and last.code in _FINAL_FAILURES:
-            return _unverifiable(FAILURE_REASONS[last.code], last)
+            return _unverifiable(self.reasons[last.code], last)
         candidate = self.placed() if account.shown_by else self.blamed()
         if candidate is not None and (candidate.verdict == "verified" or self.is_confirmed(candidate.basis)):
             return candidate
@@ -177,13 +179,16 @@ class _Rules2:
             return _unverifiable("claim_ambiguous", self.last)
         for check in reversed(self.checks):
             if isinstance(check, Failure) and max(check.answered_at, check.retry_at) >= self.claim.deadline_at:
-                return _unverifiable(FAILURE_REASONS[check.code], check)
+                return _unverifiable(self.reasons[check.code], check)
         return _unverifiable("verifier_error", self.last)
 
 
 class _Rules3(_Rules2):
     """Blame rests on the place's own log, read back past the window's start, or, where the place has no log, on a look just after the
     submission. Two reads that agree blame, and one never."""
+
+    # A place that answered is not called unavailable: what it showed decides nothing.
+    reasons = {**FAILURE_REASONS, "unexpected_response": "claim_ambiguous", "too_large": "claim_ambiguous"}
 
     def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
         super().__init__(rules, claim, checks, now)

@@ -2,7 +2,14 @@
  * Verdict rules, version 3. Fail toward unverifiable, never toward verified; blame only on evidence: the place's own log, read back past the
  * window's start, or, where the place has no log, a look just after the submission. Two reads that agree blame, and one never.
  */
-import { type CheckRecord, type Instant, type Interval, isRead, type ReadRecord } from '../evidence.ts'
+import {
+  type CheckRecord,
+  type FailedRecord,
+  type Instant,
+  type Interval,
+  isRead,
+  type ReadRecord,
+} from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import {
   type ClaimTimes,
@@ -10,6 +17,7 @@ import {
   type Decision,
   FAILURE_REASONS,
   FINAL_FAILURES,
+  type ReasonCode,
   toleranceEnd,
 } from '../verdict.ts'
 import { accountOf } from './appearance.ts'
@@ -39,8 +47,7 @@ export function decideByRules3(
 ): Decision | undefined {
   const last = checks.at(-1)
   if (last === undefined) return undefined
-  if (!isRead(last) && FINAL_FAILURES.has(last.failure.code))
-    return unverifiable(FAILURE_REASONS[last.failure.code], last)
+  if (!isRead(last) && FINAL_FAILURES.has(last.failure.code)) return unverifiable(reasonOf(last), last)
 
   const { deadlineAt, submittedAt } = claim
   const reads = checks.filter(isRead)
@@ -128,9 +135,7 @@ export function decideByRules3(
     const failed = checks.findLast(
       (check) => !isRead(check) && Math.max(check.answeredAt, check.failure.retryAt ?? 0) >= deadlineAt,
     )
-    return failed && !isRead(failed)
-      ? unverifiable(FAILURE_REASONS[failed.failure.code], failed)
-      : unverifiable('verifier_error', last!)
+    return failed && !isRead(failed) ? unverifiable(reasonOf(failed), failed) : unverifiable('verifier_error', last!)
   }
 }
 
@@ -161,4 +166,9 @@ function isApart(one: CheckRecord, other: CheckRecord): boolean {
 
 function seenIn({ observation }: ReadRecord): string {
   return observation.kind === 'absent' ? '' : `differs ${observation.differs.toSorted().join(' ')}`
+}
+
+/** A place that answered is not called unavailable: what it showed decides nothing. */
+function reasonOf({ failure: { code } }: FailedRecord): ReasonCode {
+  return code === 'unexpected_response' || code === 'too_large' ? 'claim_ambiguous' : FAILURE_REASONS[code]
 }
