@@ -1,5 +1,6 @@
 /** Bounds the body of an answer, in size and time, as it is read. */
 import { DestinationError } from '@claimcheck/core'
+import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 import { toDestinationError } from './failures.ts'
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
@@ -12,17 +13,18 @@ const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 export function limitBody(response: Response, signal: AbortSignal, maxBytes: number): Response {
   const { status, statusText, headers } = response
   // The constructor of Response refuses these. A few bytes that were compressed twice are enough to keep a processor busy.
-  if (status < 200 || status > 599 || (headers.get('content-encoding') ?? '').includes(',')) {
-    void response.body?.cancel().catch(() => {})
-    throw new DestinationError('unexpected_response', { status })
-  }
+  const codings = codingsOf(headers)
+  if (status < 200 || status > 599 || codings.length > 1) throw refused(response)
   const copy = (body: ReadableStream | null) => {
     const copied = new Response(body, { status, statusText, headers: [...headers] })
     // The constructor of Response cannot set the URL.
     return Object.defineProperty(copied, 'url', { value: response.url })
   }
   if (!response.body || NO_BODY.has(status)) return copy(null)
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const raw = response.body as ReadableStream<Uint8Array>
+  const body = isLeftCoded(headers) ? decoded(raw, codings[0]) : raw
+  if (!body) throw refused(response)
+  const reader = body.getReader()
   let size = 0
   return copy(
     new ReadableStream({
@@ -37,10 +39,21 @@ export function limitBody(response: Response, signal: AbortSignal, maxBytes: num
           }
           controller.enqueue(value)
         } catch (error) {
-          controller.error(error instanceof DestinationError ? error : toDestinationError(error, signal))
+          controller.error(isWronglyCoded(error) ? refused(response) : toDestinationError(error, signal))
         }
       },
       cancel: (reason) => reader.cancel(reason),
     }),
   )
+}
+
+function refused({ status, body }: Response): DestinationError {
+  void body?.cancel().catch(() => {})
+  return new DestinationError('unexpected_response', { status })
+}
+
+/** By zlib, or by Brotli: what came is not what its headers say. */
+function isWronglyCoded(error: unknown): boolean {
+  const { code } = ((error as { cause?: unknown }).cause ?? error) as { readonly code?: unknown }
+  return typeof code === 'string' && /^(?:Z_|ERR__ERROR|ERR_BROTLI)/.test(code)
 }

@@ -12,6 +12,7 @@ import { type CheckGuard, type CheckRequests, createCheckRequests, type SendInit
 import { refusal, toDestinationError } from './failures.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
 import type { Lookup } from './lookup.ts'
+import { askPlainly } from './plain-request.ts'
 
 export type { CheckGuard, CheckRequests } from './check-requests.ts'
 export type { Reach } from './declared.ts'
@@ -80,9 +81,15 @@ export function createOutbound(
     const { method, headers, body = null, signal } = init
     const dispatcher = mayBePrivate ? allowed : publicOnly
     const sent = { method, headers: Object.fromEntries(headers), body, redirect: 'manual', signal, dispatcher } as const
-    const response = await undiciFetch(url.href, sent).catch((error: unknown) => {
-      throw toDestinationError(error, signal)
-    })
+    const response = await undiciFetch(url.href, sent)
+      .catch((error: unknown) => {
+        if (!isInterim(error) || body !== null) throw error
+        const lookup = gate.lookupFunction({ mayBePrivate })
+        return askPlainly(url, init, { lookup, ca, timeoutMs: READ_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES })
+      })
+      .catch((error: unknown) => {
+        throw toDestinationError(error, signal)
+      })
     return limitBody(response as unknown as Response, signal, maxBytes)
   }
 
@@ -110,4 +117,13 @@ function ownHeaders(headers: Readonly<Record<string, string>>): Headers {
   } catch {
     throw refusal('a header is not valid')
   }
+}
+
+/** An interim 100 that nobody asked for: undici has no error that tells it from a few other faults. */
+function isInterim(error: unknown): boolean {
+  const { code, message } = ((error as { cause?: unknown }).cause ?? {}) as {
+    readonly code?: unknown
+    readonly message?: unknown
+  }
+  return code === 'UND_ERR_SOCKET' && message === 'bad response'
 }

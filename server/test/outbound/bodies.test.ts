@@ -1,6 +1,6 @@
 /** Bounds on the bodies of answers: in bytes after decompression, in the memory that a bomb costs, and in time. Threat D3 of `security.md`. */
 import type { RequestListener } from 'node:http'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { code, guardOf, outboundTo, serve } from '../support/loopback.ts'
 
@@ -81,6 +81,52 @@ t.test('a bomb that nobody reads is not unpacked', async (t) => {
   const grown = (process.memoryUsage().rss - before) / MIB
   t.ok(grown < 128, `${grown.toFixed(1)} MiB more memory than before`)
   await Promise.all(answers.map(({ body }) => body?.cancel()))
+})
+
+t.test('a coding beside identity is decoded, and what is not coded as it says is no answer', async (t) => {
+  const rows: Readonly<Record<string, readonly [coding: string, body: Buffer]>> = {
+    '/gzip': ['gzip, identity', gzipSync('Hello')],
+    '/first': ['identity, gzip', gzipSync('Hello')],
+    '/deflate': ['deflate,Identity', deflateSync('Hello')],
+    '/br': ['br, identity', brotliCompressSync('Hello')],
+    '/none': ['identity', Buffer.from('Hello')],
+    '/wrong': ['gzip', Buffer.from('Hello')],
+    '/wrong-too': ['gzip, identity', Buffer.from('Hello')],
+    '/unknown': ['compress, identity', Buffer.from('Hello')],
+  }
+  const ask = await check(t, ({ url }, response) => {
+    const [coding, body] = rows[url!]!
+    response.writeHead(200, { 'content-encoding': coding }).end(body)
+  })
+  for (const path of ['/gzip', '/first', '/deflate', '/br', '/none'])
+    t.equal(await (await ask(path)).text(), 'Hello', path)
+  for (const path of ['/wrong', '/wrong-too'])
+    t.equal(await code((await ask(path)).text()), 'unexpected_response', path)
+  t.equal(await code(ask('/unknown')), 'unexpected_response')
+})
+
+t.test('an interim 100 that nobody asked for is passed over', async (t) => {
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\n'
+  const answer = (head: string, body: Uint8Array) =>
+    [`${interim}HTTP/1.1 ${head}\r\ncontent-length: ${body.length}\r\n\r\n`, body] as const
+  const rows: Readonly<Record<string, readonly [head: string, body: Uint8Array]>> = {
+    '/plain': answer('404 Not Found', Buffer.from('Hello')),
+    '/gzip': answer('200 OK\r\ncontent-encoding: gzip', gzipSync('Hello')),
+    '/identity': answer('200 OK\r\ncontent-encoding: gzip, identity', gzipSync('Hello')),
+    '/large': answer('200 OK', Buffer.alloc(6 * MIB)),
+    '/nothing': [interim, Buffer.alloc(0)],
+  }
+  const ask = await check(t, ({ url, socket }) => {
+    const [head, body] = rows[url!]!
+    socket.write(head)
+    socket.end(body)
+  })
+  const plain = await ask('/plain')
+  t.equal(plain.status, 404)
+  t.match(plain.url, /\/plain$/)
+  for (const path of ['/plain', '/gzip', '/identity']) t.equal(await (await ask(path)).text(), 'Hello', path)
+  t.equal(await code((await ask('/large')).arrayBuffer()), 'too_large')
+  t.equal(await code(ask('/nothing')), 'unavailable')
 })
 
 t.test('a body that was compressed several times over is no answer', async (t) => {

@@ -1,0 +1,66 @@
+/**
+ * A request by Node's own client, for servers that send an interim 100 that nobody asked for: undici takes that for a fault and ends the
+ * connection. Held to the same addresses and times.
+ */
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { Readable } from 'node:stream'
+import { DestinationError } from '@claimcheck/core'
+import type { SendInit } from './check-requests.ts'
+import { codingsOf, decoded, isLeftCoded } from './codings.ts'
+
+interface PlainOptions {
+  readonly lookup: LookupFunction
+  readonly ca?: string | undefined
+  /** Between two bytes of the answer. */
+  readonly timeoutMs: number
+  readonly maxHeaderSize: number
+}
+
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+export function askPlainly(
+  url: URL,
+  { method, headers, body, signal }: SendInit,
+  { lookup, ca, timeoutMs, maxHeaderSize }: PlainOptions,
+): Promise<Response> {
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp
+  return new Promise((resolve, reject) => {
+    const sent = { 'accept-encoding': 'gzip, deflate, br', ...Object.fromEntries(headers) }
+    // A connection for each request: none is left that another one would be sent on.
+    const options = { method, headers: sent, signal, lookup, timeout: timeoutMs, maxHeaderSize, agent: false } as const
+    const outgoing = send(url, ca === undefined ? options : { ...options, ca }, (answer) => {
+      try {
+        resolve(toResponse(answer, url))
+      } catch (error) {
+        answer.destroy()
+        reject(error)
+      }
+    })
+    outgoing.on('timeout', () => outgoing.destroy(new DestinationError('timeout')))
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}
+
+function toResponse(answer: IncomingMessage, url: URL): Response {
+  const status = answer.statusCode ?? 0
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value)
+  }
+  // The constructor of Response refuses these.
+  if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
+  const hasBody = !NO_BODY.has(status)
+  if (!hasBody) answer.resume()
+  const raw = Readable.toWeb(answer) as ReadableStream<Uint8Array>
+  const response = new Response(hasBody ? bodyOf(raw, headers) : null, { status, headers })
+  return Object.defineProperty(response, 'url', { value: url.href })
+}
+
+/** As fetch does it: what it does not know, and what it leaves coded, stays as it is. */
+function bodyOf(raw: ReadableStream<Uint8Array>, headers: Headers): ReadableStream<Uint8Array> {
+  const [coding, ...others] = codingsOf(headers)
+  return others.length > 0 || isLeftCoded(headers) ? raw : (decoded(raw, coding) ?? raw)
+}
