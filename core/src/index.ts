@@ -100,6 +100,7 @@ export {
 } from './evidence.ts'
 export {
   isLiteral,
+  isOwnWww,
   normalAddress,
   originOf,
   requireOrigin,

@@ -78,7 +78,8 @@ export interface CheckContext {
   readonly connection: Connection | null
   /**
    * GET and HEAD, and the calls that the manifest declares. Private addresses are refused, time and size are limited, and only redirects
-   * to the same origin are followed. An answer of any status is returned; its `url` is the address after redirects.
+   * to the same origin are followed. An answer of any status is returned; its `url` is the address after redirects. A check asks its own origin;
+   * one that reads a place that its claim names, by the manifest's `target`, may also ask the same with `www.` before its name, or without it.
    * @throws DestinationError `unavailable` or `timeout` when there is no answer; reading the body throws `too_large`, too
    */
   readonly fetch: GuardedFetch
@@ -138,13 +139,15 @@ export interface FetchInit {
   readonly method?: 'GET' | 'HEAD'
   readonly headers?: Readonly<Record<string, string>>
   readonly auth?: Auth | undefined
+  /** A redirect is the answer, and is not followed. */
+  readonly redirect?: 'manual'
   /** Sent with POST, in a body that the host writes. */
   readonly call?: ReadCall
 }
 
 export type DigestAlgorithm = 'sha256' | 'sha512'
 
-export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth'> {
+export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth' | 'redirect'> {
   readonly algorithms: readonly DigestAlgorithm[]
 }
 

@@ -32,6 +32,15 @@ export function originOf(text: string): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
+/** One is the other with `www.` before its name: by habit one site. */
+export function isOwnWww(one: string, other: string): boolean {
+  return withWww(one) === other || withWww(other) === one
+}
+
+function withWww(origin: string): string {
+  return origin.replace('://', '://www.')
+}
+
 /** @throws TypeError for what is no base address. Its text does not repeat what was given */
 export function requireOrigin(text: string): string {
   const origin = originOf(text)

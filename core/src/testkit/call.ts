@@ -100,8 +100,9 @@ export async function callPlugin<T>(
     baseUrl,
     proxy: proxy.url,
     grant() {
-      if (grantOf(manifest, { origin, throughConnection: isOwn, hasSecrets: secrets.size > 0 })) return
-      throw new BreachError(`manifest.hosts does not declare the host of ${origin}`)
+      const granted = grantOf(manifest, { origin, throughConnection: isOwn, hasSecrets: secrets.size > 0 })
+      if (granted === undefined) throw new BreachError(`manifest.hosts does not declare the host of ${origin}`)
+      return granted
     },
     manifest,
     secrets,

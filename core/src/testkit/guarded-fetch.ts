@@ -7,10 +7,11 @@ import { DestinationError, isDestinationError } from '../contract/destination-er
 import type { Manifest } from '../contract/plugin.ts'
 import { CEILING, type CheckContext, type CheckLimits, type FetchInit } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
-import { requireOrigin } from '../hosting/base-address.ts'
+import { isOwnWww, requireOrigin } from '../hosting/base-address.ts'
 import { BreachError } from '../hosting/breach.ts'
 import { callBody } from '../hosting/calls.ts'
 import { digestAnswer, digestHeaders } from '../hosting/digest.ts'
+import type { Grant } from '../hosting/grants.ts'
 import { requestHeaders } from '../hosting/headers.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer } from '../hosting/readings.ts'
 import { parseUrl } from '../url.ts'
@@ -21,7 +22,7 @@ export interface Guard {
   /** Where its requests go. */
   readonly proxy: string
   /** @throws BreachError where the manifest allows no check at the base address */
-  readonly grant: () => void
+  readonly grant: () => Grant
   readonly manifest: Pick<Manifest, 'methods' | 'sockets'>
   readonly secrets: SecretValues
   readonly limits: CheckLimits
@@ -87,12 +88,13 @@ export function guardRequests(guard: Guard): GuardedRequests {
   }
 
   function checkUrl(text: string): URL {
-    told('requests.hosts', grant)
+    const granted = told('requests.hosts', grant)
     const url = parseUrl(text)
     if (url?.username !== '' || url.password !== '') {
       throw refuse('requests.origin', 'asks an address that is none, or that has credentials in it')
     }
-    if (url.origin !== origin) throw refuse('requests.origin', `asks ${url.origin}, and its base address is ${origin}`)
+    if (url.origin !== origin && !(granted === 'target' && isOwnWww(url.origin, origin)))
+      throw refuse('requests.origin', `asks ${url.origin}, and its base address is ${origin}`)
     return url
   }
 
@@ -227,11 +229,16 @@ export function guardRequests(guard: Guard): GuardedRequests {
     for (let redirects = 0; ; redirects++) {
       const response = await send(url, { method: init.method, headers, body, maxBytes })
       const location = response.headers.get('location')
-      if (!REDIRECTS.has(response.status) || location === null) return response
+      if (!REDIRECTS.has(response.status) || location === null || init.redirect === 'manual') return response
       await response.body?.cancel()
       const next = parseUrl(location, url.href)
       // A call is declared for its path alone.
-      if (next?.origin !== origin || redirects === MAX_REDIRECTS || requests === mostRequests || body !== undefined) {
+      if (
+        next?.origin !== url.origin ||
+        redirects === MAX_REDIRECTS ||
+        requests === mostRequests ||
+        body !== undefined
+      ) {
         throw new DestinationError('unexpected_response', { status: response.status })
       }
       url = next
@@ -240,8 +247,8 @@ export function guardRequests(guard: Guard): GuardedRequests {
 
   return {
     fetch: (text, init = {}) => ask(text, init, bodyBytes),
-    async digest(text, { algorithms, headers, auth }) {
-      const asked = { headers: told('requests.headers', () => digestHeaders(headers, algorithms)), auth }
+    async digest(text, { algorithms, headers, ...init }) {
+      const asked = { ...init, headers: told('requests.headers', () => digestHeaders(headers, algorithms)) }
       const response = await ask(text, asked, MAX_DIGEST_BYTES)
       return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
     },

@@ -15,6 +15,7 @@ import {
   type FetchInit,
   type GuardedFetch,
   type Instant,
+  isOwnWww,
   MAX_DIGEST_BYTES,
   mergeReadings,
   NO_READINGS,
@@ -110,10 +111,13 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     return given
   }
 
-  /** The receipt says that the check read this origin. */
+  /** The receipt says that the check read this origin; a place that a claim names may have `www.` before its name. */
   function admit(text: string): AdmittedUrl {
-    const admitted = gate.checkUrl(text, grant() === 'target')
-    if (admitted.url.origin !== origin) throw refusal("a check may read its connection's base address only")
+    const isTarget = grant() === 'target'
+    const admitted = gate.checkUrl(text, isTarget)
+    const asked = admitted.url.origin
+    if (asked !== origin && !(isTarget && isOwnWww(asked, origin)))
+      throw refusal("a check may read its connection's base address only")
     return admitted
   }
 
@@ -157,20 +161,20 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
     if (method !== 'GET' && method !== 'HEAD') throw new BreachError('a check may use GET and HEAD only')
     for (let redirects = 0; ; redirects++) {
       const response = await request(admitted, { method, headers }, maxBytes)
-      if (!isRedirect(response)) return response
+      if (!isRedirect(response) || init.redirect === 'manual') return response
       const { url } = admitted
       const location = response.headers.get('location')!
       const next = parseUrl(location, url.href)
       // A redirect to another origin would receive the credentials of this one.
       const isLast = redirects === MAX_REDIRECTS || requests === mostRequests
-      if (next?.origin !== origin || isLast) throw await unexpected(response)
+      if (next?.origin !== url.origin || isLast) throw await unexpected(response)
       await response.body?.cancel()
       admitted = admit(next.href)
     }
   }
 
-  async function digest(text: string, { algorithms, headers, auth }: DigestInit): Promise<DigestAnswer> {
-    const response = await fetch(text, { headers: digestHeaders(headers, algorithms), auth }, MAX_DIGEST_BYTES)
+  async function digest(text: string, { algorithms, headers, ...init }: DigestInit): Promise<DigestAnswer> {
+    const response = await fetch(text, { ...init, headers: digestHeaders(headers, algorithms) }, MAX_DIGEST_BYTES)
     return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
   }
 

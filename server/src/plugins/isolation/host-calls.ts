@@ -54,6 +54,7 @@ const Init = Type.Object({
   method: Type.Optional(Type.Union([Type.Literal('GET'), Type.Literal('HEAD')])),
   headers: Type.Optional(Type.Record(Type.String(), text)),
   auth: Type.Optional(Auth),
+  redirect: Type.Optional(Type.Literal('manual')),
   call: Type.Optional(
     Type.Union([
       Type.Object({ jsonRpc: text, params: Type.Unknown() }),
@@ -63,7 +64,7 @@ const Init = Type.Object({
 })
 
 const Digest = Type.Object({
-  ...Type.Pick(Init, ['headers', 'auth']).properties,
+  ...Type.Pick(Init, ['headers', 'auth', 'redirect']).properties,
   // Which there are is the host's to check.
   algorithms: Type.Array(text, { maxItems: 8 }),
 })
