@@ -35,9 +35,9 @@ export interface Worded {
   readonly words: Words
 }
 
-/** What the claim says. */
-export function claimSentence({ words }: Worded, named: Named): string {
-  return fill(words.claim, named) ?? words.title
+/** What the claim says: a fact may have the name of a param. */
+export function claimSentence({ words }: Worded, { target, params }: Named): string {
+  return fill(words.claim, { target, params }) ?? words.title
 }
 
 /** What was found; undefined for `unverifiable`. */
