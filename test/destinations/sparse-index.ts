@@ -79,15 +79,20 @@ export class SparseIndex {
     await rm(join(this.#folder, pathOf(name.toLowerCase())), { force: true })
   }
 
+  /** A line as it is. */
+  async append(name: string, line: string): Promise<void> {
+    const path = join(this.#folder, pathOf(name.toLowerCase()))
+    await mkdir(dirname(path), { recursive: true })
+    await appendFile(path, `${line}\n`)
+  }
+
   /** @returns the SHA-256 of the file in hexadecimal */
   async publish(name: string, version: string, publication: CratePublication = {}): Promise<string> {
     const { at = this.#now(), isTimed = true, content = `${name} ${version}`, yanked = false } = publication
     const cksum = createHash('sha256').update(content).digest('hex')
     const pubtime = `${new Date(at).toISOString().slice(0, 19)}Z`
     const line = { name, vers: version, deps: [], cksum, features: {}, yanked, ...(isTimed && { pubtime }) }
-    const path = join(this.#folder, pathOf(name.toLowerCase()))
-    await mkdir(dirname(path), { recursive: true })
-    await appendFile(path, `${JSON.stringify(line)}\n`)
+    await this.append(name, JSON.stringify(line))
     return cksum
   }
 }

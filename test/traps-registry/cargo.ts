@@ -17,6 +17,80 @@ const rows: readonly Row[] = [
       return { target: `cargo:${name.toUpperCase()}`, params: { integrity }, facts: { integrity_by: 'registry' } }
     },
   },
+  ...(['-', '_'] as const).map(
+    (written): Row => ({
+      name: `published with ${written === '-' ? 'an underscore' : 'a hyphen'}, and claimed with the other`,
+      truth: 'in_time',
+      verdict: 'verified',
+      client: 'anonymous',
+      async set({ world, name }) {
+        const other = written === '-' ? '_' : '-'
+        const integrity = await world.crates.publish(name.replace('-', other), '1.0.0')
+        return { target: `cargo:${name.replace('-', written)}`, params: { integrity } }
+      },
+    }),
+  ),
+  {
+    name: 'the same at another index, where they may be two crates',
+    truth: 'unknowable',
+    verdict: AMBIGUOUS,
+    client: 'seesAllCrates',
+    async set({ world, name }) {
+      await world.crates.publish(name.replace('-', '_'), '1.0.0')
+      return {}
+    },
+  },
+  {
+    name: 'neither spelling has the version',
+    truth: 'never',
+    verdict: 'failed/not_found',
+    client: 'anonymous',
+    async set({ world, name }) {
+      await world.crates.publish(name.replace('-', '_'), '0.9.0')
+      return {}
+    },
+  },
+  ...(
+    [
+      ['a line that says nothing of yanking', { yanked: null }],
+      ['a line without deps and features', { deps: undefined, features: undefined }],
+      ['a line of a newer format', { v: 3, features2: { a: ['b'] }, yanked: { since: 'today' } }],
+    ] as const
+  ).map(
+    ([what, more]): Row => ({
+      name: `${what}, of the claimed version`,
+      truth: 'in_time',
+      verdict: 'verified',
+      client: 'anonymous',
+      async set({ world, name }) {
+        const line = { name, vers: '1.0.0', deps: [], cksum: 'ab'.repeat(32), features: {}, yanked: false, ...more }
+        await world.crates.append(name, JSON.stringify(line))
+        return { params: { integrity: 'ab'.repeat(32) } }
+      },
+    }),
+  ),
+  {
+    name: 'a line that is no JSON, before the claimed version',
+    truth: 'in_time',
+    verdict: 'verified',
+    client: 'anonymous',
+    async set({ world, name }) {
+      await world.crates.append(name, '{"name":"tool","vers":')
+      await world.crates.publish(name, '1.0.0')
+      return {}
+    },
+  },
+  {
+    name: 'no line has the version, and one cannot be read',
+    truth: 'unknowable',
+    verdict: AMBIGUOUS,
+    client: 'anonymous',
+    async set({ world, name }) {
+      await world.crates.publish(name, '0.9.0')
+      await world.crates.append(name, '{"name":"tool","vers":')
+      return world.soonest()
+    },
+  },
   {
     name: 'names of one to three letters',
     truth: 'in_time',
@@ -136,7 +210,7 @@ const rows: readonly Row[] = [
   {
     name: 'a page in place of the index',
     truth: 'in_time',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: AMBIGUOUS,
     forgets: true,
     client: 'anonymous',
     async set({ world, name }) {
@@ -148,7 +222,7 @@ const rows: readonly Row[] = [
   {
     name: 'published in time, and a cache at an index of somebody keeps the file from before',
     truth: 'in_time',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: AMBIGUOUS,
     forgets: true,
     client: 'atCrates',
     async set({ world, name }) {

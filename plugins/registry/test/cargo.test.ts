@@ -17,19 +17,51 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['a page', { [PATH]: '<!doctype html>\n<p>Sign in' }, 'unexpected_response'],
   ['an empty file', { [PATH]: '\n' }, 'unexpected_response'],
   ['another crate', { [PATH]: line('1.0.0', { name: 'other' }) }, 'unexpected_response'],
-  ['a line of another form', { [PATH]: `${line('1.0.0')}\n{"vers":"2.0.0"}` }, 'unexpected_response'],
-  ['a time that is none', { [PATH]: line('1.0.0', { pubtime: 'today' }) }, 'unexpected_response'],
-  ['a line of 600 kB', { [PATH]: `${line('1.0.0')}\n${line('2.0.0', { deps: 'x'.repeat(600_000) })}` }, 'too_large'],
+  ['a line of another form beside it', { [PATH]: `${line('1.0.0')}\n{"vers":"2.0.0"}` }, 'as claimed'],
+  ['no version, and a line of another form', { [PATH]: `${line('0.9.0')}\n{"vers":"1.0.0"}` }, 'unexpected_response'],
+  ['a line that says nothing of yanking', { [PATH]: line('1.0.0', { yanked: null }) }, 'as claimed'],
+  ['a line of a newer format', { [PATH]: line('1.0.0', { v: 9, deps: {}, yanked: 'never' }) }, 'as claimed'],
+  ['a time that is none', { [PATH]: line('1.0.0', { pubtime: 'today' }) }, 'as claimed'],
+  [
+    'a line of 600 kB before it',
+    { [PATH]: `${line('2.0.0', { deps: 'x'.repeat(600_000) })}\n${line('1.0.0')}` },
+    'as claimed',
+  ],
+  [
+    'no version, and a line of 600 kB',
+    { [PATH]: `${line('0.9.0')}\n${line('2.0.0', { deps: 'x'.repeat(600_000) })}` },
+    'unexpected_response',
+  ],
+  [
+    'a digest that is none',
+    { [PATH]: line('1.0.0', { cksum: 'abc' }) },
+    'unexpected_response',
+    { params: { integrity: CKSUM } },
+  ],
+  [
+    'the crate in another spelling',
+    { '/se/rd/serde_json': line('1.0.0', { name: 'serde_json' }) },
+    'as claimed',
+    { target: 'cargo:serde-json' },
+  ],
+  [
+    'the same the other way round',
+    { '/se/rd/serde-json': line('1.0.0', { name: 'serde-json' }) },
+    'as claimed',
+    { target: 'cargo:serde_json' },
+  ],
+  ['both mixed', { '/a_/b-/a_b-c': line('1.0.0', { name: 'a_b-c' }) }, 'as claimed', { target: 'cargo:a-b_c' }],
+  ['a name with more spellings than a check may try', CONFIG, 'too_large', { target: 'cargo:a-b-c-d-e-f-g' }],
+  ['no crate in any spelling', CONFIG, 'absent', { target: 'cargo:a-b-c' }],
   ['a file of 6 MiB', { [PATH]: `${line('1.0.0', { deps: 'x'.repeat(1000) })}\n`.repeat(6 * 1024) }, 'too_large'],
   ['a version with build metadata alone', { [PATH]: line('1.0.0+1.7.2') }, 'ambiguous_claim'],
   ['a version, and the answer tells no end', { [PATH]: withoutEnd(line('1.0.0')) }, 'as claimed'],
-  ['no version, and the answer tells no end', { [PATH]: withoutEnd(`${line('0.9.0')}\n`) }, 'unavailable'],
+  ['no version, and the answer tells no end', { [PATH]: withoutEnd(`${line('0.9.0')}\n`) }, 'unexpected_response'],
   ['401', { [PATH]: { status: 401 } }, 'unauthorized'],
   ['451', { [PATH]: { status: 451 } }, 'forbidden'],
   ['503', { [PATH]: { status: 503 } }, 'unavailable'],
   ['410', { [PATH]: { status: 410 }, ...CONFIG }, 'absent', { now: NOON }],
   ['no crate', CONFIG, 'absent', { now: NOON }],
-  ['no crate, read later', CONFIG, 'absent (may_have_been)'],
   ['no crate, and no index', {}, 'forbidden', { now: NOON }],
   ['no crate, and an index without the form of one', { '/config.json': {} }, 'unexpected_response', { now: NOON }],
   ['the content', { [PATH]: line('1.0.0') }, 'as claimed', { params: { integrity: CKSUM } }],
@@ -69,15 +101,15 @@ t.test(
   async (t) => {
     const rows: readonly [name: string, routes: Routes, result: string, params?: Asked['params']][] = [
       ['the version', { [PATH]: aged('301', line('1.0.0')) }, 'as claimed'],
-      ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unavailable'],
-      ['no version, in a copy of five minutes', { [PATH]: aged('300', line('0.9.0')) }, 'absent'],
-      ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unavailable'],
+      ['no version', { [PATH]: aged('301', line('0.9.0')) }, 'unexpected_response'],
+      ['no version, in a copy of a minute', { [PATH]: aged('60', line('0.9.0')) }, 'absent'],
+      ['no crate', { [PATH]: { status: 404, headers: { age: '301' } }, ...CONFIG }, 'unexpected_response'],
       [
         'no crate, in a copy of a copy',
         { [PATH]: { status: 404, headers: { age: '5, 6' } }, ...CONFIG },
-        'unavailable',
+        'unexpected_response',
       ],
-      ['other content', { [PATH]: aged('301', line('1.0.0')) }, 'unavailable', { integrity: 'cd'.repeat(32) }],
+      ['other content', { [PATH]: aged('301', line('1.0.0')) }, 'unexpected_response', { integrity: 'cd'.repeat(32) }],
     ]
     for (const [name, routes, result, params = {}] of rows) {
       const { url } = await serve(t, routes)
@@ -87,5 +119,10 @@ t.test(
     const { url } = await serve(t, { [PATH]: aged('301', line('0.9.0')) })
     const atPublic = look({ target: 'cargo:tool', options: { public_cargo_url: url } })
     t.equal(await outcome(atPublic), 'absent (never_before)', 'the host counts the age of what it lists')
+
+    const { url: another } = await serve(t, { '/3/a/a_b': line('1.0.0', { name: 'a_b' }), ...CONFIG })
+    const options = { base_url: another, sees_all_packages: true }
+    const otherCrate = look({ target: 'cargo:a-b', connection: { provider: 'cargo', options } })
+    t.equal(await outcome(otherCrate), 'ambiguous_claim', 'elsewhere two spellings may be two crates')
   },
 )

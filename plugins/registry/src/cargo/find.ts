@@ -3,21 +3,39 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
 import { sha256Integrity } from '../integrity.ts'
 import { json } from '../json.ts'
-import { createReader } from '../reader.ts'
+import { createReader, type Read } from '../reader.ts'
 import { parseSemVer } from '../semver.ts'
 import { logTime } from '../times.ts'
-import { Config, type IndexEntry, indexPath, readIndexFile } from './index-file.ts'
+import { Config, type IndexEntry, type IndexFile, indexPath, readIndexFile, spellingsOf } from './index-file.ts'
 
 export async function findOnCargo(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
   const { name, version, integrity } = query
   const { baseUrl } = place
   const reader = createReader(place, context)
-  const url = `${baseUrl}/${indexPath(name)}`
-  const parse = (response: Response) => readIndexFile(response, name)
-  // The protocol has three ways to say that there is no such crate; 451 does not say that there never was.
-  const read = await context.cache.share(url, () =>
-    reader.get(url, { as: 'cargo index', accept: 'text/plain', also: [404, 410], parse }),
-  )
+
+  /** The protocol has three ways to say that there is no such crate; 451 does not say that there never was. */
+  function readIndex(spelling: string): Promise<Read<IndexFile> | undefined> {
+    const url = `${baseUrl}/${indexPath(spelling)}`
+    const parse = (response: Response) => readIndexFile(response, spelling)
+    return context.cache.share(url, () =>
+      reader.get(url, { as: 'cargo index', accept: 'text/plain', also: [404, 410], parse }),
+    )
+  }
+
+  async function readOtherSpelling(): Promise<Read<IndexFile> | undefined> {
+    const { names, areAll } = spellingsOf(name)
+    for (const spelling of names) {
+      const read = await readIndex(spelling)
+      if (!read) continue
+      // Elsewhere they may be two crates.
+      if (!place.isPublic) throw new DestinationError('ambiguous_claim')
+      return read
+    }
+    if (!areAll) throw new DestinationError('too_large')
+    return undefined
+  }
+
+  const read = (await readIndex(name)) ?? (place.sees(name) ? await readOtherSpelling() : undefined)
   if (!read) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
     await reader.get(`${baseUrl}/config.json`, json('cargo config', Config))
@@ -25,39 +43,44 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
   }
 
   const { clockBehindMs, isDoubtful } = read
-  const entry = read.value.find(({ vers }) => vers === version)
+  const { entries, isWhole } = read.value
+  const entry = entries.find(({ vers }) => vers === version)
   if (!entry) {
     // Cargo takes versions that differ in nothing else for one: which of them was meant cannot be told.
-    if (read.value.some(({ vers }) => withoutBuild(vers) === withoutBuild(version))) {
+    if (entries.some(({ vers }) => withoutBuild(vers) === withoutBuild(version))) {
       throw new DestinationError('ambiguous_claim')
     }
+    // It may be in a line that could not be read.
+    if (!isWhole) throw unexpected()
     return { isListed: false, published: null, isDoubtful, facts: { package_listed: true } }
   }
-  const digest = sha256Integrity(entry.cksum)
+  const digest = digestOf(entry)
+  if (integrity !== undefined && digest === undefined) throw unexpected()
+  const published = logTime(entry.pubtime)
   return {
     isListed: true,
     isDoubtful,
     ...(integrity !== undefined && { hasContent: digest === integrity }),
-    ...publishedAt(entry),
+    // Not every registry writes the time down.
+    ...(published && { published }),
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
       version,
       package_listed: true,
-      integrity: digest,
-      integrity_by: 'registry',
-      ...(entry.yanked && { yanked: true }),
+      ...(digest !== undefined && { integrity: digest, integrity_by: 'registry' as const }),
+      ...(entry.yanked === true && { yanked: true as const }),
     },
   }
 }
 
-/** Not every registry writes the time down. */
-function publishedAt({ pubtime }: IndexEntry): Pick<FoundVersion, 'published'> {
-  if (pubtime === undefined) return {}
-  const published = logTime(pubtime)
-  if (!published) throw new DestinationError('unexpected_response', { status: 200 })
-  return { published }
+function digestOf({ cksum }: IndexEntry): string | undefined {
+  return typeof cksum === 'string' && /^[0-9a-f]{64}$/.test(cksum) ? sha256Integrity(cksum) : undefined
 }
 
 function withoutBuild(version: string): string | undefined {
   return parseSemVer(version)?.withoutBuild
+}
+
+function unexpected(): DestinationError {
+  return new DestinationError('unexpected_response', { status: 200 })
 }

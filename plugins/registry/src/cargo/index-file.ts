@@ -1,15 +1,22 @@
 /** Reads the file of one crate in a sparse index of Cargo's: a line of JSON for each version, line by line as it arrives. */
-import { DestinationError, type Static, Type, Value } from '@claimcheck/core/plugin'
+import { type Static, Type, Value } from '@claimcheck/core/plugin'
 import { bodyOf } from '../reader.ts'
 
+/** What every version of the format has so far. A newer one may have more, and other forms of the rest. */
 const IndexEntry = Type.Object({
   name: Type.String(),
   vers: Type.String({ maxLength: 200 }),
-  cksum: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-  yanked: Type.Boolean(),
-  pubtime: Type.Optional(Type.String()),
+  cksum: Type.Optional(Type.Unknown()),
+  yanked: Type.Optional(Type.Unknown()),
+  pubtime: Type.Optional(Type.Unknown()),
 })
 export type IndexEntry = Static<typeof IndexEntry>
+
+export interface IndexFile {
+  readonly entries: readonly IndexEntry[]
+  /** Every line could be read: what is not among the entries is not in the index. */
+  readonly isWhole: boolean
+}
 
 export const Config = Type.Object({ dl: Type.String() })
 
@@ -23,16 +30,33 @@ export function indexPath(name: string): string {
   return `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`
 }
 
+/** Other names that crates.io takes for the same, and which no other crate there can get: `serde-json`, `serde_json`. At most 32. */
+export function spellingsOf(name: string): { readonly names: readonly string[]; readonly areAll: boolean } {
+  const parts = name.split(/[-_]/)
+  const areAll = parts.length <= MOST_PARTS
+  const joined = (head: readonly string[], part: string) =>
+    ['_', '-'].flatMap((by) => head.map((one) => one + by + part))
+  const names = areAll ? parts.slice(1).reduce(joined, parts.slice(0, 1)) : ['_', '-'].map((by) => parts.join(by))
+  return { names: names.filter((one) => one !== name), areAll }
+}
+
+const MOST_PARTS = 6
+
 /**
- * Every line is read, so that a file that breaks off is not taken for one without the version.
- * @throws DestinationError `too_large`; SyntaxError, TypeError for what is no such file
+ * A line that cannot be read is passed over. A file that breaks off is so not taken for one without the version.
+ * @throws SyntaxError, TypeError for what is no such file
  */
-export async function readIndexFile(response: Response, name: string): Promise<IndexEntry[]> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+export async function readIndexFile(response: Response, name: string): Promise<IndexFile> {
+  const decoder = new TextDecoder('utf-8')
   const entries: IndexEntry[] = []
+  let isWhole = true
   let rest = ''
+  let isTooLong = false
   const take = (line: string) => {
-    if (line.trim() !== '') entries.push(readLine(line, name))
+    const entry = isTooLong ? undefined : readLine(line, name)
+    if (entry) entries.push(entry)
+    else if (isTooLong || line.trim() !== '') isWhole = false
+    isTooLong = false
   }
   for await (const part of bodyOf(response)) {
     // What is held of a line is not looked through again: a line may come byte by byte.
@@ -42,26 +66,27 @@ export async function readIndexFile(response: Response, name: string): Promise<I
       take(rest)
       rest = line
     }
-    if (rest.length > MAX_LINE) throw new DestinationError('too_large', { status: response.status })
+    isTooLong ||= rest.length > MAX_LINE
+    if (isTooLong) rest = ''
   }
   take(rest + decoder.decode())
-  if (entries.length === 0) throw new SyntaxError('the index file is empty')
-  return entries
+  if (entries.length === 0) throw new SyntaxError('the index file has no line that can be read')
+  return { entries, isWhole }
 }
 
-function readLine(line: string, name: string): IndexEntry {
+/** Undefined for what is no line of an index. */
+function readLine(line: string, name: string): IndexEntry | undefined {
   const entry = parse(line)
-  if (!Value.Check(IndexEntry, entry)) throw new TypeError('a line of the index has another form')
+  if (!Value.Check(IndexEntry, entry)) return undefined
   if (entry.name.toLowerCase() !== name) throw new TypeError('the index file is of another crate')
   const { vers, cksum, yanked, pubtime } = entry
-  return { name, vers, cksum, yanked, ...(pubtime !== undefined && { pubtime }) }
+  return { name, vers, cksum, yanked, pubtime }
 }
 
-/** The parser's own error repeats a part of the text, which may repeat a credential. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    throw new SyntaxError('a line of the index is no JSON')
+    return undefined
   }
 }
