@@ -13,6 +13,7 @@ interface Version {
 
 interface Package {
   readonly isPrivate: boolean
+  readonly withoutDocuments?: number | undefined
   readonly versions: Map<string, Version>
   readonly time: Record<string, unknown>
   readonly tags: Record<string, string>
@@ -26,6 +27,8 @@ export interface NpmPublication {
   readonly deprecated?: string
   /** Where the answers say that the file is. */
   readonly tarball?: string
+  /** What the documents of versions are answered with, as by registries that have none: GitHub Packages 405, Azure Artifacts 404, others 401. */
+  readonly withoutDocuments?: 401 | 404 | 405
 }
 
 export class NpmStandIn {
@@ -77,8 +80,14 @@ export class NpmStandIn {
   /** @returns the digest of its file */
   publish(name: string, version: string, publication: NpmPublication = {}): string {
     const { at = this.#now(), content = contentOf(name, version), tag = 'latest' } = publication
-    const { isPrivate = false, deprecated, tarball } = publication
-    const known: Package = this.#packages.get(name) ?? { isPrivate, versions: new Map(), time: {}, tags: {} }
+    const { isPrivate = false, deprecated, tarball, withoutDocuments } = publication
+    const known: Package = this.#packages.get(name) ?? {
+      isPrivate,
+      withoutDocuments,
+      versions: new Map(),
+      time: {},
+      tags: {},
+    }
     if (known.time[version] !== undefined) throw new Error(`${name}@${version} was published before`)
     const time = new Date(at).toISOString()
     known.time.created ??= time
@@ -131,6 +140,7 @@ function answer(
     return found ? { body: fileOf(found.content) } : { status: 404 }
   }
   if (version === undefined) return { body: packument(name, known) }
+  if (known.withoutDocuments !== undefined) return { status: known.withoutDocuments, body: {} }
   const found = known.versions.get(known.tags[version] ?? version)
   return found ? { body: found.manifest } : { status: 404, body: `version not found: ${version}` }
 }

@@ -7,6 +7,8 @@ import { DAY_MS, MINUTE_MS, type Row, registryTrap, type World } from './world.t
 const npm = registryTrap('npm')
 const AMBIGUOUS = 'unverifiable/claim_ambiguous'
 
+const LARGE = 'large '.repeat((8 * 1024 * 1024) / 6)
+
 const rows: readonly Row[] = [
   {
     name: 'a version that was never published, claimed an hour ago',
@@ -121,6 +123,59 @@ const rows: readonly Row[] = [
     set({ world, name }) {
       world.npm.publish(name, '1.0.0')
       return { params: { integrity: integrityOf('other content') } }
+    },
+  },
+  ...([401, 404, 405] as const).flatMap((status): readonly Row[] => [
+    {
+      name: `a registry without documents of versions, which answers ${status}`,
+      truth: 'in_time',
+      verdict: 'verified',
+      client: 'anonymous',
+      set({ world, name }) {
+        const integrity = world.npm.publish(name, '1.0.0', { withoutDocuments: status })
+        return { params: { integrity }, facts: { integrity } }
+      },
+    },
+    {
+      name: `no such version there, where ${status} is answered for any`,
+      truth: 'never',
+      verdict: status === 401 ? 'unverifiable/permission_denied' : 'failed/not_found',
+      forgets: status === 401,
+      client: 'anonymous',
+      set({ world, name }) {
+        world.npm.publish(name, '0.9.0', { withoutDocuments: status })
+        return status === 401 ? world.soonest() : {}
+      },
+    },
+  ]),
+  {
+    name: 'a file of 8 MiB, with its digest',
+    truth: 'in_time',
+    verdict: 'verified',
+    client: 'anonymous',
+    set({ world, name }) {
+      const integrity = world.npm.publish(name, '1.0.0', { content: LARGE })
+      return { params: { integrity }, facts: { integrity_by: 'claimcheck' } }
+    },
+  },
+  {
+    name: 'a file of 8 MiB, with another digest',
+    truth: 'elsewhere',
+    verdict: 'mismatch/content_mismatch',
+    client: 'anonymous',
+    set({ world, name }) {
+      world.npm.publish(name, '1.0.0', { content: LARGE })
+      return { params: { integrity: integrityOf('other content') } }
+    },
+  },
+  {
+    name: 'the file is at an inner host, and by its path here',
+    truth: 'in_time',
+    verdict: 'verified',
+    client: 'anonymous',
+    set({ world, name }) {
+      const tarball = `http://npm.internal:4873/${name}/-/${name}-1.0.0.tgz`
+      return { params: { integrity: world.npm.publish(name, '1.0.0', { tarball }) } }
     },
   },
   {

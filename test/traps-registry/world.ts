@@ -39,7 +39,7 @@ interface Parts {
  * Without a connection; with one to Verdaccio, without and with a token, or as one that sees all packages; to a Verdaccio that shows what the
  * other one has; to the crates' index as to any index of somebody's.
  */
-type ClientName = 'anonymous' | 'atVerdaccio' | 'reader' | 'seesAll' | 'atProxying' | 'atCrates'
+type ClientName = 'anonymous' | 'atVerdaccio' | 'reader' | 'seesAll' | 'atProxying' | 'atCrates' | 'seesAllCrates'
 
 export class World {
   readonly clock: SkippingClock
@@ -112,6 +112,9 @@ export class World {
       atProxying: await client('atProxying', 'npm', { base_url: proxying.url }),
       // Without an index there is nothing that it could connect.
       atCrates: await (crates ? client('atCrates', 'cargo', { base_url: otherName(crates.url) }) : client('atCrates')),
+      seesAllCrates: await (crates
+        ? client('seesAllCrates', 'cargo', { base_url: otherName(crates.url), sees_all_packages: true })
+        : client('seesAllCrates')),
     }
     return new World({ clock, service, npm, pypi, verdaccio, proxying, crates, clients, token })
   }

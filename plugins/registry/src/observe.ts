@@ -1,7 +1,6 @@
 /** What a check reports of a version that was looked for: when it came, what is certain about it, and what absence means there. */
 import {
   type Instant,
-  isLateLook,
   isLongBefore,
   type LogTime,
   type Mark,
@@ -34,7 +33,7 @@ export function toObservation(found: FoundVersion, look: Look): Observation<Fact
 
 function present(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   if (found.hasContent === false) {
-    const mark = look.keeps ? 'final' : forgottenMark(look)
+    const mark = look.keeps ? 'final' : markOfSeen(look)
     return { kind: 'present', differs: ['integrity'], facts, ...(mark && { mark }) }
   }
   // Seen in time, it came in time, whatever the record says.
@@ -49,26 +48,27 @@ function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | und
 }
 
 /** Where a version can be replaced, what is there now may have taken the place of what was there before. */
-function appearanceOf(published: Required<LogTime>, look: Look): LogTime {
-  return look.keeps || !isLateLook(look) ? published : { notAfter: published.notAfter }
+function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps }: Look): LogTime {
+  return keeps ? { notBefore, notAfter } : { notAfter }
 }
 
+/** Only the record of a registry that keeps what it published is a log: others tell what they have, and not what they had. */
 function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   const { published, removedBy } = found
-  if (published && removedBy !== undefined && !look.namesContent) {
+  if (look.keeps && published && removedBy !== undefined && !look.namesContent) {
     const removed = { notBefore: published.notBefore, notAfter: Math.max(removedBy, published.notAfter) }
-    return { kind: 'absent', facts, stays: [{ appeared: appearanceOf(published, look), removed }] }
+    return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
   }
-  // It was there, and nothing tells with what content, or until when.
-  if (published || wasSeen(look)) return { kind: 'absent', facts, mark: 'may_have_been' }
   if (look.keeps && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
-  const mark = forgottenMark(look)
+  // It was there, and nothing tells with what content, or until when; or the record that would tell was not read.
+  const mayHaveBeen = published || (look.keeps && facts.package_listed)
+  const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
 }
 
 /** Where versions can be taken away or replaced without a trace. */
-function forgottenMark(look: Look): Mark | undefined {
-  return isLateLook(look) || wasSeen(look) ? 'may_have_been' : undefined
+function markOfSeen(look: Look): Mark | undefined {
+  return wasSeen(look) ? 'may_have_been' : undefined
 }
 
 /** As claimed: what differed from the beginning shows nothing of what was claimed. */

@@ -2,8 +2,6 @@
 import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
-/** npm's answers are kept at the edge for so long. */
-export const AGE_MS = 5 * MINUTE_MS
 
 // No pattern looks around, so that they are matched in linear time.
 
@@ -105,8 +103,8 @@ export type Facts = Static<typeof Facts>
 
 export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'registry.package.publish',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'A version of a package was published: the registry offers it.',
   words: {
     title: 'Publication of a package',
@@ -149,10 +147,10 @@ export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   params: Params,
   facts: Facts,
   required: { version: 'target', integrity: 'content' },
+  shows: { package_listed: true },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  ageMs: AGE_MS,
   removedWithinMs: 24 * 60 * MINUTE_MS,
   access: {
     permission: 'Reading the package. The public registries need no credentials.',

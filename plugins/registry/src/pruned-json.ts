@@ -5,8 +5,11 @@
 import { DestinationError } from '@claimcheck/core/plugin'
 import { bodyOf } from './reader.ts'
 
-/** By member: its whole value, or only the names of its own members. What is not named here is read as null, as are those members' values. */
-export type Wanted = Readonly<Record<string, 'value' | 'names'>>
+/**
+ * By member: its whole value, or the names of its own members and the whole value of one of these at most. What is not named here is read as
+ * null, as are those members' other values.
+ */
+export type Wanted = Readonly<Record<string, 'value' | { readonly namesAnd: string }>>
 
 /** Of what is wanted. In bytes. */
 const MAX_KEPT = 512 * 1024
@@ -25,25 +28,31 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
   let depth = 0
   let isText = false
   let isEscaped = false
-  /** The next text is the name of a member of the outermost object. */
+  /** The next text is the name of a member of the outermost object, or of a member of that. */
   let isName = false
   let nameAt = 0
   let member = ''
+  let inner = ''
   /** Where a value is left out: the depth of the object that it is in. 0: nowhere. */
   let leftOutAt = 0
   let isOver = false
 
   const ways = new Map(Object.entries(wanted))
-  const isLeftOut = () => (depth === 1 && !ways.has(member)) || (depth === 2 && ways.get(member) === 'names')
+  function isLeftOut(): boolean {
+    const way = ways.get(member)
+    return depth === 1 ? way === undefined : depth === 2 && typeof way === 'object' && way.namesAnd !== inner
+  }
 
   function inText(byte: number): void {
     if (isEscaped) isEscaped = false
     else if (byte === BACKSLASH) isEscaped = true
     else if (byte === QUOTE) {
       isText = false
-      if (!isName || depth !== 1) return
+      if (!isName || leftOutAt > 0) return
       isName = false
-      member = parse([...kept.slice(nameAt), byte]) as string
+      const name = parse([...kept.slice(nameAt), byte]) as string
+      if (depth === 1) member = name
+      else inner = name
     }
   }
 
@@ -56,7 +65,7 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
       case OPEN:
       case OPEN_ARRAY:
         if (++depth > MAX_NESTING) throw new SyntaxError('the answer is too deep')
-        if (depth === 1) isName = true
+        isName = depth <= 2
         return
       case CLOSE:
       case CLOSE_ARRAY:
@@ -65,7 +74,7 @@ export async function readPruned(response: Response, wanted: Wanted): Promise<un
         return
       case COMMA:
         if (leftOutAt === depth) leftOutAt = 0
-        if (depth === 1) isName = true
+        isName = depth <= 2
         return
     }
   }

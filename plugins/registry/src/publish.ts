@@ -1,21 +1,32 @@
-/** The verifier of `registry.package.publish`: asks the claim's registry for the version, and reports what it showed. */
+/** The verifiers of `registry.package.publish`: they ask the claim's registry for the version, and report what it showed. */
 import {
   type Claim,
   type Connection,
   DestinationError,
   defineVerifier,
   type JsonObject,
+  type Observation,
   type Verifier,
 } from '@claimcheck/core/plugin'
 import { addressOf } from './connection.ts'
 import type { Ecosystem, Place, Query } from './ecosystem.ts'
 import { algorithmOf, normalizeIntegrity } from './integrity.ts'
-import { toObservation } from './observe.ts'
-import { type Params, publishProfile } from './profile.ts'
+import { type Look, toObservation } from './observe.ts'
+import { type Facts, type Params, publishProfile } from './profile.ts'
+import { forgetful, publishProfileV1 } from './publish-v1.ts'
 
 type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 
-export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
+/** In all their versions. */
+export function createPublish(ecosystems: readonly Ecosystem[]): Verifier[] {
+  return [verifierOf(ecosystems, publishProfile, (seen) => seen), verifierOf(ecosystems, publishProfileV1, forgetful)]
+}
+
+function verifierOf(
+  ecosystems: readonly Ecosystem[],
+  profile: typeof publishProfile,
+  report: (seen: Observation<Facts>, look: Look) => Observation<Facts>,
+): Verifier {
   const byName = new Map<string, Ecosystem>(ecosystems.map((ecosystem) => [ecosystem.name, ecosystem]))
 
   /** @throws DestinationError `unsupported_target` for what can be at no registry of the kind */
@@ -34,9 +45,10 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   }
 
   return defineVerifier({
-    profile: publishProfile,
+    profile,
     providers: [...byName.keys()],
-    limits: { requests: 8, timeMs: 20_000 },
+    // A crate has up to 32 spellings. A file of 512 MiB takes a while.
+    limits: { requests: 40, timeMs: 60_000 },
     normalize({ target, params }) {
       const [ecosystem, name] = split(target)
       const { version, integrity, registry, ...rest } = params
@@ -63,12 +75,12 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
     async check(claim, context) {
       const { ecosystem, ...query } = read(claim)
       const sentAt = context.now()
-      const inTimeUntil = claim.claimedAt + publishProfile.toleranceMs
+      const inTimeUntil = claim.claimedAt + profile.toleranceMs
       const place = placeOf(ecosystem, context.connection)
       const found = await ecosystem.find({ ...query, inTimeUntil }, place, context)
       const isAsClaimed = found.isListed && found.hasContent !== false
-      if (found.isDoubtful && !isAsClaimed) throw new DestinationError('unavailable')
-      return toObservation(found, {
+      if (found.isDoubtful && !isAsClaimed) throw new DestinationError('unexpected_response', { status: 200 })
+      const look = {
         claimedAt: claim.claimedAt,
         inTimeUntil,
         sentAt,
@@ -76,7 +88,9 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         previous: context.previous,
         namesContent: query.integrity !== undefined,
         keeps: ecosystem.publicKeeps && place.isPublic,
-      })
+      }
+      const ageMs = place.isPublic && found.facts.package_listed ? ecosystem.publicLagMs : 0
+      return { ...report(toObservation(found, look), look), ...(ageMs > 0 && { ageMs }) }
     },
   })
 }

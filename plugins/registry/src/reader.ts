@@ -8,7 +8,6 @@ import {
   statusError,
 } from '@claimcheck/core/plugin'
 import type { Place } from './ecosystem.ts'
-import { AGE_MS } from './profile.ts'
 
 export interface ReadInit<T> {
   /** What the answer is read as: one URL can be read as several things. */
@@ -29,7 +28,7 @@ export interface Read<T> {
 }
 
 export interface Reader {
-  /** Undefined for a status in `also`. @throws DestinationError `unavailable` for such a status in a copy that is too old to count */
+  /** Undefined for a status in `also`. @throws DestinationError `unexpected_response` for such a status in a copy that is too old to count */
   get<T>(url: string, init: ReadInit<T>): Promise<Read<T> | undefined>
 }
 
@@ -37,6 +36,8 @@ interface Remembered {
   readonly etag: string
   readonly value: unknown
 }
+
+const MOST_COUNTED_MS = 60_000
 
 /** In characters, as JSON. The cache limits the number of its entries, and not their size. */
 const MAX_REMEMBERED_LENGTH = 32 * 1024
@@ -61,7 +62,7 @@ export function createReader(
       if (status !== 200) {
         await response.body?.cancel()
         if (!also.includes(status)) throw statusError(response, now())
-        if (isOld) throw new DestinationError('unavailable', { status })
+        if (isOld) throw new DestinationError('unexpected_response', { status })
         return undefined
       }
       const value = await parsed(response, parse)
@@ -74,14 +75,14 @@ export function createReader(
   }
 }
 
-/** The host counts any age of the public registries' answers, but only a minute of others'. The profile's covers the rest up to here. */
-function isOldCopy(headers: Headers, isPublic: boolean): boolean {
+/** The host counts any age of the public registries' answers, but only a minute of others'. */
+export function isOldCopy(headers: Headers, isPublic: boolean): boolean {
   const ageMs = Number(headers.get('age') ?? 0) * 1000
-  return isPublic ? Number.isNaN(ageMs) : !(ageMs <= AGE_MS)
+  return isPublic ? Number.isNaN(ageMs) : !(ageMs <= MOST_COUNTED_MS)
 }
 
 /** Else what a broken connection left of it looks like the whole. */
-function tellsItsEnd(headers: Headers): boolean {
+export function tellsItsEnd(headers: Headers): boolean {
   return headers.has('content-length') || headers.has('transfer-encoding')
 }
 

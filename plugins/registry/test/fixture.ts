@@ -13,6 +13,7 @@ import {
   type Observation,
   type PreviousRead,
   type SecretValues,
+  type Verifier,
   withoutSecretValues,
 } from '@claimcheck/core'
 import registry from '@claimcheck/plugin-registry'
@@ -68,6 +69,11 @@ export async function look(asked: Asked): Promise<Observation> {
   }) as Promise<Observation>
 }
 
+/** A check without a connection, by a verifier of whatever version. */
+export function checkWith(verifier: Verifier, claim: Claim, now: number): Promise<Observation> {
+  return verifier.check(claim, { ...contextOf(new Map(), now), connection: null, previous: [] }) as Promise<Observation>
+}
+
 export async function probe(provider: string, options: JsonObject, target?: string) {
   const type = (await setUp()).connections.get(provider)!
   const { options: given, secrets } = withoutSecretValues(type, options)
@@ -121,6 +127,8 @@ function fetchWithin(signal: AbortSignal, secrets: SecretValues, limitBytes = LI
     const credential = auth && authHeader(auth, secrets)
     const all = { ...headers, ...(credential && { [credential.name]: credential.value }) }
     const response = await fetch(url, { method, headers: all, redirect: 'manual', signal })
+    // No test has one within the registry.
+    if (response.headers.has('location')) throw new DestinationError('unexpected_response', { status: response.status })
     let size = 0
     const limit = new TransformStream<Uint8Array, Uint8Array>({
       transform(part, controller) {

@@ -1,5 +1,6 @@
 /** What the plugin makes of an npm registry's answers. */
 import { createHash } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { Observation } from '@claimcheck/core'
 import t, { type Test } from 'tap'
@@ -9,6 +10,7 @@ import { aged, type Routes, serve, withoutEnd } from './serve.ts'
 const AT = '2026-09-25T12:00:30.000Z'
 const CONTENT = gzipSync('the content')
 const OTHER = gzipSync('other')
+const LARGE = Buffer.concat([CONTENT, Buffer.alloc(20 * 1024 * 1024)])
 const INTEGRITY = `sha512-${createHash('sha512').update(CONTENT).digest('base64')}`
 
 const manifest = (url: string, more: object = {}) => ({
@@ -41,12 +43,8 @@ async function at(t: Test, routes: (url: string) => Routes, asked: Partial<Asked
 
 const LATE = NOON + 11 * MINUTE
 
-const rows: readonly [
-  name: string,
-  routes: Routes | ((url: string) => Routes),
-  result: string,
-  asked?: Partial<Asked>,
-][] = [
+type Row = readonly [name: string, routes: Routes | ((url: string) => Routes), result: string, asked?: Partial<Asked>]
+const rows: readonly Row[] = [
   ['a version', {}, 'as claimed'],
   ['a version of another name', (url) => ({ '/tool/1.0.0': manifest(url, { name: 'Tool' }) }), 'unexpected_response'],
   [
@@ -55,9 +53,36 @@ const rows: readonly [
     'unexpected_response',
   ],
   ['a version without a file', { '/tool/1.0.0': { name: 'tool', version: '1.0.0' } }, 'unexpected_response'],
-  ['401', { '/tool/1.0.0': { status: 401 } }, 'unauthorized'],
+  ['401', { '/tool/1.0.0': { status: 401 }, '/tool': { status: 401 } }, 'unauthorized'],
   ['403', { '/tool/1.0.0': { status: 403 } }, 'forbidden'],
-  ['405', { '/tool/1.0.0': { status: 405 } }, 'unexpected_response'],
+  ['400', { '/tool/1.0.0': { status: 400 } }, 'unexpected_response'],
+  [
+    '401 for versions, as some registries answer for those of a scope',
+    (url) => ({ '/tool/1.0.0': { status: 401 }, '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
+    'as claimed',
+  ],
+  ['401 for versions, and no such one', { '/tool/1.0.0': { status: 401 }, '/tool': packument(others) }, 'unauthorized'],
+  ...[404, 405].flatMap((status): Row[] => [
+    [
+      `${status} for versions, as where there are no documents of them`,
+      (url) => ({ '/tool/1.0.0': { status }, '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
+      'as claimed',
+      { params: { integrity: INTEGRITY } },
+    ],
+    [
+      `${status} for versions, and no such one`,
+      { '/tool/1.0.0': { status }, '/tool': packument(others) },
+      'absent (never_before)',
+    ],
+  ]),
+  [
+    'no document of the version, and the package has another one under its number',
+    (url) => ({
+      '/tool/1.0.0': undefined,
+      '/tool': packument({ versions: { '1.0.0': manifest(url, { version: '1.0.1' }) } }),
+    }),
+    'unexpected_response',
+  ],
   ['429', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
   ['502', { '/tool/1.0.0': { status: 502 } }, 'unavailable'],
   ['304 to what was not asked for', { '/tool/1.0.0': { status: 304 } }, 'unexpected_response'],
@@ -67,7 +92,7 @@ const rows: readonly [
     { '/tool/1.0.0': undefined, '/tool': packument({ ...others, time: undefined }) },
     'absent (may_have_been)',
   ],
-  ['a version that only the package lists', { '/tool/1.0.0': undefined }, 'unavailable'],
+  ['a version of which the package says nothing', { '/tool/1.0.0': undefined }, 'unexpected_response'],
   [
     'no version, and the package of another name',
     { '/tool/1.0.0': undefined, '/tool': packument({ ...others, name: 'other' }) },
@@ -108,12 +133,7 @@ const rows: readonly [
     { '/tool/1.0.0': undefined, '/tool': packument({ versions: undefined, time: { unpublished: { time: AT } } }) },
     'absent (may_have_been)',
   ],
-  [
-    'no package, read a minute after the claim',
-    { '/tool/1.0.0': undefined, '/tool': undefined },
-    'absent (may_have_been)',
-  ],
-  ['no package, read at once', { '/tool/1.0.0': undefined, '/tool': undefined }, 'absent', { now: NOON + 1000 }],
+  ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'absent'],
   ['no package, and no registry', { '/tool/1.0.0': undefined, '/tool': undefined, '/-/ping': undefined }, 'forbidden'],
   ['no package with a scope', {}, 'forbidden', { target: 'npm:@acme/tool' }],
   ['the content', {}, 'as claimed', { params: { integrity: INTEGRITY } }],
@@ -127,7 +147,7 @@ const rows: readonly [
   [
     'a file that may have been cut',
     { '/tool/-/tool-1.0.0.tgz': withoutEnd(CONTENT.subarray(0, -1)) },
-    'unavailable',
+    'unexpected_response',
     { params: { integrity: INTEGRITY } },
   ],
   [
@@ -140,6 +160,18 @@ const rows: readonly [
     'the file at another origin',
     (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'https://cdn.example/tool.tgz' } }) }),
     'unsupported_target',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'a file whose address names a host inside',
+    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'http://npm.inside:4873/tool/-/tool-1.0.0.tgz' } }) }),
+    'as claimed',
+    { params: { integrity: INTEGRITY } },
+  ],
+  [
+    'a file that the registry has elsewhere',
+    { '/tool/-/tool-1.0.0.tgz': { status: 302, headers: { location: 'https://cdn.example/tool.tgz' } } },
+    'unexpected_response',
     { params: { integrity: INTEGRITY } },
   ],
   [
@@ -156,9 +188,15 @@ const rows: readonly [
   ],
   ['the file is missing', { '/tool/-/tool-1.0.0.tgz': undefined }, 'forbidden', { params: { integrity: INTEGRITY } }],
   [
-    'a file of 6 MiB',
-    { '/tool/-/tool-1.0.0.tgz': Buffer.concat([CONTENT, Buffer.alloc(6 * 1024 * 1024)]) },
-    'too_large',
+    'a file of 20 MiB',
+    { '/tool/-/tool-1.0.0.tgz': LARGE },
+    'as claimed',
+    { params: { integrity: `sha512-${createHash('sha512').update(LARGE).digest('base64')}` } },
+  ],
+  [
+    'another file of 20 MiB',
+    { '/tool/-/tool-1.0.0.tgz': LARGE },
+    'differs (final)',
     { params: { integrity: INTEGRITY } },
   ],
 ]
@@ -252,34 +290,54 @@ t.test('a version that is seen takes two requests, and one more with its digest'
   t.same(requests, ['/tool/1.0.0', '/tool'])
   await check({ params: { integrity: INTEGRITY } })
   t.same(requests.slice(2).toSorted(), ['/tool', '/tool/-/tool-1.0.0.tgz', '/tool/1.0.0'])
-  t.equal(
-    await outcome(check({ params: { integrity: INTEGRITY } })),
-    'as claimed',
-    'what has not changed counts as before',
+})
+
+t.test('a file that differs is read again when its publisher says something else of it, and not before', async (t) => {
+  const cache = createCache()
+  const routes: Record<string, unknown> = {}
+  const { url, requests } = await serve(t, (url) =>
+    Object.assign(routes, published(url), { '/tool/-/tool-1.0.0.tgz': OTHER }),
   )
+  const connection = { provider: 'npm', options: { base_url: url } }
+  const result = () => outcome(look({ target: 'npm:tool', connection, cache, params: { integrity: INTEGRITY } }))
+  const reads = () => requests.filter((path) => path.endsWith('.tgz')).length
+  t.same([await result(), await result(), reads()], ['differs', 'differs', 1])
+  const dist = { tarball: `${url}/tool/-/tool-1.0.0.tgz`, shasum: 'da39a3ee' }
+  Object.assign(routes, {
+    '/tool/1.0.0': (response: ServerResponse) => void response.end(JSON.stringify(manifest(url, { dist }))),
+    '/tool/-/tool-1.0.0.tgz': CONTENT,
+  })
+  t.same([await result(), await result(), reads()], ['as claimed', 'as claimed', 3])
+})
+
+t.test('a file is read by its path at a registry whose address has one', async (t) => {
+  for (const [tarball, base, path] of [
+    ['http://inside/tool/-/tool-1.0.0.tgz', '/team', '/team/tool/-/tool-1.0.0.tgz'],
+    ['http://inside/team/tool/-/tool-1.0.0.tgz?a=1', '/team', '/team/tool/-/tool-1.0.0.tgz?a=1'],
+    ['http://inside/team-2/tool.tgz', '/team', '/team/team-2/tool.tgz'],
+  ] as const) {
+    const { url } = await serve(t, {
+      [`${base}/tool/1.0.0`]: manifest('', { dist: { tarball } }),
+      [`${base}/tool`]: packument(),
+      [path]: CONTENT,
+    })
+    const connection = { provider: 'npm', options: { base_url: url + base } }
+    t.equal(
+      await outcome(look({ target: 'npm:tool', connection, params: { integrity: INTEGRITY } })),
+      'as claimed',
+      path,
+    )
+  }
 })
 
 t.test('at a registry that may forget', async (t) => {
   const seen = { sentAt: NOON + 1000, observation: { kind: 'present', differs: [], facts: {} } } as const
-  const unseen = { sentAt: NOON + 1000, observation: { kind: 'absent', facts: {} } } as const
   const cases: readonly [name: string, routes: Routes, result: string, asked?: Partial<Asked>][] = [
+    ['no version', { '/tool/1.0.0': undefined, '/tool': packument(others) }, 'absent'],
     [
-      'no version, read at once',
-      { '/tool/1.0.0': undefined, '/tool': packument(others) },
-      'absent',
-      { now: NOON + 5000 },
-    ],
-    [
-      'no version, read later',
-      { '/tool/1.0.0': undefined, '/tool': packument(others) },
+      'no version, which has a time',
+      { '/tool/1.0.0': undefined, '/tool': packument({ versions: {} }) },
       'absent (may_have_been)',
-      { now: NOON + 5001 },
-    ],
-    [
-      'no version, first read at once',
-      { '/tool/1.0.0': undefined, '/tool': packument(others) },
-      'absent',
-      { previous: [unseen] },
     ],
     [
       'no version, seen before',
@@ -287,24 +345,28 @@ t.test('at a registry that may forget', async (t) => {
       'absent (may_have_been)',
       { previous: [seen] },
     ],
+    ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs', { params: { integrity: INTEGRITY } }],
     [
-      'other content, read at once',
-      { '/tool/-/tool-1.0.0.tgz': OTHER },
-      'differs',
-      { now: NOON, params: { integrity: INTEGRITY } },
-    ],
-    [
-      'other content, read later',
+      'other content, after the claimed one was seen',
       { '/tool/-/tool-1.0.0.tgz': OTHER },
       'differs (may_have_been)',
+      { params: { integrity: INTEGRITY }, previous: [seen] },
+    ],
+    [
+      'other content, where only an old copy of the package says where it is',
+      {
+        '/tool/1.0.0': undefined,
+        '/tool': aged('3600', packument({ versions: { '1.0.0': manifest('http://inside') } })),
+        '/tool/-/tool-1.0.0.tgz': OTHER,
+      },
+      'unexpected_response',
       { params: { integrity: INTEGRITY } },
     ],
     ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'forbidden'],
     [
       'no version, in an old copy of the package',
       { '/tool/1.0.0': undefined, '/tool': aged('3600', packument(others)) },
-      'unavailable',
-      { now: NOON },
+      'unexpected_response',
     ],
   ]
   for (const [name, routes, result, asked] of cases) {
@@ -316,15 +378,4 @@ t.test('at a registry that may forget', async (t) => {
   const connection = { provider: 'npm', options: { base_url: url } }
   const [later] = (await look({ target: 'npm:tool', connection, now: LATE })).stays!
   t.same(later, { appeared: { notAfter: Date.parse(AT) } }, 'what is there may have taken the place of what was there')
-  const [first] = (await look({ target: 'npm:tool', connection, now: LATE, previous: [unseen] })).stays!
-  t.same(first?.appeared.notBefore, Date.parse(AT), 'no room for anything before it')
-
-  const { url: emptied } = await serve(t, {
-    ...published(url),
-    '/tool/1.0.0': undefined,
-    '/tool': packument({ versions: {} }),
-  })
-  const [gone] = (await look({ target: 'npm:tool', connection: { provider: 'npm', options: { base_url: emptied } } }))
-    .stays!
-  t.same(gone?.appeared, { notAfter: Date.parse(AT) }, 'what was taken away may have taken such a place as well')
 })

@@ -30,15 +30,18 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['410', { [RELEASE]: { status: 410 } }, 'unexpected_response'],
   ['503', { [RELEASE]: { status: 503 } }, 'unavailable'],
   ['a page', { [RELEASE]: '<!doctype html>' }, 'unexpected_response'],
-  ['no release', { [PROJECT]: project('0.9') }, 'absent', { now: NOON }],
-  ['no release, read later', { [PROJECT]: project('0.9') }, 'absent (may_have_been)'],
-  ['a release that only the project lists, in another spelling', { [PROJECT]: project('0.9', '1.0') }, 'unavailable'],
+  ['no release', { [PROJECT]: project('0.9') }, 'absent'],
+  [
+    'a release that only the project lists, in another spelling',
+    { [PROJECT]: project('0.9', '1.0') },
+    'unexpected_response',
+  ],
   [
     'no release, and a project with a version of half a megabyte',
     { [PROJECT]: project('0.9', `1${'.0'.repeat(250_000)}.1`) },
-    'absent (may_have_been)',
+    'absent',
   ],
-  ['no release, and the project in an old copy', { [PROJECT]: aged('5, 6', project('0.9')) }, 'unavailable'],
+  ['no release, and the project in an old copy', { [PROJECT]: aged('5, 6', project('0.9')) }, 'unexpected_response'],
   [
     'no release, and the project of another name',
     { [PROJECT]: { ...project('0.9'), name: 'x' } },

@@ -39,6 +39,7 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
     namesOf: names,
     // A version can be yanked, and stays. Where its whole crate is deleted, there is no index file to conclude anything from.
     publicKeeps: true,
+    publicLagMs: 0,
     isPublicName: () => true,
     algorithms: ['sha256'],
     // The path of an index file is in lower case, so that two crates cannot differ in case alone.

@@ -4,17 +4,22 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 export const Manifest = Type.Object({
   name: Type.String(),
   version: Type.String(),
-  dist: Type.Object({ tarball: Type.String() }),
+  // What its publisher says of the file: never evidence, but it changes with the file.
+  dist: Type.Object({
+    tarball: Type.String(),
+    integrity: Type.Optional(Type.Unknown()),
+    shasum: Type.Optional(Type.Unknown()),
+  }),
   // The text that people read, or whether there is one.
   deprecated: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),
 })
 export type Manifest = Static<typeof Manifest>
 
-/** As it is read: the versions' own values are left out. */
+/** As it is read: the values of all versions but the claimed one are left out. */
 export const Packument = Type.Object({
   name: Type.String(),
   // Absent where all of them were unpublished.
-  versions: Type.Optional(Type.Record(Type.String(), Type.Null())),
+  versions: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   // Some registries have none. When everything was unpublished, an object stands between the times.
   time: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })

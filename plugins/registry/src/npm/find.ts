@@ -1,7 +1,9 @@
-/** Looks for a version at an npm registry: its own document shows whether it is there, and the package's document since when. */
-import { type CheckContext, DestinationError, isDestinationError } from '@claimcheck/core/plugin'
+/**
+ * Looks for a version at an npm registry: its own document shows whether it is there, and the package's document since when. Some registries
+ * have no documents of versions; then the package's document shows all, as it does to npm.
+ */
+import { type CheckContext, DestinationError, isDestinationError, Value } from '@claimcheck/core/plugin'
 import type { FoundVersion, Place, Query } from '../ecosystem.ts'
-import { algorithmOf } from '../integrity.ts'
 import { json } from '../json.ts'
 import { readPruned } from '../pruned-json.ts'
 import { createReader, type Read } from '../reader.ts'
@@ -11,26 +13,46 @@ import { hashTarball } from './tarball.ts'
 
 type PackageRecord = Pick<FoundVersion, 'published' | 'removedBy' | 'clockBehindMs'>
 
-const WANTED = { name: 'value', versions: 'names', time: 'value' } as const
-
 export async function findOnNpm(query: Query, place: Place, context: CheckContext): Promise<FoundVersion> {
+  const { isRefused, ...found } = await lookFor(query, place, context)
+  const isAsClaimed = found.isListed && found.hasContent !== false
+  if (isRefused && !isAsClaimed) throw new DestinationError('unauthorized', { status: 401 })
+  return found
+}
+
+/** Some registries refuse the documents of versions whose names have a scope. What else they show counts only for the claim. */
+async function lookFor(
+  query: Query,
+  place: Place,
+  context: CheckContext,
+): Promise<FoundVersion & { readonly isRefused?: boolean }> {
   const { name, version, integrity } = query
   const { cache, logger } = context
   const reader = createReader(place, context)
   const url = `${place.baseUrl}/${name.replace('/', '%2f')}`
-  const shared = <T>(what: string, read: () => Promise<T>) => cache.share(`${url} ${what}`, read)
+  const shared = <T>(what: string, read: () => Promise<T>) => cache.share(`${url} ${what} ${version}`, read)
 
-  /** Undefined where there is none. */
-  async function readManifest(): Promise<Manifest | undefined> {
-    const read = await reader.get(`${url}/${version}`, { ...json('npm version', Manifest), also: [404] })
-    // A tag's name leads to a version's document, too, and so does a version that is written in another way.
-    if (read && (read.value.name !== name || read.value.version !== version)) throw unexpected()
-    return read?.value
+  /** Undefined where there is none, `refused` for a 401. */
+  async function readManifest(): Promise<Manifest | 'refused' | undefined> {
+    try {
+      const read = await reader.get(`${url}/${version}`, { ...json('npm version', Manifest), also: [404, 405] })
+      return read && asked(read.value)
+    } catch (error) {
+      if (isDestinationError(error) && error.code === 'unauthorized') return 'refused'
+      throw error
+    }
+  }
+
+  /** A tag's name leads to a version's document, too, and so does a version that is written in another way. */
+  function asked(manifest: Manifest): Manifest {
+    if (manifest.name !== name || manifest.version !== version) throw unexpected()
+    return manifest
   }
 
   /** Undefined where there is none. */
   async function readPackument(): Promise<Read<Packument> | undefined> {
-    const init = json('npm package', Packument, (response) => readPruned(response, WANTED))
+    const wanted = { name: 'value', versions: { namesAnd: version }, time: 'value' } as const
+    const init = json(`npm package ${version}`, Packument, (response) => readPruned(response, wanted))
     const read = await reader.get(url, { ...init, also: [404] })
     if (read && read.value.name !== name) throw unexpected()
     return read
@@ -48,16 +70,13 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
     }
   }
 
-  const manifest = await shared(version, readManifest)
-  if (manifest) {
-    const { dist, deprecated } = manifest
+  async function found({ dist, deprecated }: Manifest, record: () => Promise<PackageRecord>): Promise<FoundVersion> {
     const file =
-      integrity &&
-      (await shared(`${version} ${algorithmOf(integrity)}`, () => hashTarball(dist.tarball, integrity, place, reader)))
+      integrity && (await shared(`file ${integrity}`, () => hashTarball(dist, { integrity, place }, context)))
     return {
       isListed: true,
       ...(file && { hasContent: file.value === integrity, isDoubtful: file.isDoubtful }),
-      ...(await readRecord()),
+      ...(await record()),
       facts: {
         version,
         package_listed: true,
@@ -67,18 +86,28 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
     }
   }
 
+  const manifest = await shared('version', readManifest)
+  if (manifest !== undefined && manifest !== 'refused') return found(manifest, readRecord)
+  const isRefused = manifest === 'refused'
+
   // That there is no such version is said only of a package that is seen.
   const packument = await shared('package', readPackument)
   if (!packument) {
     if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
     await reader.get(`${place.baseUrl}/-/ping`, json('npm ping', Ping))
-    return { isListed: false, facts: { package_listed: false } }
+    return { isListed: false, isRefused, facts: { package_listed: false } }
   }
-  // Published while we were reading, or not known to every replica yet: the next read will tell.
-  if (Object.hasOwn(packument.value.versions ?? {}, version)) throw new DestinationError('unavailable')
+  const { versions = {} } = packument.value
+  if (Object.hasOwn(versions, version)) {
+    const listed = versions[version]
+    if (!Value.Check(Manifest, listed)) throw unexpected()
+    const seen = await found(asked(listed), async () => recordOf(version, packument))
+    return { ...seen, isRefused, isDoubtful: packument.isDoubtful || seen.isDoubtful === true }
+  }
   const record = recordOf(version, packument)
   return {
     isListed: false,
+    isRefused,
     isDoubtful: packument.isDoubtful,
     ...record,
     facts: { package_listed: true, ...(record.published && { unpublished: true }) },

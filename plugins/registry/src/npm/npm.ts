@@ -34,6 +34,8 @@ export function createNpm(publicUrl = PUBLIC_NPM): Ecosystem {
     namesOf: names,
     // npm never gives a version's number again, and `time` keeps what was unpublished.
     publicKeeps: true,
+    // Kept at the edge for so long.
+    publicLagMs: 5 * 60_000,
     // Private packages have a scope.
     isPublicName: (name) => !name.startsWith('@'),
     algorithms: ['sha512', 'sha256'],

@@ -1,35 +1,52 @@
-/** Downloads a package's file and computes its digest: the one in the registry's answers is what its publisher sent along. */
-import { createHash } from 'node:crypto'
-import { DestinationError, parseUrl } from '@claimcheck/core/plugin'
+/** Has a package's file read, and its digest computed: the one in the registry's answers is what its publisher sent along. */
+import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
 import type { Place } from '../ecosystem.ts'
 import { algorithmOf } from '../integrity.ts'
-import { bodyOf, type Read, type Reader } from '../reader.ts'
+import { isOldCopy, type Read, tellsItsEnd } from '../reader.ts'
+import type { Manifest } from './answers.ts'
 
 /** What every package's file begins with. A page that says that there is none right now does not. */
-const GZIP = [0x1f, 0x8b] as const
+const GZIP = '1f8b'
+
+interface Remembered {
+  readonly declared: string
+  readonly value: string
+}
 
 /**
- * @param integrity whose algorithm is used
- * @throws DestinationError `unsupported_target` where the file is elsewhere: a check reads one origin alone. `too_large` for a file beyond the
- *   host's limit
+ * A file that has not the claimed digest is not read again until its publisher says something else of it.
+ * @throws DestinationError `unsupported_target` where the registry does not serve the file itself: a check reads one origin alone
  */
-export async function hashTarball(url: string, integrity: string, place: Place, reader: Reader): Promise<Read<string>> {
+export async function hashTarball(
+  { tarball, integrity: declaredDigest, shasum }: Manifest['dist'],
+  { integrity, place }: { readonly integrity: string; readonly place: Place },
+  { digest, cache, now }: Pick<CheckContext, 'digest' | 'cache' | 'now'>,
+): Promise<Pick<Read<string>, 'value' | 'isDoubtful'>> {
   const algorithm = algorithmOf(integrity)
-  const isSameOrigin = parseUrl(url)?.origin === new URL(place.baseUrl).origin
-  if (!isSameOrigin) throw new DestinationError('unsupported_target')
-  const read = await reader.get(url, {
-    as: algorithm,
-    accept: '*/*',
-    async parse(response) {
-      const hash = createHash(algorithm)
-      const start: number[] = []
-      for await (const part of bodyOf(response)) {
-        if (start.length < GZIP.length) start.push(...part.subarray(0, GZIP.length - start.length))
-        hash.update(part)
-      }
-      if (GZIP.some((byte, index) => start[index] !== byte)) throw new TypeError('the answer is no package')
-      return `${algorithm}-${hash.digest('base64')}`
-    },
-  })
-  return read!
+  const { url, isMoved } = addressOf(tarball, place.baseUrl)
+  const key = `digest ${algorithm} ${url}`
+  const declared = JSON.stringify([declaredDigest, shasum])
+  const known = cache.get(key) as Remembered | undefined
+  if (known && known.declared === declared && known.value !== integrity)
+    return { value: known.value, isDoubtful: false }
+  const asked = { algorithms: [algorithm], headers: { accept: '*/*' }, auth: place.auth }
+  const { status, headers, start, digests } = await digest(url, asked)
+  if (isMoved && status === 404) throw new DestinationError('unsupported_target')
+  if (status !== 200) throw statusError({ status, headers }, now())
+  if (!start.startsWith(GZIP)) throw new DestinationError('unexpected_response', { status })
+  const value = `${algorithm}-${digests[algorithm]}`
+  const isDoubtful = isOldCopy(headers, place.isPublic) || !tellsItsEnd(headers)
+  if (!isDoubtful) cache.set(key, { declared, value })
+  return { value, isDoubtful }
+}
+
+/** Behind a proxy a registry may name an inner host, which nobody else reaches: the same path leads there from the registry's address. */
+function addressOf(tarball: string, baseUrl: string): { readonly url: string; readonly isMoved: boolean } {
+  const file = parseUrl(tarball)
+  if (!file) throw new DestinationError('unsupported_target')
+  const base = new URL(baseUrl)
+  if (file.origin === base.origin) return { url: file.href, isMoved: false }
+  const path = file.pathname + file.search
+  const isBelow = path.startsWith(base.pathname.replace(/\/?$/, '/'))
+  return { url: isBelow ? base.origin + path : baseUrl + path, isMoved: true }
 }

@@ -46,7 +46,7 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
     return { isListed: false, facts: { package_listed: false } }
   }
   // Published while we were reading, or not known to every replica yet: the next read will tell.
-  if (project.value.versions.some((listed) => isSamePep440(listed, version))) throw new DestinationError('unavailable')
+  if (project.value.versions.some((listed) => isSamePep440(listed, version))) throw unexpected()
   return { isListed: false, isDoubtful: project.isDoubtful, facts: { package_listed: true } }
 }
 

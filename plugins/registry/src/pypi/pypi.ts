@@ -45,6 +45,7 @@ export function createPypi(publicUrl = PUBLIC_PYPI): Ecosystem {
     namesOf: names,
     // Its owners can delete a release, or one of its files.
     publicKeeps: false,
+    publicLagMs: 0,
     isPublicName: () => true,
     algorithms: ['sha256'],
     normalizeName: normalizeProject,
