@@ -9,7 +9,7 @@ const TEXT = 'Version 2 is out.\n'
 
 export async function httpStop(): Promise<Stop> {
   const authority = new Authority()
-  const site = await Web.start('localhost', authority.issue(['localhost']))
+  const site = await Web.start('localhost', authority.issue(['localhost']), Date.now)
   site.serve('localhost', (_, response) => response.end(TEXT))
   const host = `localhost:${site.port}`
   return {

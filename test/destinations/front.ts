@@ -1,13 +1,17 @@
 /** Stands before a real server: tells the test's time in its answers, counts what is asked of it, and puts faults in the way. */
 import { once } from 'node:events'
-import { Agent, createServer, type RequestOptions, request, type Server } from 'node:http'
+import { Agent, createServer, type RequestListener, type RequestOptions, request, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { Identity } from './certificates.ts'
 import { Faults } from './faults.ts'
 
 export interface FrontOptions {
   /** Where the server behind listens: `port`, or `socketPath`. */
   readonly behind: Pick<RequestOptions, 'port' | 'socketPath'>
   readonly now: () => number
+  /** Of https; plain HTTP, when left out. */
+  readonly identity?: Identity
 }
 
 /** The header in which the server behind gets the test's time. */
@@ -15,6 +19,7 @@ export const NOW_HEADER = 'x-test-now'
 
 export class Front {
   readonly url: string
+  readonly port: number
   readonly faults = new Faults()
   /** As `GET /path?query`, with the answer's status behind an arrow. */
   readonly requests: string[] = []
@@ -24,13 +29,14 @@ export class Front {
   private constructor(server: Server, agent: Agent) {
     this.#server = server
     this.#agent = agent
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    this.port = (server.address() as AddressInfo).port
+    this.url = `http://127.0.0.1:${this.port}`
   }
 
-  static async start({ behind, now }: FrontOptions): Promise<Front> {
+  static async start({ behind, now, identity }: FrontOptions): Promise<Front> {
     const agent = new Agent({ keepAlive: true })
     let front: Front | undefined
-    const server = createServer(async (asked, answer) => {
+    const listener: RequestListener = async (asked, answer) => {
       const { requests, faults } = front!
       const line = `${asked.method} ${asked.url}`
       answer.on('finish', () => requests.push(`${line} -> ${answer.statusCode}`))
@@ -47,7 +53,11 @@ export class Front {
       )
       passed.on('error', () => answer.destroy())
       asked.pipe(passed)
-    }).listen(0, '127.0.0.1')
+    }
+    const server = identity ? createTlsServer({ ...identity }, listener) : createServer(listener)
+    // Clients hang up on certificates that they refuse.
+    server.on('tlsClientError', () => {})
+    server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     front = new Front(server, agent)
     return front

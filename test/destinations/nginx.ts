@@ -1,4 +1,4 @@
-/** Debian's nginx as a web server over TLS: files, redirects, limits, a cache, and what else sites are made of. */
+/** Debian's nginx as a web server, behind a front that speaks TLS and tells the test's time: files, redirects, limits, a cache, and what else sites are made of. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Identity } from './certificates.ts'
+import { Front } from './front.ts'
 
 const PROGRAMS = ['nginx', '/usr/sbin/nginx']
 
@@ -24,32 +25,35 @@ function findProgram(): string | undefined {
 }
 
 export class Nginx {
-  readonly port: number
   readonly #folder: string
   readonly #process: ChildProcess
+  readonly #front: Front
 
-  private constructor(folder: string, port: number, process: ChildProcess) {
+  private constructor(folder: string, process: ChildProcess, front: Front) {
     this.#folder = folder
-    this.port = port
     this.#process = process
+    this.#front = front
+  }
+
+  /** Of https. */
+  get port(): number {
+    return this.#front.port
   }
 
   /** Undefined where nginx is not installed. @param upstream the port of a server of plain HTTP, for what it passes on */
-  static async start(identity: Identity, upstream: number): Promise<Nginx | undefined> {
+  static async start(identity: Identity, upstream: number, now: () => number): Promise<Nginx | undefined> {
     const program = findProgram()
     if (program === undefined) return undefined
     const folder = mkdtempSync(join(tmpdir(), 'claimcheck-nginx-'))
     const port = await freePort()
-    writeFileSync(join(folder, 'cert.pem'), identity.cert)
-    writeFileSync(join(folder, 'key.pem'), identity.key)
     writeFileSync(join(folder, 'users'), '')
     mkdirSync(join(folder, 'www'))
     writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port, upstream))
     const process = spawn(program, ['-p', folder, '-c', 'nginx.conf', '-e', join(folder, 'error.log')], {
       stdio: 'inherit',
     })
-    const nginx = new Nginx(folder, port, process)
-    await nginx.#listening()
+    const nginx = new Nginx(folder, process, await Front.start({ behind: { port }, now, identity }))
+    await nginx.#listening(port)
     return nginx
   }
 
@@ -70,6 +74,7 @@ export class Nginx {
   }
 
   async close(): Promise<void> {
+    await this.#front.close()
     const exit = once(this.#process, 'exit')
     this.#process.kill('SIGTERM')
     await exit
@@ -80,10 +85,10 @@ export class Nginx {
     return join(this.#folder, 'www', host, path)
   }
 
-  async #listening(): Promise<void> {
+  async #listening(port: number): Promise<void> {
     for (let tries = 0; tries < 200; tries++) {
       if (this.#process.exitCode !== null) break
-      const socket = connect(this.port, '127.0.0.1')
+      const socket = connect(port, '127.0.0.1')
       const isOpen = await Promise.race([
         once(socket, 'connect').then(() => true),
         once(socket, 'error').then(() => false),
@@ -120,13 +125,11 @@ http {
   ${temporary}
   proxy_cache_path ${folder}/cache keys_zone=copies:1m;
   limit_req_zone $host zone=few:1m rate=1r/m;
-  # The names lead to the usual port.
-  port_in_redirect off;
+  # It knows neither the scheme nor the port by which it is asked.
+  absolute_redirect off;
   server {
-    listen 127.0.0.1:${port} ssl;
+    listen 127.0.0.1:${port};
     server_name *.nginx.example;
-    ssl_certificate ${folder}/cert.pem;
-    ssl_certificate_key ${folder}/key.pem;
     root ${folder}/www/$host;
     location / {
       if (-f ${folder}/www/$host/down) { return 503; }

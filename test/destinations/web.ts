@@ -29,11 +29,13 @@ export class Web {
     server.on('connection', (socket) => this.#sockets.add(socket))
   }
 
-  static async start(domain: string, identity: Identity): Promise<Web> {
+  /** @param now the test's time, which the answers tell */
+  static async start(domain: string, identity: Identity, now: () => number): Promise<Web> {
     const sites = new Map<string, Site>()
     const server = createServer({ ...identity }, (request, response) => {
       const site = sites.get((request.headers.host ?? '').replace(/:\d+$/, ''))
       if (!site) return void response.writeHead(421).end()
+      response.setHeader('date', new Date(now()).toUTCString())
       site.answer(request, response, ++site.count)
     })
     // Clients hang up on what they refuse.

@@ -209,7 +209,7 @@ export const nginxTraps: readonly Trap<World>[] = [
   ),
   trap(
     'a small file is 40 MiB when it is decompressed',
-    ['unknowable', 'unverifiable/destination_unavailable'],
+    ['unknowable', 'unverifiable/claim_ambiguous'],
     ({ world, nginx, host, url }) => {
       nginx.putCompressed(host, 'zip/bomb.txt', new Uint8Array(40 * 1024 * 1024))
       return world.claim(url('zip/bomb.txt'), { ...world.soon(), params: { content_fingerprint: bytesOf('bomb') } })

@@ -64,21 +64,25 @@ export class World {
   }
 
   static async start(): Promise<World> {
+    const clock = new SkippingClock()
+    const { now } = clock
     const authority = new Authority()
     const internet = new Internet(authority.cert)
     const sites = await Web.start(
       'sites.example',
-      authority.issue(['*.sites.example', 'xn--bcher-kva.example', 'localhost']),
+      authority.issue(['sites.example', '*.sites.example', 'xn--bcher-kva.example', 'localhost']),
+      now,
     )
-    const expired = await Web.start('expired.example', authority.issue(['*.expired.example'], { isExpired: true }))
+    const expired = await Web.start('expired.example', authority.issue(['*.expired.example'], { isExpired: true }), now)
     const untrusted = await Web.start(
       'untrusted.example',
       authority.issue(['*.untrusted.example'], { isSelfSigned: true }),
+      now,
     )
-    const otherName = await Web.start('misnamed.example', authority.issue(['*.sites.example']))
+    const otherName = await Web.start('misnamed.example', authority.issue(['*.sites.example']), now)
     const upstream = await startUpstream()
     const plain = await startPlain()
-    const nginx = await Nginx.start(authority.issue(['*.nginx.example']), portOf(upstream))
+    const nginx = await Nginx.start(authority.issue(['*.nginx.example']), portOf(upstream), now)
 
     for (const [address, web] of [
       [EXPIRED, expired],
@@ -95,7 +99,6 @@ export class World {
     for (const web of [expired, untrusted, otherName])
       web.serve(`www.${web.domain}`, (_, response) => response.end('Hello'))
 
-    const clock = new SkippingClock()
     const service = await Installation.start({
       plugins: [{ use: HTTP }],
       env: { ALLOW_PRIVATE: `localhost:${sites.port}` },
@@ -104,7 +107,7 @@ export class World {
         // Silence is among the answers, and is waited for.
         checks: { ...SETTINGS.checks, grace_ms: 2000, timeout_ms: 700, first_answer_ms: 1000 },
       },
-      now: clock.now,
+      now,
     })
     const stopSkipping = clock.skip(service.claimcheck)
     const client = await service.client('anonymous')
@@ -131,6 +134,14 @@ export class World {
     const host = `trap-${++this.#names}.${this.sites.domain}`
     this.sites.serve(host, answer)
     return host
+  }
+
+  /** The site without a name before the domain's. @returns its name */
+  apex(answer: Answerer): string {
+    const { domain } = this.sites
+    this.internet.name(domain, PUBLIC)
+    this.sites.serve(domain, answer)
+    return domain
   }
 
   /** A new site that nginx serves. */

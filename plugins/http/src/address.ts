@@ -28,11 +28,40 @@ export function publicOrigin(target: string): string | undefined {
   return url.port === '' ? url.origin : undefined
 }
 
-/** A redirect that only adds or removes the slash at the end leads to the same page. */
-export function isSamePage(one: URL, other: URL): boolean {
-  return pageOf(one) === pageOf(other)
+/** Without its query and fragment, which may carry a token. */
+export function withoutQuery({ origin, pathname }: URL): string {
+  return origin + pathname
 }
 
-function pageOf({ origin, pathname, search }: URL): string {
-  return origin + (pathname.endsWith('/') ? pathname.slice(0, -1) : pathname) + search
+/** They differ in a slash at the end alone. */
+export function isSameAddress(one: string, other: string): boolean {
+  return withoutSlash(one) === withoutSlash(other)
+}
+
+/** Where a redirect may lead that still is the site which the claim names. */
+export function isSameSite(one: URL, other: URL): boolean {
+  return one.protocol === other.protocol && withoutWww(one.host) === withoutWww(other.host)
+}
+
+/** A redirect leads to the same page that only changes the slash at its end or `www.` before its name, or puts a language before its path. */
+export function isSamePage(final: URL, target: URL): boolean {
+  if (!isSameSite(final, target) || final.search !== target.search) return false
+  const [path, named] = [withoutSlash(final.pathname), withoutSlash(target.pathname)]
+  return path === named || path.replace(LANGUAGE, '') === named
+}
+
+/** A language was chosen for the reader. */
+export function isTranslated(final: URL, target: URL): boolean {
+  return isSamePage(final, target) && withoutSlash(final.pathname) !== withoutSlash(target.pathname)
+}
+
+/** `/en`, `/pt-BR`, `/zh_hans` */
+const LANGUAGE = /^\/[a-z]{2}(?:[-_](?:[a-z]{2}|[a-z]{4}))?(?=\/|$)/i
+
+function withoutSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path
+}
+
+function withoutWww(host: string): string {
+  return host.startsWith('www.') ? host.slice('www.'.length) : host
 }

@@ -1,6 +1,5 @@
-/** Reads the body of an answer: counts it, and makes its fingerprint in the form of the claimed one. Never more than one form's work. */
-import { createHash } from 'node:crypto'
-import { DestinationError, textFingerprint } from '@claimcheck/core/plugin'
+/** Takes an answer, and makes the fingerprint of its content in the form of the claimed one. Never more than one form's work. */
+import { type CheckContext, DestinationError, type FetchInit, textFingerprint } from '@claimcheck/core/plugin'
 
 /** `bytes`: `sha256:` and hexadecimal. `text`: the fingerprint of texts in receipts, in base64url. */
 export type Form = 'bytes' | 'text'
@@ -10,7 +9,8 @@ export function formOf(fingerprint: string): Form {
 }
 
 export interface Content {
-  readonly bytes: number
+  /** Undefined for a large body that needed not be read to its end. */
+  readonly bytes?: number
   /** Undefined where no form was asked for. */
   readonly fingerprint?: string
   /** The text has a byte order mark before it, which is left out here, and which other readers keep. */
@@ -19,6 +19,8 @@ export interface Content {
 
 /** To bring a text into its one form takes some 40 ms for the worst text of this size. */
 const LONGEST_TEXT_BYTES = 512 * 1024
+/** Less than a host reads. */
+const MOST_COUNTED_BYTES = 4 * 1024 * 1024
 /**
  * Text with more combining characters in a row is no text that a person reads, and to sort them takes time that grows with their square:
  * more than a minute for half a mebibyte. UAX #15, stream-safe text, allows 30.
@@ -27,38 +29,97 @@ const TOO_MANY_MARKS = /\p{M}{31}/u
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const
 
-/** @throws DestinationError also what the body throws, such as `too_large` */
-export async function readContent(response: Response, form: Form | undefined): Promise<Content> {
-  switch (form) {
-    case undefined:
-      return { bytes: await readChunks(response, () => {}) }
-    case 'bytes': {
-      const hash = createHash('sha256')
-      const bytes = await readChunks(response, (chunk) => hash.update(chunk))
-      return { bytes, fingerprint: `sha256:${hash.digest('hex')}` }
-    }
-    case 'text': {
-      const chunks: Uint8Array[] = []
-      const bytes = await readChunks(response, (chunk) => chunks.push(chunk), LONGEST_TEXT_BYTES)
-      const content = Buffer.concat(chunks)
-      const hasMark = BYTE_ORDER_MARK.every((byte, index) => content[index] === byte)
-      return { bytes, fingerprint: fingerprintOf(content, response.status), hasMark }
-    }
-  }
+/** An answer, its content in the form that was asked for. */
+export interface Taken extends Content {
+  readonly status: number
+  readonly headers: Headers
 }
 
+type Asked = Pick<FetchInit, 'headers' | 'redirect'>
+
+interface Wanted {
+  readonly form: Form | undefined
+  /** Whether the content of an answer with this status matters. */
+  readonly reads: (status: number) => boolean
+}
+
+/** @throws DestinationError also what the body throws, such as `too_large` */
+export async function takeAnswer(
+  url: string,
+  { form, reads }: Wanted,
+  asked: Asked,
+  { fetch, digest, cache }: Pick<CheckContext, 'fetch' | 'digest' | 'cache'>,
+): Promise<Taken> {
+  if (form === 'bytes') return takeBytes(url, asked, { digest, cache })
+  const response = await fetch(url, asked)
+  const { status, headers } = response
+  if (reads(status)) return { status, headers, ...(await (form === 'text' ? readText(response) : readSize(response))) }
+  await response.body?.cancel()
+  return { status, headers }
+}
+
+interface Remembered extends Content {
+  readonly etag: string
+  readonly headers: readonly (readonly [string, string])[]
+}
+
+/** A file may be large: one that has not changed since, by its strong `ETag`, is not sent again. */
+async function takeBytes(
+  url: string,
+  { headers: given, ...asked }: Asked,
+  { digest, cache }: Pick<CheckContext, 'digest' | 'cache'>,
+): Promise<Taken> {
+  const key = `bytes ${url}`
+  const known = cache.get(key) as Remembered | undefined
+  const headersSent = { ...given, ...(known && { 'if-none-match': known.etag }) }
+  const { status, headers, bytes, digests } = await digest(url, {
+    ...asked,
+    headers: headersSent,
+    algorithms: ['sha256'],
+  })
+  if (status === 304 && known) {
+    const { etag: _, headers: before, ...content } = known
+    // A 304 tells anew what may have changed, RFC 9110 15.4.5.
+    const merged = new Headers(before.map(([name, value]) => [name, value] as [string, string]))
+    merged.delete('age')
+    for (const [name, value] of headers) merged.set(name, value)
+    return { ...content, status: 200, headers: merged }
+  }
+  const content = { bytes, fingerprint: `sha256:${Buffer.from(digests.sha256!, 'base64').toString('hex')}` }
+  const etag = headers.get('etag')
+  if (status === 200 && etag?.startsWith('"'))
+    cache.set(key, { ...content, etag, headers: [...headers] } satisfies Remembered)
+  return { ...content, status, headers }
+}
+
+/** The status alone is claimed, which a body of any size may follow; one that soon breaks off may be a fault. */
+async function readSize(response: Response): Promise<Content> {
+  const bytes = await readChunks(response, () => {}, MOST_COUNTED_BYTES)
+  return bytes === undefined ? {} : { bytes }
+}
+
+async function readText(response: Response): Promise<Content> {
+  const chunks: Uint8Array[] = []
+  const bytes = await readChunks(response, (chunk) => chunks.push(chunk), LONGEST_TEXT_BYTES)
+  if (bytes === undefined) throw new DestinationError('too_large', { status: response.status })
+  const content = Buffer.concat(chunks)
+  const hasMark = BYTE_ORDER_MARK.every((byte, index) => content[index] === byte)
+  return { bytes, fingerprint: fingerprintOf(content, response.status), hasMark }
+}
+
+/** @returns undefined for a body of more than `most` bytes, which is read no further */
 async function readChunks(
-  { body, status }: Response,
+  { body }: Response,
   take: (chunk: Uint8Array) => void,
-  most = Number.POSITIVE_INFINITY,
-): Promise<number> {
+  most: number,
+): Promise<number | undefined> {
   let bytes = 0
   const reader = (body as ReadableStream<Uint8Array> | null)?.getReader()
   for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) {
     bytes += part.value.length
     if (bytes > most) {
       await reader?.cancel()
-      throw new DestinationError('too_large', { status })
+      return undefined
     }
     take(part.value)
   }

@@ -11,51 +11,98 @@ const TARGET_PATTERN = `^[Hh][Tt][Tt][Pp][Ss]://${HOST_PATTERN}(?::[0-9]{1,5})?$
 /** Of a text: 32 bytes in base64url, whose last character has two bits that are 0. */
 const TEXT_FORM = '[A-Za-z0-9_\\-]{42}[AEIMQUYcgkosw048]'
 
+const ADDRESS = new RegExp(TARGET_PATTERN)
+const LONGEST_ADDRESS = 512
+
+const address = {
+  pattern: TARGET_PATTERN,
+  'x-pattern-help':
+    'write an address that begins with `https://`, without a user name, a query (`?`) and a fragment (`#`)',
+  minLength: 1,
+  maxLength: LONGEST_ADDRESS,
+}
+
+export const params = {
+  status: Type.Optional(
+    Type.Integer({
+      title: 'Status',
+      minimum: 100,
+      maximum: 599,
+      description: 'The HTTP status of the answer; 200 when left out.',
+      examples: [200],
+    }),
+  ),
+  content_fingerprint: Type.Optional(
+    Type.String({
+      title: 'Fingerprint',
+      pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
+      'x-pattern-help': 'enter sha256: and 64 hexadecimal characters, or sha256: and 43 of base64url',
+      maxLength: 71,
+      description:
+        'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
+      examples: ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+    }),
+  ),
+}
+
 const Params = Type.Object(
   {
-    status: Type.Optional(
-      Type.Integer({
-        title: 'Status',
-        minimum: 100,
-        maximum: 599,
-        description: 'The HTTP status of the answer; 200 when left out.',
-        examples: [200],
-      }),
-    ),
-    content_fingerprint: Type.Optional(
+    ...params,
+    final_url: Type.Optional(
       Type.String({
-        title: 'Fingerprint',
-        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-fA-F]{64})$`,
-        'x-pattern-help': 'enter sha256: and 64 hexadecimal characters, or sha256: and 43 of base64url',
-        maxLength: 71,
+        ...address,
+        title: 'Address in the end',
         description:
-          'The SHA-256 of the content: `sha256:` and 64 hexadecimal characters for its bytes, or `sha256:` and base64url for its text, as receipts make fingerprints of texts.',
-        examples: ['sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+          'The address that answers after all redirects, without its query. When left out: the target itself.',
+        examples: ['https://example.com/en/'],
       }),
     ),
   },
   { additionalProperties: false },
 )
 
+export const facts = {
+  answered_status: Type.Integer({ title: 'Answered with', description: 'The HTTP status of the answer.' }),
+  redirected: Type.Boolean({
+    title: 'Redirected',
+    description: 'The answer came after redirects within the site.',
+  }),
+  bytes: Type.Optional(
+    Type.Integer({
+      title: 'Bytes',
+      description:
+        'The size of the content, when it is no longer compressed. Absent for a large one that was not read to its end.',
+    }),
+  ),
+  fingerprint: Type.Optional(
+    Type.String({
+      title: 'Fingerprint of the answer',
+      pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
+      maxLength: 71,
+      description: 'Of the content, in the form of the claimed one.',
+    }),
+  ),
+}
+
 const Facts = Type.Object(
   {
-    answered_status: Type.Integer({ title: 'Answered with', description: 'The HTTP status of the answer.' }),
-    redirected: Type.Boolean({
-      title: 'Redirected',
-      description: 'The answer came after redirects within the site.',
-    }),
-    bytes: Type.Integer({ title: 'Bytes', description: 'The size of the content, when it is no longer compressed.' }),
-    fingerprint: Type.Optional(
+    ...facts,
+    final_url: Type.Optional(
       Type.String({
-        title: 'Fingerprint of the answer',
-        pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
-        maxLength: 71,
-        description: 'Of the content, in the form of the claimed one.',
+        pattern: TARGET_PATTERN,
+        maxLength: LONGEST_ADDRESS,
+        title: 'Address in the end',
+        description: 'The address that answered after all redirects, without its query, where it is not the target.',
       }),
     ),
   },
   { additionalProperties: false },
 )
+
+/** As targets and receipts have them. */
+export function isAddress(text: string): boolean {
+  return text.length <= LONGEST_ADDRESS && ADDRESS.test(text)
+}
 
 export type Params = Static<typeof Params>
 export type Facts = Static<typeof Facts>
@@ -64,8 +111,8 @@ export const USUAL_STATUS = 200
 
 export const profile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'http.url.status',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'A web address answers with the status that the claim names, and with its content where it names that.',
   words: {
     title: 'Answer of a web address',
@@ -102,23 +149,21 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
       answered_status: {
         '200': 'The status alone says nothing of what the page shows: pages of errors answer 200, too.',
       },
-      redirected: { true: 'A redirect within the site led to this answer.' },
+      redirected: {
+        true: ['Redirects within the site led to {final_url}.', 'A redirect within the site led to this answer.'],
+      },
     },
     found: { status: 'answered_status', content_fingerprint: 'fingerprint' },
   },
   target: Type.String({
-    pattern: TARGET_PATTERN,
-    'x-pattern-help':
-      'write an address that begins with `https://`, without a user name, a query (`?`) and a fragment (`#`)',
-    minLength: 1,
-    maxLength: 512,
+    ...address,
     description:
       'The address. It begins with `https://`, and has no user name, query or fragment. Receipts show it to everybody.',
     examples: ['https://example.com/'],
   }),
   params: Params,
   facts: Facts,
-  required: { status: 'content', content_fingerprint: 'content' },
+  required: { status: 'content', content_fingerprint: 'content', final_url: 'target' },
   toleranceMs: 5 * MINUTE_MS,
   deadlineMs: 10 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,

@@ -1,10 +1,12 @@
-/** Reads an address once: one GET, its redirects within the origin, and the whole body. */
-import { type CheckContext, DestinationError, statusError } from '@claimcheck/core/plugin'
-import { isSamePage } from './address.ts'
-import { type Content, type Form, readContent } from './fingerprint.ts'
+/** Reads an address once: one GET, its redirects within the site, and the body. */
+import { type CheckContext, DestinationError, parseUrl, statusError } from '@claimcheck/core/plugin'
+import { isSamePage, isSameSite, isTranslated, withoutQuery } from './address.ts'
+import { type Content, type Form, type Taken, takeAnswer } from './fingerprint.ts'
 
 export interface Answer extends Content {
   readonly status: number
+  /** The address that answered, without its query. */
+  readonly finalUrl: string
   readonly redirected: boolean
   /** A redirect led to another page of the site, such as its sign-in. */
   readonly isElsewhere: boolean
@@ -14,6 +16,8 @@ export interface Answer extends Content {
   readonly isExact: boolean
   /** Others may get another answer, by what they send. */
   readonly varies: boolean
+  /** The site knows its readers apart by a cookie. */
+  readonly setsCookie: boolean
 }
 
 /** What is asked of one read, which serves all claims that ask the same. */
@@ -23,44 +27,70 @@ export interface Question {
   readonly form: Form | undefined
 }
 
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+export const MAX_REDIRECTS = 3
 /** The host counts no greater age of answers from addresses that the operator does not list. */
 const OLD_S = 60
 
+export type Reading = Pick<CheckContext, 'connection' | 'fetch' | 'digest' | 'cache' | 'now'>
+
 /** @throws DestinationError for an answer that says nothing about the claim */
-export async function readUrl(
-  { target, status, form }: Question,
-  { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
-): Promise<Answer> {
+export async function readUrl({ target, status, form }: Question, context: Reading): Promise<Answer> {
   // Caches are asked for what the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
-  const asked = {
-    accept: '*/*',
-    'cache-control': 'no-cache',
-    ...(form === 'bytes' && { 'accept-encoding': 'identity' }),
+  const headers = { accept: '*/*', 'cache-control': 'no-cache' }
+  const asked = new URL(target)
+  const reads = (answered: number) => answered === status || isConclusive(answered, status)
+  const taken: Taken[] = []
+  for (let url = asked; ; ) {
+    const one = await takeAnswer(url.href, { form, reads }, { headers, redirect: 'manual' }, context)
+    taken.push(one)
+    const next = isRedirect(status) ? undefined : locationOf(one, url)
+    if (next === undefined) return answerOf(taken, url, asked, { status, form }, context.now())
+    // A connection is for one origin, and a public place may have its `www.`.
+    const isHere = context.connection === null ? isSameSite(next, asked) : next.origin === asked.origin
+    if (!isHere || taken.length > MAX_REDIRECTS) throw unexpected(one)
+    url = next
   }
-  const response = await fetch(target, { headers: asked })
-  if (response.status !== status && !isConclusive(response.status)) {
-    await response.body?.cancel()
-    throw statusError(response, now())
-  }
-  const { headers } = response
-  const url = new URL(response.url)
-  const content = await readContent(response, form)
+}
+
+/** Where a redirect leads; undefined for any other answer. */
+function locationOf({ status, headers }: Taken, from: URL): URL | undefined {
+  const location = headers.get('location')
+  if (!REDIRECTS.has(status) || location === null) return undefined
+  const next = parseUrl(location, from.href)
+  if (next === undefined) throw unexpected({ status })
+  next.hash = ''
+  return next
+}
+
+function answerOf(
+  taken: readonly Taken[],
+  url: URL,
+  asked: URL,
+  claimed: Pick<Question, 'status' | 'form'>,
+  now: number,
+): Answer {
+  const { status, headers, ...content } = taken.at(-1)!
+  if (status !== claimed.status && !isConclusive(status, claimed.status)) throw statusError({ status, headers }, now)
   return {
     ...content,
-    status: response.status,
-    redirected: url.href !== target,
-    isElsewhere: !isSamePage(url, new URL(target)),
+    status,
+    finalUrl: withoutQuery(url),
+    redirected: taken.length > 1,
+    isElsewhere: !isSamePage(url, asked),
     isOld: !(Number(headers.get('age') ?? 0) <= OLD_S),
-    isExact: tellsItsEnd(headers) && isAsAsked(headers, form) && content.hasMark !== true,
-    varies: variesByReader(headers),
+    isExact: tellsItsEnd(headers) && isAsAsked(headers, claimed.form) && content.hasMark !== true,
+    varies: taken.some((one) => variesByReader(one.headers)) || isTranslated(url, asked),
+    setsCookie: taken.some((one) => one.headers.has('set-cookie')),
   }
 }
 
 /**
- * An answer by which the site itself says how it stands with the page. Refusals, faults and redirects say nothing of it, nor do 202, with
- * which some walls against robots answer, and 203, by which a proxy says that it changed the answer.
+ * An answer by which the site itself says how it stands with the page. Refusals and faults say nothing of it, nor do redirects unless one is
+ * claimed, nor 202, with which some walls against robots answer, and 203, by which a proxy says that it changed the answer.
  */
-function isConclusive(status: number): boolean {
+function isConclusive(status: number, claimed: number): boolean {
+  if (isRedirect(claimed) && REDIRECTS.has(status)) return true
   return (isSuccess(status) && status !== 202 && status !== 203) || isMissing(status)
 }
 
@@ -71,8 +101,8 @@ function tellsItsEnd(headers: Headers): boolean {
 
 /** A server that compresses unasked may mean the compressed bytes, as of an archive; another encoding than UTF-8 makes another text. */
 function isAsAsked(headers: Headers, form: Form | undefined): boolean {
-  if (form === 'bytes') return ['', 'identity'].includes((headers.get('content-encoding') ?? '').toLowerCase())
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(headers.get('content-type') ?? '')?.[1]
+  if (form === 'bytes') return /^(?:identity)?$/i.test((headers.get('content-encoding') ?? '').trim())
+  const charset = /;\s*charset\s*=\s*["']?([^"';,\s]*)/i.exec(headers.get('content-type') ?? '')?.[1]
   return charset === undefined || /^(?:utf-?8|us-ascii)$/i.test(charset)
 }
 
@@ -85,9 +115,13 @@ export function isMissing(status: number): boolean {
   return status === 404 || status === 410
 }
 
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status <= 399
+}
+
 /** A claimed status can be an answer's: no interim one, and none by which a server answers the way in which it is asked. */
 export function canBeAnswered(status: number): boolean {
-  return status >= 200 && status !== 206 && status !== 429 && !(status >= 300 && status <= 399)
+  return status >= 200 && status !== 206 && status !== 304 && status !== 429
 }
 
 /** By which it is compressed or shared between sites, everybody gets the same. */
@@ -97,6 +131,6 @@ function variesByReader(headers: Headers): boolean {
   return (headers.get('vary') ?? '').split(',').some((name) => !SAME_FOR_ALL.has(name.trim().toLowerCase()))
 }
 
-export function unexpected({ status }: Answer): DestinationError {
+export function unexpected({ status }: Pick<Answer, 'status'>): DestinationError {
   return new DestinationError('unexpected_response', { status })
 }

@@ -1,79 +1,103 @@
-/** The verifier of `http.url.status`: asks the address, and reports how the answer compares with the claim. */
+/** The verifiers of `http.url.status`: they ask the address, and report how the answer compares with the claim. */
 import {
   type Claim,
   DestinationError,
   defineVerifier,
-  isLateLook,
   type Mark,
   type Observation,
   type PreviousRead,
 } from '@claimcheck/core/plugin'
-import { normalAddress, publicOrigin } from './address.ts'
+import { isSameAddress, normalAddress, publicOrigin } from './address.ts'
 import { formOf } from './fingerprint.ts'
-import { type Facts, type Params, profile, USUAL_STATUS } from './profile.ts'
-import { type Answer, canBeAnswered, isMissing, isSuccess, type Question, readUrl, unexpected } from './read.ts'
+import { type Facts, isAddress, type Params, profile, USUAL_STATUS } from './profile.ts'
+import {
+  type Answer,
+  canBeAnswered,
+  isMissing,
+  isSuccess,
+  MAX_REDIRECTS,
+  type Question,
+  type Reading,
+  readUrl,
+  unexpected,
+} from './read.ts'
 import { site } from './site.ts'
 
-export const urlStatus = defineVerifier({
-  profile,
+/** What both versions of the action have. */
+export const common = {
   providers: [site.provider],
-  // Three redirects, and the page.
-  limits: { requests: 4 },
-  anonymousSource({ target }: Claim<Params>) {
+  limits: { requests: MAX_REDIRECTS + 1 },
+  anonymousSource({ target }: Pick<Claim, 'target'>) {
     const baseUrl = publicOrigin(target)
     return baseUrl === undefined ? undefined : { provider: site.provider, baseUrl }
   },
+}
+
+export const urlStatus = defineVerifier({
+  profile,
+  ...common,
   normalize: ({ target, params }) => ({ target: normalAddress(target), params: normalParams(params) }),
-  async check({ target, params, claimedAt }: Claim<Params>, context) {
-    const question = questionOf(target, params)
-    if (!canBeAnswered(question.status)) throw new DestinationError('unsupported_target')
-    const { cache, previous, now } = context
-    const isLate = isLateLook({ claimedAt, sentAt: now(), previous })
-    const answer = await cache.share(JSON.stringify(question), () => readUrl(question, context))
-    return observationOf(params, answer, { isLate, previous })
+  async check({ target, params }: Claim<Params>, context) {
+    return observationOf(params, await askFor({ target, params }, context), context.previous)
   },
 })
 
-function questionOf(target: string, { status = USUAL_STATUS, content_fingerprint: claimed }: Params): Question {
-  return { target, status, form: claimed === undefined ? undefined : formOf(claimed) }
+/** @throws DestinationError `unsupported_target` for a status that no answer shows */
+export function askFor(
+  { target, params }: Pick<Claim<Params>, 'target' | 'params'>,
+  context: Reading,
+): Promise<Answer> {
+  const { status = USUAL_STATUS, content_fingerprint: claimed } = params
+  if (!canBeAnswered(status)) throw new DestinationError('unsupported_target')
+  const question: Question = { target, status, form: claimed === undefined ? undefined : formOf(claimed) }
+  return context.cache.share(JSON.stringify(question), () => readUrl(question, context))
 }
 
-function normalParams(params: Params): Params {
-  const { content_fingerprint: claimed } = params
-  if (claimed === undefined || formOf(claimed) !== 'bytes') return params
-  return { ...params, content_fingerprint: claimed.toLowerCase() }
-}
-
-export interface Circumstances {
-  /** The first read did not come right after the claim. */
-  readonly isLate: boolean
-  readonly previous: readonly PreviousRead[]
+export function normalParams(params: Params): Params {
+  const { content_fingerprint: claimed, final_url: finalUrl } = params
+  return {
+    ...params,
+    ...(claimed !== undefined && formOf(claimed) === 'bytes' && { content_fingerprint: claimed.toLowerCase() }),
+    ...(finalUrl !== undefined && { final_url: normalAddress(finalUrl) }),
+  }
 }
 
 /** @throws DestinationError for an answer that shows neither that the claim holds nor that it does not */
-export function observationOf(params: Params, answer: Answer, circumstances: Circumstances): Observation<Facts> {
-  const { status = USUAL_STATUS, content_fingerprint: claimed } = params
+export function observationOf(params: Params, answer: Answer, previous: readonly PreviousRead[]): Observation<Facts> {
+  const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
   const isStatus = answer.status === status
   const isContent = claimed === undefined || answer.fingerprint === claimed
+  const isThere = finalUrl === undefined || isSameAddress(answer.finalUrl, finalUrl)
   const facts = factsOf(answer)
-  if (isStatus && isContent) {
-    // A page of sign-in answers 200, too. The claimed content is the claimed page wherever it is.
-    if (answer.isElsewhere && claimed === undefined) throw unexpected(answer)
+  // A page of sign-in answers 200, too. The claimed content, and the claimed address, are so wherever they are.
+  const isElsewhere = answer.isElsewhere && finalUrl === undefined
+  if (isStatus && isContent && isThere) {
+    if (isElsewhere && claimed === undefined) throw unexpected(answer)
     return { kind: 'present', differs: [], facts }
   }
-  if (answer.isElsewhere || answer.isOld || (isStatus && !answer.isExact)) throw unexpected(answer)
-  const mark = markOf(answer, isStatus, circumstances)
+  const isAnotherPage = isElsewhere || (answer.isElsewhere && !isThere)
+  if (isAnotherPage || answer.isOld || (isStatus && !isContent && !answer.isExact)) throw unexpected(answer)
+  const mark = markOf(answer, { isStatus, isContent }, previous)
   const observed = { facts, ...(mark === undefined ? {} : { mark }) }
   if (isSuccess(status) && isMissing(answer.status)) return { kind: 'absent', ...observed }
-  const differs = [...(isStatus ? [] : ['status']), ...(isContent ? [] : ['content_fingerprint'])]
+  const differs = [
+    ...(isStatus ? [] : ['status']),
+    ...(isContent ? [] : ['content_fingerprint']),
+    ...(isThere ? [] : ['final_url']),
+  ]
   return { kind: 'present', differs, ...observed }
 }
 
-/** An address keeps no record: what it answers now says of an earlier answer only what the circumstances do. */
-function markOf(answer: Answer, isStatus: boolean, { isLate, previous }: Circumstances): Mark | undefined {
+/** An address keeps no record: what it answers now says of an earlier answer only what the answer itself does. */
+function markOf(
+  answer: Answer,
+  { isStatus, isContent }: { readonly isStatus: boolean; readonly isContent: boolean },
+  previous: readonly PreviousRead[],
+): Mark | undefined {
   const saysThatItWas = answer.status === 410
-  const isUnstable = isStatus && (answer.varies || previous.some((read) => showsOtherContent(read, answer)))
-  return isLate || saysThatItWas || isUnstable ? 'may_have_been' : undefined
+  const isOfThisReader = answer.varies || (answer.setsCookie && isMissing(answer.status))
+  const isUnstable = isStatus && !isContent && previous.some((read) => showsOtherContent(read, answer))
+  return saysThatItWas || isOfThisReader || isUnstable ? 'may_have_been' : undefined
 }
 
 /** With the same status: the page changes by itself, or was changed, and what was between the reads nobody knows. */
@@ -81,6 +105,12 @@ function showsOtherContent({ observation: { facts } }: PreviousRead, { status, f
   return facts.answered_status === status && facts.fingerprint !== undefined && facts.fingerprint !== fingerprint
 }
 
-function factsOf({ status, redirected, bytes, fingerprint }: Answer): Facts {
-  return { answered_status: status, redirected, bytes, ...(fingerprint === undefined ? {} : { fingerprint }) }
+function factsOf({ status, redirected, finalUrl, bytes, fingerprint }: Answer): Facts {
+  return {
+    answered_status: status,
+    redirected,
+    ...(redirected && isAddress(finalUrl) && { final_url: finalUrl }),
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+  }
 }

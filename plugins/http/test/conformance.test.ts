@@ -128,7 +128,7 @@ t.test('at a site', async (t) => {
       situation: 'missing',
       claim: claim(),
       submittedAfterMs: MINUTE_MS,
-      sees: { kind: 'absent', mark: 'may_have_been' },
+      sees: { kind: 'absent' },
       verdict: 'unverifiable',
     },
     {

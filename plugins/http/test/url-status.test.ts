@@ -1,9 +1,9 @@
 /** The verifier's own rules: what it takes for a claim, what it makes of each answer, and what it costs. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { deflateSync, gzipSync } from 'node:zlib'
 import {
   claimSentence,
   createHttp,
@@ -23,7 +23,7 @@ import { createCache } from '../../codehost/test/context.ts'
 
 const logger = { debug() {}, info() {}, warn() {} }
 const { verifiers, connections } = await http.setup({ logger, now: Date.now }, {})
-const verifier = verifiers![0] as Verifier
+const [verifier, verifierV1] = verifiers as [Verifier, Verifier]
 const site = connections![0]!
 
 const CLAIMED_AT = 1_700_000_000_000
@@ -50,12 +50,13 @@ function contextOf(outbound: ReturnType<typeof outboundTo>, origin: string) {
   const cache = createCache()
   return (previous: readonly PreviousRead[] = [], now = CLAIMED_AT + 1000) => {
     const limits = { ...verifier.limits }
-    const { fetch } = outbound.forCheck(guardOf(origin, { now: () => now, limits }))
+    const { fetch, digest } = outbound.forCheck(guardOf(origin, { now: () => now, limits }))
     const made = {
       connection: null,
       previous,
       cache,
       fetch,
+      digest,
       http: createHttp({ fetch, now: () => now }),
       now: () => now,
     }
@@ -63,7 +64,7 @@ function contextOf(outbound: ReturnType<typeof outboundTo>, origin: string) {
   }
 }
 
-function check(target: string, params: JsonObject, context: CheckContext): Promise<Observation> {
+function check(target: string, params: JsonObject, context: CheckContext, by = verifier): Promise<Observation> {
   const claim = {
     action: 'http.url.status',
     target,
@@ -72,7 +73,7 @@ function check(target: string, params: JsonObject, context: CheckContext): Promi
     deadlineAt: CLAIMED_AT + 600_000,
     submittedAt: CLAIMED_AT,
   }
-  return verifier.check(claim, context) as Promise<Observation>
+  return by.check(claim, context) as Promise<Observation>
 }
 
 /** As a short text. */
@@ -135,6 +136,7 @@ t.test('params are a status and a fingerprint in one of two forms', async (t) =>
     { status: 599 },
     { content_fingerprint: IN_TEXT },
     { content_fingerprint: IN_BYTES.toUpperCase().replace('SHA', 'sha') },
+    { final_url: 'https://a.example/en/' },
   ]
   const wrong = [
     { status: 99 },
@@ -145,6 +147,7 @@ t.test('params are a status and a fingerprint in one of two forms', async (t) =>
     { content_fingerprint: `${IN_TEXT}=` },
     { content_fingerprint: `${IN_TEXT.slice(0, -1)}B` },
     { url: 'x' },
+    { final_url: 'https://a.example/?lang=en' },
   ]
   t.strictSame(
     right.filter((params) => !isParams(params)),
@@ -175,6 +178,8 @@ t.test('a claim has one form', async (t) => {
     verifier.normalize!({ target: 'https://a.example/', params: { content_fingerprint: text } }).params
   t.same(fingerprint(`sha256:${'A'.repeat(64)}`), { content_fingerprint: `sha256:${'a'.repeat(64)}` })
   t.same(fingerprint(IN_TEXT), { content_fingerprint: IN_TEXT }, 'base64url keeps its upper case')
+  const finalUrl = verifier.normalize!({ target: 'https://a.example/', params: { final_url: 'HTTPS://A.example:443' } })
+  t.same(finalUrl.params, { final_url: 'https://a.example/' })
 })
 
 t.test('names in Unicode are read however often', async (t) => {
@@ -210,13 +215,21 @@ const OTHER_BEFORE = {
 const MISSING_BEFORE = { kind: 'absent', facts: { answered_status: 404, fingerprint: IN_TEXT } } as const
 const OTHER = textFingerprint('Something else')
 
-const rows: readonly [
+const LARGE = Buffer.alloc(20 * 1024 * 1024, 'download ')
+
+/** From `/x`. */
+function redirecting(location: string, answer: (response: ServerResponse) => void): RequestListener {
+  return ({ url }, response) => (url === '/x' ? response.writeHead(302, { location }).end() : answer(response))
+}
+
+type Row = readonly [
   what: string,
   answer: RequestListener,
   params: JsonObject,
   expected: string,
   previous?: readonly Observation[],
-][] = [
+]
+const rows: readonly Row[] = [
   ['the status', (_, response) => response.end(TEXT), {}, 'present'],
   ['the text', (_, response) => response.end(`${TEXT}\r\n`), { content_fingerprint: IN_TEXT }, 'present'],
   ['another text', (_, response) => response.end(TEXT), { content_fingerprint: OTHER }, 'present content_fingerprint'],
@@ -304,7 +317,70 @@ const rows: readonly [
     { content_fingerprint: OTHER },
     'present content_fingerprint',
   ],
-  ['a body of 6 MiB', (_, response) => response.end(Buffer.alloc(6 * 1024 * 1024)), {}, 'too_large'],
+  [
+    'a body of 6 MiB, whose size nobody claims',
+    (_, response) => response.end(Buffer.alloc(6 * 1024 * 1024)),
+    {},
+    'present',
+  ],
+  ['a download of 20 MiB', (_, response) => response.end(LARGE), { content_fingerprint: bytesOf(LARGE) }, 'present'],
+  [
+    'another download of 20 MiB',
+    (_, response) => response.end(LARGE),
+    { content_fingerprint: bytesOf(Buffer.from(TEXT)) },
+    'present content_fingerprint',
+  ],
+  ...(['gzip, identity', 'identity, x-gzip'] as const).map(
+    (coding): Row => [
+      `the text, in the codings ${coding}`,
+      (_, response) => response.writeHead(200, { 'content-encoding': coding }).end(gzipSync(TEXT)),
+      { content_fingerprint: IN_TEXT },
+      'present',
+    ],
+  ),
+  [
+    'the text, in the codings deflate, identity',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'deflate, identity' }).end(deflateSync(TEXT)),
+    { content_fingerprint: IN_TEXT },
+    'present',
+  ],
+  [
+    'other bytes, in no coding',
+    (_, response) => response.writeHead(200, { 'content-encoding': 'identity' }).end(TEXT),
+    { content_fingerprint: bytesOf(LARGE) },
+    'present content_fingerprint',
+  ],
+  [
+    'the text after an interim answer that nobody asked for',
+    ({ socket }) =>
+      socket.end(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${TEXT.length}\r\n\r\n${TEXT}`),
+    { content_fingerprint: IN_TEXT },
+    'present',
+  ],
+  [
+    '404 that depends on a cookie',
+    (_, response) => response.writeHead(404, { vary: 'Cookie' }).end(),
+    {},
+    'absent may_have_been',
+  ],
+  [
+    '404 that depends on the agent',
+    (_, response) => response.writeHead(404, { vary: 'Accept-Encoding, User-Agent' }).end(),
+    {},
+    'absent may_have_been',
+  ],
+  [
+    '404 that gives a cookie',
+    (_, response) => response.writeHead(404, { 'set-cookie': 'session=1' }).end(),
+    {},
+    'absent may_have_been',
+  ],
+  [
+    '404 that is compressed for some',
+    (_, response) => response.writeHead(404, { vary: 'Accept-Encoding' }).end(),
+    {},
+    'absent',
+  ],
   [
     'bytes of 1 MiB',
     (_, response) => response.end(Buffer.alloc(1024 * 1024)),
@@ -342,11 +418,36 @@ const rows: readonly [
     { status: 206 },
     'unsupported_target',
   ],
+  ['what no answer shows: 304', (_, response) => response.writeHead(304).end(), { status: 304 }, 'unsupported_target'],
   [
-    'what no answer shows: 302',
-    (_, response) => response.writeHead(302).end(TEXT),
-    { status: 302 },
-    'unsupported_target',
+    'a redirect that is claimed',
+    (_, response) => response.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
+    { status: 301 },
+    'present',
+  ],
+  [
+    'a redirect of another kind than claimed',
+    (_, response) => response.writeHead(302, { location: '/y' }).end(),
+    { status: 301 },
+    'present status',
+  ],
+  ['a page where a redirect is claimed', (_, response) => response.end(TEXT), { status: 301 }, 'present status'],
+  ['403 where a redirect is claimed', (_, response) => response.writeHead(403).end(), { status: 301 }, 'forbidden'],
+  ['the page in a language', redirecting('/en/x', (response) => response.end(TEXT)), {}, 'present'],
+  ['the page in a language and its region', redirecting('/pt-BR/x/', (response) => response.end(TEXT)), {}, 'present'],
+  ['a page that is no language', redirecting('/sso/x', (response) => response.end(TEXT)), {}, 'unexpected_response'],
+  [
+    'another text in a language, which others may not get',
+    redirecting('/de/x', (response) => response.end('Hallo')),
+    { content_fingerprint: IN_TEXT },
+    'present content_fingerprint may_have_been',
+  ],
+  [
+    '404 after a redirect that depends on the reader',
+    ({ url }, response) =>
+      url === '/x' ? response.writeHead(302, { location: '/x/', vary: 'Cookie' }).end() : response.writeHead(404).end(),
+    {},
+    'absent may_have_been',
   ],
   ['what no answer shows: 100', (_, response) => response.end(TEXT), { status: 100 }, 'unsupported_target'],
   [
@@ -430,14 +531,84 @@ for (const [what, answer, params, expected, previous = []] of rows) {
   })
 }
 
-t.test('after a first read that comes late, what is not there may have been there', async (t) => {
+t.test('the address in the end is a param and a fact, without its query', async (t) => {
+  const sites = new Map<string, RequestListener>([
+    [
+      'moved',
+      ({ url }, response) =>
+        url === '/x' ? response.writeHead(301, { location: '/y?token=1' }).end() : response.end(TEXT),
+    ],
+    ['plain', (_, response) => response.end(TEXT)],
+    [
+      'missing',
+      ({ url }, response) =>
+        url === '/x' ? response.writeHead(301, { location: '/y' }).end() : response.writeHead(404).end(),
+    ],
+  ])
+  for (const [site, path, expected] of [
+    ['moved', '/y', 'present'],
+    ['moved', '/y/', 'present'],
+    ['moved', '/z', 'unexpected_response'],
+    ['plain', '/y', 'present final_url'],
+    ['plain', '/x', 'present'],
+    ['missing', '/y', 'absent'],
+  ] as const) {
+    const { url, context } = await serve(t, sites.get(site)!)
+    t.equal(await outcome(check(`${url}/x`, { final_url: url + path }, context())), expected, `${site} ${path}`)
+  }
+})
+
+t.test('a download that has not changed is not sent again', async (t) => {
+  const asked: unknown[] = []
+  let content = TEXT
+  const { url, context } = await serve(t, ({ headers }, response) => {
+    const known = headers['if-none-match']
+    asked.push(known)
+    response.setHeader('etag', `"${content.length}"`)
+    if (known === `"${content.length}"`) response.writeHead(304).end()
+    else response.end(content)
+  })
+  const wanted = { content_fingerprint: bytesOf(Buffer.from('Version 2.1 is out.')) }
+  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present content_fingerprint')
+  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present content_fingerprint')
+  content = 'Version 2.1 is out.'
+  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present')
+  t.strictSame(asked, [undefined, '"17"', '"17"'])
+})
+
+t.test('claims of version 1 that wait still are read by their own rules', async (t) => {
+  t.match(
+    [verifier.profile, verifierV1.profile],
+    [
+      { version: '2', rulesVersion: 3 },
+      { version: '1', rulesVersion: 2 },
+    ],
+  )
+  t.notOk(JSON.stringify(verifierV1.profile.params).includes('final_url'))
+  const { url, context } = await serve(t, ({ url }, response) => {
+    if (url === '/x') response.writeHead(302, { location: '/x/' }).end()
+    else response.end(url === '/x/' ? TEXT : Buffer.alloc(6 * 1024 * 1024))
+  })
+  const by = (path: string, params: JsonObject = {}) => check(url + path, params, context(), verifierV1)
+  t.same((await by('/x')).facts, { answered_status: 200, redirected: true, bytes: TEXT.length })
+  t.equal(await outcome(by('/large')), 'too_large')
+  t.equal(await outcome(by('/x', { status: 302 })), 'unsupported_target')
+})
+
+t.test('by rules of version 1, what is not there may have been there after a first read that comes late', async (t) => {
   const { url, context } = await serve(t, (_, response) => response.writeHead(404).end())
+  const late = (checking: CheckContext) => outcome(check(`${url}/x`, {}, checking, verifierV1))
+  t.equal(
+    await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 300_000))),
+    'absent',
+    'rules 3 know it themselves',
+  )
   const first = (sentAt: number) => [{ sentAt, observation: { kind: 'absent', facts: {} } }] as const
   const later = CLAIMED_AT + 300_000
-  t.equal(await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 5000))), 'absent')
-  t.equal(await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 5001))), 'absent may_have_been')
-  t.equal(await outcome(check(`${url}/x`, {}, context(first(CLAIMED_AT + 5000), later))), 'absent')
-  t.equal(await outcome(check(`${url}/x`, {}, context(first(CLAIMED_AT + 5001), later))), 'absent may_have_been')
+  t.equal(await late(context([], CLAIMED_AT + 5000)), 'absent')
+  t.equal(await late(context([], CLAIMED_AT + 5001)), 'absent may_have_been')
+  t.equal(await late(context(first(CLAIMED_AT + 5000), later)), 'absent')
+  t.equal(await late(context(first(CLAIMED_AT + 5001), later)), 'absent may_have_been')
 })
 
 t.test('a check costs one request, and claims that wait for one address share it', async (t) => {
