@@ -169,7 +169,7 @@ const refused: [name: string, text: string, problem: RegExp][] = [
   ['with a deadline within the tolerance', plugin({ profile: '{ toleranceMs: 2 }' }), /deadline/],
   ['with a furthest deadline before the deadline', plugin({ profile: '{ maxDeadlineMs: 1 }' }), /maxDeadlineMs/],
   ['with a role that is none', plugin({ profile: "{ required: { thing: 'other' } }" }), /required/],
-  ['of rules that core does not have', plugin({ profile: '{ rulesVersion: 3 }' }), /rulesVersion/],
+  ['of rules that core does not have', plugin({ profile: '{ rulesVersion: 4 }' }), /rulesVersion/],
   ['without the version of its rules', plugin({ profile: '{ rulesVersion: undefined }' }), /rulesVersion/],
   ['with an age that is no length of time', plugin({ profile: '{ ageMs: -1 }' }), /ageMs/],
   [
