@@ -202,7 +202,12 @@ class _Rules3(_Rules2):
         return min(self.claim.claimed_at, self.claim.submitted_at)
 
     def is_open(self) -> bool:
-        return super().is_open() or not self.is_steady()
+        return super().is_open() or not self.is_steady() or not self.is_followed()
+
+    def is_followed(self) -> bool:
+        """Nothing of it can have come and gone before the first look: the place's own record says so, or the look came at once."""
+        told = (read.stays is not None or read.mark == "never_before" for read in self.reads)
+        return self.was_looked_for() or any(told)
 
     def blamed(self) -> Optional[Decision]:
         if isinstance(self.last, Read) and self.last.mark == "final":
