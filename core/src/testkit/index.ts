@@ -2,6 +2,14 @@
 
 export { CHECKS } from './checks.ts'
 export { type RegisterTest, runConformance, type Tests, verifierConformance } from './conformance.ts'
+export {
+  createVirtualClock,
+  type Life,
+  type LifeOptions,
+  type LifeRequest,
+  liveClaim,
+  type VirtualClock,
+} from './life.ts'
 export type {
   Case,
   CaseClaim,

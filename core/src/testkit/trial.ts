@@ -172,7 +172,7 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
 }
 
 /** @throws TrialError `invalid` */
-function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadlineAt }: TrialClaim): Claim {
+export function claimOf(verifier: Verifier, { action, target, params, claimedAt, deadlineAt }: TrialClaim): Claim {
   const { profile } = verifier
   const check = (one: Pick<Claim, 'target' | 'params'>) => {
     const problem = `the claim is not one of ${profile.action}`
@@ -279,7 +279,7 @@ function problemOf({ observation, error }: Outcome, profile: ActionProfile): Log
   return [{ level: 'error', message: 'the check failed', fields: { problem } }]
 }
 
-function logLine(entry: unknown): LogLine {
+export function logLine(entry: unknown): LogLine {
   const [fields, message, level] = entry as readonly [unknown, unknown, string]
   const isPlain = typeof fields === 'object' && fields !== null
   return { level, message: String(isPlain ? message : fields), fields: isPlain ? (fields as LogLine['fields']) : {} }

@@ -1,0 +1,150 @@
+/** The whole life of a claim in virtual time: the checks that the schedule asks for, and what the rules make of them, while the place changes. */
+import type { Plugin } from '../contract/plugin.ts'
+import type { CheckRecord, Instant } from '../evidence.ts'
+import type { JsonObject } from '../json.ts'
+import { decide } from '../rules/decide.ts'
+import { nextCheck } from '../schedule.ts'
+import { CLOSING, type Decision } from '../verdict.ts'
+import { createCacheStore } from './check-cache.ts'
+import type { KitClock } from './clock.ts'
+import type { WholeAnswer } from './exchange.ts'
+import type { Memory, Struck } from './fault-proxy.ts'
+import { type Outcome, openLane, thrownText } from './host.ts'
+import type { GivenConnection, OrAt } from './options.ts'
+import { claimOf, type LogLine, logLine, type TrialClaim, TrialError } from './trial.ts'
+import { previousOf, recordOf } from './verdict-run.ts'
+
+/** It goes on only when it is moved, so that a life is the same on a busy machine. */
+export interface VirtualClock {
+  now(): Instant
+  /** Never back: an earlier moment changes nothing. */
+  goTo(moment: Instant): void
+}
+
+export function createVirtualClock(start: Instant): VirtualClock {
+  let now = start
+  return {
+    now: () => now,
+    goTo(moment) {
+      now = Math.max(now, moment)
+    },
+  }
+}
+
+export interface LifeOptions {
+  readonly plugin: Plugin
+  /** What an operator's configuration gives the plugin. */
+  readonly options?: JsonObject
+  /** null: it is read without one. */
+  readonly connection: OrAt<GivenConnection> | null
+  /** Where its requests go, on loopback: to the base address itself, when left out. The place tells times by `clock`. */
+  readonly destination?: string
+  readonly claim: TrialClaim
+  readonly submittedAt: Instant
+  readonly clock: VirtualClock
+  /** Brings the place to what it is at a moment, by its clock: called before each check, and before each request is answered. */
+  reach(until: Instant): Promise<void>
+  /** How long each answer takes. */
+  readonly latencyMs?: number
+  /** The host makes no check before: it was down, or flooded. */
+  readonly idleUntil?: Instant
+}
+
+export interface LifeRequest {
+  readonly at: Instant
+  /** `GET /path?query` */
+  readonly key: string
+  /** Undefined: there was no answer. */
+  readonly status: number | undefined
+}
+
+export interface Life {
+  /** The checks as a host records them, oldest first. */
+  readonly records: readonly CheckRecord[]
+  /** Undefined: the rules came to none, or the claim was refused. */
+  readonly decision: Decision | undefined
+  readonly decidedAt: Instant
+  /** Undefined: the claim was refused. */
+  readonly deadlineAt: Instant | undefined
+  readonly requests: readonly LifeRequest[]
+  /** Why the claim is none of its action. */
+  readonly refused?: TrialError
+  /** What the plugin logged and threw. */
+  readonly log: readonly LogLine[]
+}
+
+const USUAL_LATENCY_MS = 30
+const MOST_CHECKS = 2000
+const DOING = { check: 'life' }
+
+export async function liveClaim(given: LifeOptions): Promise<Life> {
+  const { plugin, options = {}, destination, submittedAt, clock, reach, latencyMs = USUAL_LATENCY_MS } = given
+  const requests: LifeRequest[] = []
+  const records: CheckRecord[] = []
+  const log: LogLine[] = []
+  const note = (check: string, problem: string) => {
+    log.push({ level: 'warn', message: `the plugin ${problem}`, fields: { check } })
+  }
+  const kitClock: KitClock = { now: clock.now, set: clock.goTo, dated: (answer) => answer }
+  const proxy = { destination, elsewhere: '', clock: kitClock, memory: FORGETFUL }
+  const lane = await openLane({ plugin, options, proxy, socketUrl: undefined, clock: kitClock, note })
+  try {
+    const verifier = lane.verifierFor(given.claim.action)
+    if (!verifier) throw new TypeError(`the plugin does not verify ${given.claim.action}`)
+    const { profile } = verifier
+    const claim = { ...claimOf(verifier, given.claim), submittedAt }
+    const { claimedAt, deadlineAt } = claim
+    const times = { claimedAt, deadlineAt, submittedAt }
+    const store = createCacheStore()
+    const strike = { fault: answer }
+    while (records.length < MOST_CHECKS) {
+      const { at } = nextCheck(profile, times, records, CLOSING)
+      await goTo(Math.max(at, submittedAt, given.idleUntil ?? 0, clock.now() + 1))
+      const sentAt = clock.now()
+      const previous = previousOf(records)
+      const outcome = await lane.check({ claim, connection: given.connection, previous, store, strike, doing: DOING })
+      records.push(recordOf(outcome, profile, sentAt, clock.now()))
+      log.push(...outcome.logs.map(logLine), ...thrownBy(outcome))
+      const decision = decide(profile, times, records, clock.now())
+      if (decision) return { records, decision, decidedAt: clock.now(), deadlineAt, requests, log }
+    }
+    return { records, decision: undefined, decidedAt: clock.now(), deadlineAt, requests, log }
+  } catch (error) {
+    if (!(error instanceof TrialError)) throw error
+    const none = { decision: undefined, decidedAt: submittedAt, deadlineAt: undefined }
+    return { records, ...none, requests, log, refused: error }
+  } finally {
+    await lane.close()
+  }
+
+  async function goTo(moment: Instant): Promise<void> {
+    await reach(moment)
+    clock.goTo(moment)
+  }
+
+  async function answer({ key, real, send }: Struck): Promise<void> {
+    const half = latencyMs / 2
+    await goTo(clock.now() + half)
+    const at = clock.now()
+    let answer: WholeAnswer | undefined
+    try {
+      answer = await real()
+      clock.goTo(clock.now() + half)
+      send(answer)
+    } finally {
+      requests.push({ at, key, status: answer?.status })
+    }
+  }
+}
+
+/** The place changes while it is read: no answer is given twice. */
+const FORGETFUL: Memory = new (class extends Map {
+  override set() {
+    return this
+  }
+})()
+
+function thrownBy({ observation, error }: Outcome): LogLine[] {
+  if (observation) return []
+  return [{ level: 'error', message: 'the check could not read', fields: { problem: thrownText(error) } }]
+}

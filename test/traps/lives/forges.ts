@@ -1,0 +1,133 @@
+/** Code hosts as lives are set at them: a stand-in over real repositories, by the life's own clock. */
+import { createVirtualClock } from '@claimcheck/core/testkit'
+import codehost from '@claimcheck/plugin-codehost'
+import { startBitbucket } from '../../destinations/forge/bitbucket.ts'
+import { startBitbucketServer } from '../../destinations/forge/bitbucket-server.ts'
+import { startGitea } from '../../destinations/forge/gitea.ts'
+import { startGitHub } from '../../destinations/forge/github.ts'
+import { gitlabKind } from '../../destinations/forge/gitlab.ts'
+import type { ForgeRepository, ForgeRepositoryOptions } from '../../destinations/forge/model.ts'
+import { type Right, StandIn, type StandInOptions } from '../../destinations/forge/stand-in.ts'
+import { type About, DAY, type LifeAt, type LifeRow, type Place, START, settingOf } from './life-row.ts'
+
+const TOKEN = 'token-of-the-reader'
+
+/** A code host, and in what it differs where the right verdict hangs on that. */
+export interface Forge {
+  readonly name: string
+  readonly provider: string
+  readonly start: (options: StandInOptions) => Promise<StandIn>
+  readonly baseUrl: (standIn: StandIn) => string
+  /** The word for jobs of its own runs in a claim of checks, and the name of the check `build` there. */
+  readonly runBy?: string
+  readonly buildName?: string
+  readonly hasIssues: boolean
+  readonly hasReleases: boolean
+  /** Its push log tells which commits a branch had. */
+  readonly hasPushLog: boolean
+}
+
+const usual = { hasIssues: true, hasReleases: true, hasPushLog: true }
+const origin = ({ origin }: StandIn) => origin
+const url = ({ url }: StandIn) => url
+
+export const GITHUB: Forge = {
+  ...{ name: 'github', provider: 'github', start: startGitHub, baseUrl: url, runBy: 'github-actions' },
+  ...{ buildName: 'build', ...usual },
+}
+export const GITLAB: Forge = {
+  ...{ name: 'gitlab', provider: 'gitlab', baseUrl: origin, runBy: 'gitlab-ci', buildName: 'build', ...usual },
+  start: (options) => StandIn.start(gitlabKind, options),
+}
+export const GITEA: Forge = {
+  ...{ name: 'gitea', provider: 'gitea', baseUrl: origin, runBy: 'gitea-actions', ...usual },
+  buildName: 'ci.yml / build (push)',
+  start: (options) => startGitea(options, 'gitea'),
+}
+export const FORGEJO: Forge = {
+  ...{ name: 'forgejo', provider: 'gitea', baseUrl: origin, runBy: 'forgejo-actions', ...usual },
+  buildName: 'ci.yml / build (push)',
+  start: (options) => startGitea({ ...options, prefix: '/forge' }, 'forgejo'),
+}
+export const BITBUCKET: Forge = {
+  ...{ name: 'bitbucket', provider: 'bitbucket', start: startBitbucket, baseUrl: url, runBy: 'bitbucket-pipelines' },
+  ...{ buildName: 'custom/build', hasIssues: false, hasReleases: false, hasPushLog: false },
+}
+export const BITBUCKET_SERVER: Forge = {
+  ...{ name: 'bitbucket-server', provider: 'bitbucket-server', start: startBitbucketServer, baseUrl: origin },
+  ...{ hasIssues: false, hasReleases: false, hasPushLog: false },
+}
+
+export const FORGES: readonly Forge[] = [GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET, BITBUCKET_SERVER]
+
+/** A repository that was made a month ago, with a main branch of two commits and a topic branch of one more. */
+export interface ForgePlace extends Place {
+  readonly forge: Forge
+  readonly standIn: StandIn
+  readonly slug: string
+  readonly repository: ForgeRepository
+  readonly base: string
+  readonly head: string
+}
+
+export interface Visit {
+  /** `reader` may read everything; `none`: nobody's eyes; else a token that may read so much of a private repository. */
+  readonly token?: 'reader' | 'none' | readonly Right[]
+  readonly repository?: ForgeRepositoryOptions
+}
+
+const MONTH = 30 * DAY
+
+export async function openForge(forge: Forge, visit: Visit = {}): Promise<ForgePlace> {
+  const { token = 'reader' } = visit
+  const clock = createVirtualClock(START - MONTH)
+  const standIn = await forge.start({ now: clock.now })
+  const isPrivate = Array.isArray(token)
+  const slug = 'acme/app'
+  const repository = await standIn.createRepository(slug, { isPrivate, ...visit.repository })
+  const base = await repository.commit({ parents: [await repository.commit()] })
+  await repository.push('main', base)
+  const head = await repository.commit({ parents: [base], message: 'Topic' })
+  await repository.push('topic', head)
+  standIn.addToken(isPrivate ? { token: TOKEN, repositories: [repository], rights: token } : { token: TOKEN })
+  const base_url = forge.baseUrl(standIn)
+  const isPublic = token === 'none' && forge.name === 'github'
+  return {
+    ...{ clock, forge, standIn, slug, repository, base, head, plugin: codehost },
+    options: isPublic ? { public_base_url: base_url } : {},
+    connection: isPublic
+      ? null
+      : { provider: forge.provider, options: { base_url, ...(token === 'none' ? {} : { token: TOKEN }) } },
+    close: () => standIn.close(),
+  }
+}
+
+/** A life that is told once, for every host that it can be lived at. */
+export interface ForgeLife extends Omit<LifeAt<ForgePlace>, 'about' | 'right' | 'truth' | 'forgets'> {
+  readonly truth?: LifeRow['truth']
+  readonly right: LifeRow['right'] | ((forge: Forge) => LifeRow['right'])
+  readonly where?: (forge: Forge) => boolean
+  readonly visit?: Visit
+}
+
+/** @param truth of those that do not say */
+export function livesAt(
+  forges: readonly Forge[],
+  { about, truth }: { readonly about: About; readonly truth: LifeRow['truth'] },
+  lives: readonly ForgeLife[],
+): LifeRow[] {
+  return forges.flatMap((forge) =>
+    lives
+      .filter(({ where }) => where?.(forge) ?? true)
+      .map(({ where: _, visit, play, right, ...life }) => ({
+        ...{ truth, about, place: forge.name, ...life },
+        right: typeof right === 'function' ? right(forge) : right,
+        set: () => settingOf(openForge(forge, visit), play),
+      })),
+  )
+}
+
+/** As claims name the check `build` of the host's own runs. */
+export function ownBuild({ forge }: ForgePlace) {
+  return [{ name: forge.buildName!, by: forge.runBy! }]
+}
