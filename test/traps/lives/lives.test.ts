@@ -1,9 +1,19 @@
 /** Long lives in virtual time: no verdict that a liar can bend, and none that blames an honest agent. Threats A1 and D2 of `security.md`. */
 import t from 'tap'
+import { botLives } from './bots.ts'
 import { forgeLies } from './lies.ts'
+import type { LifeRow } from './life-row.ts'
 import { playLives } from './play-lives.ts'
 
 const LEAST = 100
 
 t.setTimeout(0)
-playLives(t, [...forgeLies], LEAST)
+playLives(t, chosen([...forgeLies, ...botLives]), LEAST)
+
+/** `LIVES=bots` plays the rows whose titles have the word. */
+function chosen(rows: readonly LifeRow[]): readonly LifeRow[] {
+  const { LIVES } = process.env
+  return LIVES === undefined
+    ? rows
+    : rows.filter(({ place, about, action, name }) => `${place}, ${action}, ${about}: ${name}`.includes(LIVES))
+}
