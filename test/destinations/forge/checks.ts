@@ -44,6 +44,8 @@ export interface CheckRun {
   readonly mayFail: boolean
   /** It waits for somebody to start it. */
   readonly isManual: boolean
+  /** A job posted it into the suite with its own token, under whatever name: it is no job. */
+  readonly isPosted: boolean
 }
 
 export type CheckOutcome =
@@ -81,10 +83,12 @@ export interface NewSuite extends Act {
 }
 
 /** Of a suite that there is, or of a new one with this alone. */
-export type NewRun = Act & { readonly name: string; readonly mayFail?: boolean; readonly isManual?: boolean } & (
-    | { readonly suite: number }
-    | (NewSuite & { readonly suite?: undefined })
-  )
+export type NewRun = Act & {
+  readonly name: string
+  readonly mayFail?: boolean
+  readonly isManual?: boolean
+  readonly isPosted?: boolean
+} & ({ readonly suite: number } | (NewSuite & { readonly suite?: undefined }))
 
 export class Checks {
   readonly #repository: ForgeRepository
@@ -107,12 +111,12 @@ export class Checks {
 
   /** Waits to be started. Its id. */
   queue(given: NewRun): number {
-    const { at = this.#repository.now(), name, mayFail = false, isManual = false } = given
+    const { at = this.#repository.now(), name, mayFail = false, isManual = false, isPosted = false } = given
     const suite = this.#suites.get(given.suite ?? this.suite({ ...given, at } as NewSuite), NOW)!
     const id = this.#repository.host.nextId()
     this.#runs.set(id, at, {
       ...{ id, name, sha: suite.sha, suite, state: 'queued', createdAt: at, updatedAt: at },
-      ...{ attempt: 1, mayFail, isManual },
+      ...{ attempt: 1, mayFail, isManual, isPosted },
     })
     return id
   }

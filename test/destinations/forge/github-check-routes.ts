@@ -65,7 +65,7 @@ export function jobs(call: Call): Reply {
   const { api, repository, state, params, query } = call
   const suite = suiteOf(call)
   if (!suite) return no(404, 'Not Found')
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
   const path = workflowOf(suite, runs)!
   const found = query.get('filter') === 'all' ? runs : runs.filter((run) => !runs.some((other) => isLater(other, run)))
   const { slice, link } = paged(query, 30)
@@ -82,7 +82,7 @@ function suiteOf(call: Call): Suite | undefined {
 }
 
 function runOf({ api, repository, state }: Call, suite: Suite) {
-  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id)
+  const runs = state.runs(suite.sha).filter((run) => run.suite.id === suite.id && !run.isPosted)
   const path = workflowOf(suite, runs)
   if (path === undefined) return undefined
   const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))

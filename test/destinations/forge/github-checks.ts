@@ -38,7 +38,7 @@ export function checkRunAnswer(api: string, repository: ForgeRepository, run: Ch
     url,
     html_url: page(`${repository.slug}/runs/${id}`),
     // What a workflow posts has a page of its own, like what another app reports.
-    details_url: suite.isRunByHost ? job : `https://ci.example/${id}`,
+    details_url: suite.isRunByHost && !run.isPosted ? job : `https://ci.example/${id}`,
     status: STATE[state],
     conclusion: outcome ?? null,
     started_at: isoOrNull(startedAt),

@@ -119,8 +119,13 @@ export function livesAt(
   return forges.flatMap((forge) =>
     lives
       .filter(({ where }) => where?.(forge) ?? true)
-      .map(({ where: _, visit, play, right, ...life }) => ({
+      .map(({ where: _, visit, play, right, bars: { seconds, requests } = {}, ...life }) => ({
         ...{ truth, about, place: forge.name, ...life },
+        bars: {
+          ...(seconds === undefined ? {} : { seconds }),
+          // Nowhere else an answer that has not changed is free.
+          ...(requests === undefined || forge !== GITHUB ? {} : { requests }),
+        },
         right: typeof right === 'function' ? right(forge) : right,
         set: () => settingOf(openForge(forge, visit), play),
       })),

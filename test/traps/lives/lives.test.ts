@@ -4,11 +4,13 @@ import { botLives } from './bots.ts'
 import { forgeLies } from './lies.ts'
 import type { LifeRow } from './life-row.ts'
 import { playLives } from './play-lives.ts'
+import { reportedLives } from './reported.ts'
+import { settledLives } from './settled.ts'
 
 const LEAST = 100
 
 t.setTimeout(0)
-playLives(t, chosen([...forgeLies, ...botLives]), LEAST)
+playLives(t, chosen([...forgeLies, ...botLives, ...reportedLives, ...settledLives]), LEAST)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[]): readonly LifeRow[] {
