@@ -30,6 +30,7 @@ export type ForgeEventKind =
   | 'transferred'
   | 'deleted'
   | 'commented'
+  | 'labeled'
 
 export type CloseReason = 'completed' | 'not_planned' | 'duplicate'
 

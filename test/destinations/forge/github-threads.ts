@@ -150,6 +150,7 @@ const EVENTS: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
   reopened: 'reopened',
   merged: 'merged',
   transferred: 'transferred',
+  labeled: 'labeled',
 }
 
 /** What the timeline lists of what happened; `merged` is followed by `closed`. */
@@ -168,6 +169,7 @@ export function timelineAnswer(api: string, { slug }: ForgeRepository, events: r
       commit_url: kind === 'merged' && sha ? `${api}/repos/${slug}/commits/${sha}` : null,
       created_at: iso(shownAt),
       performed_via_github_app: null,
+      ...(kind === 'labeled' ? { label: { name: 'triage', color: 'ededed' } } : {}),
       ...(kind === 'closed' ? { state_reason: reason === 'completed' ? null : (reason ?? null) } : {}),
     }
     const closed = {

@@ -72,6 +72,12 @@ export class Issues {
     this.#log(number, 'commented', { at, by, shownAt })
   }
 
+  /** So many labels, one after the other: events that say nothing of whether it is open. */
+  label(number: number, count: number, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
+    this.#change(number, at, { updatedAt: at })
+    for (let i = 0; i < count; i++) this.#log(number, 'labeled', { at, by })
+  }
+
   /** Its number at the other repository, where it goes on as it is. Here it only says where it went. */
   transfer(number: number, to: ForgeRepository, { at = this.#repository.now(), by = 'agent' }: Act = {}): number {
     const { state, reason, title, closedAt } = this.#latest(number)

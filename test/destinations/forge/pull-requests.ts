@@ -138,6 +138,12 @@ export class PullRequests {
     this.#log(number, 'commented', { at, by })
   }
 
+  /** So many labels, one after the other: events that say nothing of its state, base or head. */
+  label(number: number, count: number, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
+    this.#change(number, at, {})
+    for (let i = 0; i < count; i++) this.#log(number, 'labeled', { at, by })
+  }
+
   close(number: number, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
     this.#change(number, at, { state: 'closed', closedAt: at, closedBy: by })
     this.#log(number, 'closed', { at, by })
