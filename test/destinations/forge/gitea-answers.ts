@@ -19,6 +19,8 @@ export interface GiteaWays {
   readonly migrated: Set<ForgeRepository>
   /** Releases have a time of publication of their own, as newer versions have. */
   publishesTimes: boolean
+  /** Repositories say whether pull requests may be called merged by hand: Gitea does since 2025, and Forgejo does not. */
+  saysManualMerge: boolean
 }
 
 export interface Place {
@@ -56,7 +58,8 @@ export function repositoryAnswer(repository: ForgeRepository, { api, ways }: Pla
     ...{ id, owner: userAnswer(owner), name, full_name: slug, private: isPrivate, default_branch: defaultBranch },
     ...{ url: `${api}/repos/${slug}`, created_at: time(createdAt), empty: repository.asOf().isEmpty, permissions },
     original_url: ways.migrated.has(repository) ? `https://elsewhere.example.com/${slug}` : '',
-    ...{ allow_manual_merge: ways.mergingByHand.has(repository), autodetect_manual_merge: false },
+    ...(ways.saysManualMerge ? { allow_manual_merge: ways.mergingByHand.has(repository) } : {}),
+    autodetect_manual_merge: false,
     object_format_name: 'sha1',
     ...(ways.flavour === 'gitea' ? { has_code: true } : {}),
   }

@@ -28,7 +28,7 @@ const DEFAULT_PAGE = 30
 const LARGEST_PAGE = 50
 
 const REQUIRED = {
-  Repository: ['id', 'full_name', 'created_at', 'original_url', 'allow_manual_merge'],
+  Repository: ['id', 'full_name', 'created_at', 'original_url'],
   Branch: ['name', 'commit'],
   Activity: ['repo_id', 'op_type', 'ref_name', 'content', 'created'],
   PullRequest: ['number', 'state', 'merged', 'base', 'head', 'created_at'],
@@ -57,7 +57,14 @@ function page(list: readonly unknown[], { query }: Pick<Call, 'query'>): Reply {
 
 function newWays(flavour: GiteaWays['flavour']): GiteaWays {
   const sets = { hidden: new Set<string>(), deleted: new Set<string>() }
-  return { flavour, ...sets, mergingByHand: new Set(), migrated: new Set(), publishesTimes: false }
+  return {
+    flavour,
+    ...sets,
+    mergingByHand: new Set(),
+    migrated: new Set(),
+    publishesTimes: false,
+    saysManualMerge: true,
+  }
 }
 
 function giteaKind(ways: GiteaWays): CodeHostKind {

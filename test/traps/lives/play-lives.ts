@@ -53,7 +53,7 @@ export function playLives(t: Test, rows: readonly LifeRow[], least: number): voi
   })
 }
 
-function titleOf({ place, action, about, name }: LifeRow): string {
+export function titleOf({ place, action, about, name }: LifeRow): string {
   return `${place}, ${action}, ${about}: ${name}`
 }
 
