@@ -25,6 +25,10 @@ export interface GitRepositoryOptions {
   readonly shallow?: boolean
   /** Over protocol 0, hands out any object by its id, as the large hosts do; else what its branches have. Default true. */
   readonly anyObject?: boolean
+  /** The end of its address: none at Azure Repos, CodeCommit and cgit. Default `.git`. */
+  readonly suffix?: '.git' | ''
+  /** What its media types have behind them: `; charset=utf-8`. */
+  readonly parameter?: string
 }
 
 export class GitServer {
@@ -114,16 +118,20 @@ export class GitServer {
     response.setHeader('date', new Date(this.#now()).toUTCString())
     if (await this.faults.strike(request, response)) return
     const url = new URL(request.url ?? '/', this.url)
-    const [, slug = '', rest = ''] = /^\/([^/]+\/[^/]+)\.git(\/.*)$/.exec(decodeURI(url.pathname)) ?? []
+    const [, slug = '', suffix, rest = ''] =
+      /^\/([^/]+\/[^/]+?)(\.git|)(\/(?:info\/|git-|HEAD|objects\/).*)$/.exec(decodeURI(url.pathname)) ?? []
     const newSlug = this.#renamed.get(slug)
     if (newSlug) return end(response, 301, { location: `/${newSlug}.git${rest}${url.search}` })
     const repository = this.#repositories.get(slug)
-    if (!repository) return end(response, 404)
+    if (!repository || suffix !== (repository.options.suffix ?? '.git')) return end(response, 404)
+    url.pathname = `/${slug}.git${rest}`
     const { credentials, protocolVersion = 2, shallow = true } = repository.options
     if (!isAllowed(request, credentials)) {
       return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     }
     const protocol = protocolVersion === 2 ? request.headers['git-protocol']?.toString() : undefined
+    const { parameter } = repository.options
+    if (parameter !== undefined) addToMediaType(response, parameter)
     await httpBackend(this.#folder, url, request, shallow ? response : withoutShallow(response), protocol)
   }
 }
@@ -173,6 +181,14 @@ function isAllowed({ headers }: IncomingMessage, credentials: Credentials | unde
   if (!credentials) return true
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')
   return headers.authorization === `Basic ${expected}`
+}
+
+function addToMediaType(response: ServerResponse, parameter: string): void {
+  const { writeHead } = response
+  response.writeHead = ((status: number, headers: Record<string, string>) => {
+    const type = headers['content-type']
+    return writeHead.call(response, status, { ...headers, ...(type && { 'content-type': type + parameter }) } as never)
+  }) as typeof writeHead
 }
 
 /** Its server does not say that it can do it; the other word is one that nobody knows, of the same length. */

@@ -7,7 +7,7 @@ import { type Reply, type StandIn, startStandIn } from './stand-in.ts'
 import { contentOf, fileOf, integrityOf } from './verdaccio.ts'
 
 interface Version {
-  readonly content: string
+  readonly file: Buffer
   readonly manifest: Readonly<Record<string, unknown>>
 }
 
@@ -101,7 +101,7 @@ export class NpmStandIn {
       dist: { integrity: integrityOf(content), tarball: tarball ?? file },
       _id: `${name}@${version}`,
     }
-    known.versions.set(version, { content, manifest })
+    known.versions.set(version, { file: fileOf(content), manifest })
     this.#packages.set(name, known)
     return integrityOf(content)
   }
@@ -111,6 +111,12 @@ export class NpmStandIn {
     versions.delete(version)
     for (const [tag, named] of Object.entries(tags)) if (named === version) delete tags[tag]
     time.modified = new Date(at).toISOString()
+  }
+
+  /** As a Verdaccio does: nothing tells that it was there. */
+  forget(name: string, version: string): void {
+    this.unpublish(name, version)
+    delete this.#packages.get(name)!.time[version]
   }
 
   /** The whole package: its document has times alone. */
@@ -137,7 +143,7 @@ function answer(
   if (!known || (known.isPrivate && !isReader)) return { status: 404, body: { error: 'Not found' } }
   if (file) {
     const found = known.versions.get(version!)
-    return found ? { body: fileOf(found.content) } : { status: 404 }
+    return found ? { body: found.file } : { status: 404 }
   }
   if (version === undefined) return { body: packument(name, known) }
   if (known.withoutDocuments !== undefined) return { status: known.withoutDocuments, body: {} }

@@ -4,12 +4,15 @@ import { answerLives } from './answers.ts'
 import { botLives } from './bots.ts'
 import { clientClockLives } from './client-clocks.ts'
 import { cutLogLives } from './cut-logs.ts'
+import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
 import type { LifeRow } from './life-row.ts'
 import { mergeLives } from './merges.ts'
 import { playLives, titleOf } from './play-lives.ts'
+import { registryLives } from './registries.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
+import { webLives } from './web.ts'
 
 const LIVES: readonly LifeRow[] = [
   ...forgeLies,
@@ -20,6 +23,9 @@ const LIVES: readonly LifeRow[] = [
   ...cutLogLives,
   ...mergeLives,
   ...answerLives,
+  ...registryLives,
+  ...webLives,
+  ...gitLives,
 ]
 
 const LEAST = 600
