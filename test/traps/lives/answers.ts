@@ -55,7 +55,7 @@ function manyRuns(place: ForgePlace, count: number, build?: 'success' | 'failure
 }
 
 const pages: readonly ForgeLife[] = [
-  ...[110, 230].flatMap((count): ForgeLife[] => [
+  ...[110].flatMap((count): ForgeLife[] => [
     {
       name: `the claimed check is behind ${count} others`,
       action: CHECKS,
@@ -82,7 +82,7 @@ const pages: readonly ForgeLife[] = [
     },
   ]),
   {
-    name: "the named account's status is behind 130 of others",
+    name: "the named account's status is behind 105 of others",
     action: CHECKS,
     where: isNamed('github', 'gitlab', 'forgejo'),
     right: VERIFIED,
@@ -92,7 +92,7 @@ const pages: readonly ForgeLife[] = [
       happens: [
         at(-HOUR, 'ci', () => {
           repository.checks.post({ sha, context: 'unit', state: 'success', by: 'jenkins' })
-          for (let i = 0; i < 130; i++)
+          for (let i = 0; i < 105; i++)
             repository.checks.post({ sha, context: `other ${i}`, state: 'success', by: 'bot' })
         }),
       ],

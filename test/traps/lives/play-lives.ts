@@ -3,6 +3,7 @@ import { type Life, liveClaim } from '@claimcheck/core/testkit'
 import type { Test } from 'tap'
 import { isFalseBlame, isFalseVerified } from '../trap.ts'
 import { type Happening, type LifeRow, type Place, type Play, START } from './life-row.ts'
+import type { Part } from './rows.ts'
 
 const AT_A_TIME = 6
 const SECOND = 1000
@@ -16,8 +17,8 @@ interface Lived {
   readonly requests: number
 }
 
-/** @param least the table has as many rows, so that none gets lost */
-export function playLives(t: Test, rows: readonly LifeRow[], least: number): void {
+export function playLives(t: Test, { rows, least }: Part): void {
+  t.setTimeout(0)
   const outcomes: Lived[] = []
   t.test(`${rows.length} lives`, { jobs: AT_A_TIME }, async (t) => {
     for (const row of rows) {

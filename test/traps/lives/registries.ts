@@ -218,7 +218,7 @@ const npmLives: readonly PackageLife<NpmPlace>[] = [
         { submittedMs: 3 * SECOND },
       ),
   },
-  ...[1, 6, 12].flatMap((mebibytes): PackageLife<NpmPlace>[] => {
+  ...[1, 6].flatMap((mebibytes): PackageLife<NpmPlace>[] => {
     const big = () => randomBytes(mebibytes * 768 * 1024).toString('base64')
     return [
       {

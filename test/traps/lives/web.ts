@@ -320,7 +320,7 @@ const lives: readonly WebLife[] = [
   },
   { ...varying, name: 'in a circle', about: 'redirects', play: (place) => page([since(place, leads(302, '/page'))]) },
 
-  ...[6, 12].flatMap((mebibytes): WebLife[] => [
+  ...[6].flatMap((mebibytes): WebLife[] => [
     {
       name: `a download of ${mebibytes} MiB, by its fingerprint`,
       about: 'large files',

@@ -1,0 +1,125 @@
+/** A claim's whole life in virtual time, at a real HTTP server that goes by the same clock. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
+import { createVirtualClock, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
+import t, { type Test } from 'tap'
+
+const MINUTE = 60_000
+const START = Date.UTC(2026, 0, 5, 12)
+const BASE = 'https://doors.example.com'
+
+const plugin = definePlugin({
+  name: 'doors',
+  api: 2,
+  manifest: { hosts: ['doors.example.com'] },
+  options: Type.Object({}, { additionalProperties: false }),
+  setup: () => ({
+    verifiers: [
+      defineVerifier({
+        profile: {
+          action: 'acme.door.open',
+          version: '1',
+          rulesVersion: 3,
+          summary: 'A door was opened.',
+          words: {
+            title: 'Opening of a door',
+            target: 'Door',
+            claim: 'Door {target} was opened.',
+            outcomes: {
+              verified: 'Door {target} was open in time.',
+              late: 'Door {target} was opened too late.',
+              mismatch: 'Door {target} is another one.',
+              failed: 'Door {target} was not opened.',
+            },
+          },
+          target: Type.String({ pattern: '^[a-z]{1,10}$' }),
+          params: Type.Object({}, { additionalProperties: false }),
+          facts: Type.Object({}, { additionalProperties: false }),
+          required: {},
+          toleranceMs: 10 * MINUTE,
+          deadlineMs: 15 * MINUTE,
+          maxDeadlineMs: 60 * MINUTE,
+          access: { permission: 'None.', anonymous: true },
+        },
+        providers: [],
+        anonymousSource: () => ({ provider: 'doors', baseUrl: BASE }),
+        async check({ target }, { http }) {
+          const { value } = await http.json(`${BASE}/${target}`, { schema: Type.Object({ isOpen: Type.Boolean() }) })
+          return value.isOpen ? { kind: 'present', differs: [], facts: {} } : { kind: 'absent', facts: {} }
+        },
+      }),
+    ],
+  }),
+})
+
+/** A door that is opened so long after the claim. */
+async function live(t: Test, openedAfterMs: number, more: Partial<LifeOptions> = {}) {
+  const clock = createVirtualClock(START)
+  let isOpen = false
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', date: new Date(clock.now()).toUTCString() })
+    response.end(JSON.stringify({ isOpen }))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const begun = performance.now()
+  const life = await liveClaim({
+    plugin,
+    connection: null,
+    destination: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    claim: { action: 'acme.door.open', target: 'front', params: {}, claimedAt: START },
+    submittedAt: START + 1000,
+    clock,
+    async reach(until) {
+      if (until < START + openedAfterMs || isOpen) return
+      clock.goTo(START + openedAfterMs)
+      isOpen = true
+    },
+    ...more,
+  })
+  t.ok(performance.now() - begun < 5000, 'in no time')
+  return life
+}
+
+t.test('what comes while the claim waits is seen, and dated by the clock of the life', async (t) => {
+  const { decision, records, requests, decidedAt } = await live(t, 7 * MINUTE)
+  t.equal(decision?.verdict.value, 'verified')
+  t.ok(decidedAt > START + 7 * MINUTE && decidedAt < START + 10 * MINUTE)
+  t.ok(records.every(({ sentAt, answeredAt }) => answeredAt - sentAt === 30))
+  t.equal(requests.length, records.length)
+  t.match(requests[0], { at: START + 1015, key: 'GET /front', status: 200 })
+})
+
+t.test('what never comes is blamed after the deadline', async (t) => {
+  const { decision, decidedAt, deadlineAt } = await live(t, 60 * MINUTE)
+  t.equal(decision?.verdict.value, 'failed')
+  t.equal(deadlineAt, START + 15 * MINUTE)
+  t.ok(decidedAt >= START + 15 * MINUTE && decidedAt < START + 16 * MINUTE)
+})
+
+t.test('a host that was down looks later', async (t) => {
+  const { decision, records } = await live(t, 60 * MINUTE, { idleUntil: START + MINUTE })
+  t.ok(records[0]!.sentAt >= START + MINUTE)
+  t.equal(decision?.verdict.value, 'unverifiable')
+})
+
+t.test('a claim that is none of its action is refused', async (t) => {
+  const claim = { action: 'acme.door.open', target: 'FRONT', params: {}, claimedAt: START }
+  const { refused, decision, records } = await live(t, 0, { claim })
+  t.equal(refused?.code, 'invalid')
+  t.equal(decision, undefined)
+  t.strictSame(records, [])
+})
+
+t.test('an answer of nobody is recorded as no answer', async (t) => {
+  const { requests, records } = await live(t, 60 * MINUTE, { destination: 'http://127.0.0.1:9' })
+  t.ok(requests.every(({ status }) => status === undefined))
+  t.match(records[0], { failure: { code: 'unavailable' } })
+})
+
+t.test('an action that the plugin has not is a mistake of the test', async (t) => {
+  const claim = { action: 'acme.door.close', target: 'front', params: {}, claimedAt: START }
+  await t.rejects(live(t, 0, { claim }), { name: 'TypeError' })
+})

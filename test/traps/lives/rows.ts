@@ -1,0 +1,54 @@
+/** The table of lives, in parts that run side by side. */
+import { shareOf, shortened, shortenedCount } from '../../support/extent.ts'
+import { answerLives } from './answers.ts'
+import { botLives } from './bots.ts'
+import { clientClockLives } from './client-clocks.ts'
+import { cutLogLives } from './cut-logs.ts'
+import { gitLives } from './git.ts'
+import { forgeLies } from './lies.ts'
+import type { LifeRow } from './life-row.ts'
+import { mergeLives } from './merges.ts'
+import { titleOf } from './play-lives.ts'
+import { registryLives } from './registries.ts'
+import { reportedLives } from './reported.ts'
+import { settledLives } from './settled.ts'
+import { webLives } from './web.ts'
+
+const atForges: readonly LifeRow[] = [
+  ...forgeLies,
+  ...botLives,
+  ...reportedLives,
+  ...settledLives,
+  ...clientClockLives,
+  ...cutLogLives,
+  ...mergeLives,
+  ...answerLives,
+]
+
+/** All of a part's rows, and how many there are at least, so that none gets lost. */
+export interface Part {
+  readonly rows: readonly LifeRow[]
+  readonly least: number
+}
+
+export const AT_GITHUB: Part = chosen(
+  atForges.filter(({ place }) => place === 'github'),
+  230,
+)
+/** What hosts have in common is played at half of the others unless all is. */
+export const AT_OTHER_FORGES: Part = chosen(
+  shareOf(
+    atForges.filter(({ place }) => place !== 'github'),
+    0,
+    2,
+  ),
+  270,
+)
+export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 145)
+
+/** `LIVES=bots` plays the rows whose titles have the word. */
+function chosen(rows: readonly LifeRow[], least: number): Part {
+  const { LIVES: word } = process.env
+  if (word !== undefined) return { rows: rows.filter((row) => titleOf(row).includes(word)), least: 0 }
+  return { rows: shortened(rows), least: shortenedCount(least) }
+}
