@@ -102,6 +102,10 @@ export interface LifeRow {
   readonly set: () => Promise<{ readonly place: Place; readonly play: Play }>
 }
 
+export function titleOf({ place, action, about, name }: LifeRow): string {
+  return `${place}, ${action}, ${about}: ${name}`
+}
+
 export async function settingOf<P extends Place>(opening: Promise<P>, play: LifeAt<P>['play']) {
   const place = await opening
   return { place, play: await play(place) }

@@ -2,7 +2,7 @@
 import { type Life, liveClaim } from '@claimcheck/core/testkit'
 import type { Test } from 'tap'
 import { isFalseBlame, isFalseVerified } from '../trap.ts'
-import { type Happening, type LifeRow, type Place, type Play, START } from './life-row.ts'
+import { type Happening, type LifeRow, type Place, type Play, START, titleOf } from './life-row.ts'
 import type { Part } from './rows.ts'
 
 const AT_A_TIME = 6
@@ -52,10 +52,6 @@ export function playLives(t: Test, { rows, least }: Part): void {
     t.strictSame(falseVerified.map(nameOf), [])
     t.strictSame(falseBlame.map(nameOf), [])
   })
-}
-
-export function titleOf({ place, action, about, name }: LifeRow): string {
-  return `${place}, ${action}, ${about}: ${name}`
 }
 
 const nameOf = ({ row }: Lived) => titleOf(row)
