@@ -25,10 +25,8 @@ export interface GitRepositoryOptions {
   readonly shallow?: boolean
   /** Over protocol 0, hands out any object by its id, as the large hosts do; else what its branches have. Default true. */
   readonly anyObject?: boolean
-  /** The end of its address: none at Azure Repos, CodeCommit and cgit. Default `.git`. */
-  readonly suffix?: '.git' | ''
-  /** What its media types have behind them: `; charset=utf-8`. */
-  readonly parameter?: string
+  /** Its address has no `.git` at its end, as at Azure Repos, CodeCommit and cgit, and its media types have a charset. Default false. */
+  readonly isPlain?: boolean
 }
 
 export class GitServer {
@@ -118,21 +116,20 @@ export class GitServer {
     response.setHeader('date', new Date(this.#now()).toUTCString())
     if (await this.faults.strike(request, response)) return
     const url = new URL(request.url ?? '/', this.url)
-    const [, slug = '', suffix, rest = ''] =
-      /^\/([^/]+\/[^/]+?)(\.git|)(\/(?:info\/|git-|HEAD|objects\/).*)$/.exec(decodeURI(url.pathname)) ?? []
+    const [, slug = '', suffix, rest = ''] = /^\/([^/]+\/[^/]+?)(\.git)?(\/.*)$/.exec(decodeURI(url.pathname)) ?? []
     const newSlug = this.#renamed.get(slug)
     if (newSlug) return end(response, 301, { location: `/${newSlug}.git${rest}${url.search}` })
     const repository = this.#repositories.get(slug)
-    if (!repository || suffix !== (repository.options.suffix ?? '.git')) return end(response, 404)
-    url.pathname = `/${slug}.git${rest}`
-    const { credentials, protocolVersion = 2, shallow = true } = repository.options
+    if (!repository) return end(response, 404)
+    const { credentials, protocolVersion = 2, shallow = true, isPlain = false } = repository.options
+    if (isPlain === (suffix !== undefined)) return end(response, 404)
     if (!isAllowed(request, credentials)) {
       return end(response, 401, { 'www-authenticate': 'Basic realm="git"' })
     }
     const protocol = protocolVersion === 2 ? request.headers['git-protocol']?.toString() : undefined
-    const { parameter } = repository.options
-    if (parameter !== undefined) addToMediaType(response, parameter)
-    await httpBackend(this.#folder, url, request, shallow ? response : withoutShallow(response), protocol)
+    if (isPlain) url.pathname = `/${slug}.git${rest}`
+    const answer = isPlain ? withCharset(response) : response
+    await httpBackend(this.#folder, url, request, shallow ? answer : withoutShallow(answer), protocol)
   }
 }
 
@@ -183,12 +180,14 @@ function isAllowed({ headers }: IncomingMessage, credentials: Credentials | unde
   return headers.authorization === `Basic ${expected}`
 }
 
-function addToMediaType(response: ServerResponse, parameter: string): void {
+function withCharset(response: ServerResponse): ServerResponse {
   const { writeHead } = response
-  response.writeHead = ((status: number, headers: Record<string, string>) => {
+  response.writeHead = ((code: number, headers: Record<string, string>) => {
     const type = headers['content-type']
-    return writeHead.call(response, status, { ...headers, ...(type && { 'content-type': type + parameter }) } as never)
-  }) as typeof writeHead
+    const sent = type === undefined ? headers : { ...headers, 'content-type': `${type}; charset=utf-8` }
+    return writeHead.call(response, code, sent)
+  }) as typeof response.writeHead
+  return response
 }
 
 /** Its server does not say that it can do it; the other word is one that nobody knows, of the same length. */

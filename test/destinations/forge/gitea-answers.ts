@@ -17,10 +17,10 @@ export interface GiteaWays {
   readonly mergingByHand: Set<ForgeRepository>
   /** Repositories that were taken over from another place. */
   readonly migrated: Set<ForgeRepository>
+  /** It tells whether a repository allows to merge by hand, as Gitea does since the middle of 2025. */
+  tellsManualMerges: boolean
   /** Releases have a time of publication of their own, as newer versions have. */
   publishesTimes: boolean
-  /** Repositories say whether pull requests may be called merged by hand: Gitea does since 2025, and Forgejo does not. */
-  saysManualMerge: boolean
 }
 
 export interface Place {
@@ -58,8 +58,9 @@ export function repositoryAnswer(repository: ForgeRepository, { api, ways }: Pla
     ...{ id, owner: userAnswer(owner), name, full_name: slug, private: isPrivate, default_branch: defaultBranch },
     ...{ url: `${api}/repos/${slug}`, created_at: time(createdAt), empty: repository.asOf().isEmpty, permissions },
     original_url: ways.migrated.has(repository) ? `https://elsewhere.example.com/${slug}` : '',
-    ...(ways.saysManualMerge ? { allow_manual_merge: ways.mergingByHand.has(repository) } : {}),
-    autodetect_manual_merge: false,
+    ...(ways.tellsManualMerges
+      ? { allow_manual_merge: ways.mergingByHand.has(repository), autodetect_manual_merge: false }
+      : {}),
     object_format_name: 'sha1',
     ...(ways.flavour === 'gitea' ? { has_code: true } : {}),
   }

@@ -62,8 +62,8 @@ function newWays(flavour: GiteaWays['flavour']): GiteaWays {
     ...sets,
     mergingByHand: new Set(),
     migrated: new Set(),
+    tellsManualMerges: true,
     publishesTimes: false,
-    saysManualMerge: true,
   }
 }
 

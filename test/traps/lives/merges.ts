@@ -83,7 +83,7 @@ const basesGone: readonly ForgeLife[] = (['merge', 'squash'] as const).flatMap((
 
 /** At a server that does not say whether pull requests may be called merged by hand. */
 function withoutAWord(place: ForgePlace): ForgePlace {
-  waysOf(place.standIn).saysManualMerge = false
+  waysOf(place.standIn).tellsManualMerges = false
   return place
 }
 

@@ -43,7 +43,7 @@ export const AT_OTHER_FORGES: Part = chosen(
   ),
   270,
 )
-export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 145)
+export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 140)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[], least: number): Part {
