@@ -26,6 +26,9 @@ const isGitHub = ({ name }: Forge) => name === 'github'
 /** GitHub's push log of the head's repository has it; elsewhere it vetoes at most. */
 const provenAtGitHub: ForgeLife['right'] = (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED)
 
+/** GitHub tells times in whole seconds: of what came and went in one of them it is not certain what was first. */
+const within = (afterMs: number): ForgeLife['right'] => (afterMs < SECOND ? NOT_BLAMED : provenAtGitHub)
+
 /** The agent opens a pull request of a branch that it has just pushed. */
 function opens({ repository, base }: ForgePlace) {
   let sha = ''
@@ -50,7 +53,7 @@ const pullRequests: readonly ForgeLife[] = [
     (afterMs): ForgeLife => ({
       name: `a lint commit onto the pull request ${afterMs / SECOND} s after, before the first look`,
       action: OPEN,
-      right: provenAtGitHub,
+      right: within(afterMs),
       play(place) {
         const own = opens(place)
         const happens = [own.push, own.open, lints(place, own, afterMs)]
@@ -228,7 +231,7 @@ const issues: readonly ForgeLife[] = [
       name: `reopened by a bot ${afterMs / SECOND} s after, before the first look`,
       action: ISSUE,
       where: hasIssues,
-      right: provenAtGitHub,
+      right: within(afterMs),
       play(place) {
         const { slug, repository } = place
         const happens = [
