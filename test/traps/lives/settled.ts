@@ -1,6 +1,17 @@
 /** Lives of claims that name no checks: "nothing is red yet" is not "all passed". And how soon green is seen. */
 import { BITBUCKET, type Forge, type ForgeLife, type ForgePlace, GITHUB, GITLAB, livesAt, ownBuild } from './forges.ts'
-import { at, BLAME, HOUR, MINUTE, NOT_BLAMED, type Play, SECOND, UNVERIFIABLE, VERIFIED } from './life-row.ts'
+import {
+  at,
+  BLAME,
+  HOUR,
+  MINUTE,
+  NOT_BLAMED,
+  NOT_VERIFIED,
+  type Play,
+  SECOND,
+  UNVERIFIABLE,
+  VERIFIED,
+} from './life-row.ts'
 
 const action = 'codehost.checks.pass'
 const ALIAS = 'github.checks.pass'
@@ -160,6 +171,42 @@ const settled: readonly ForgeLife[] = [
 ]
 
 const atGitHub: readonly ForgeLife[] = [
+  {
+    name: 'another app that reports on the parent commit has not begun here, and is red ten minutes later',
+    action,
+    truth: 'elsewhere',
+    right: NOT_VERIFIED,
+    play(place) {
+      const { checks } = place.repository
+      const circle = (sha: string, ms: number, outcome: Ended) =>
+        at(ms, 'ci', () => checks.run({ sha, name: 'e2e', app: 'circleci', outcome }))
+      return {
+        target: place.slug,
+        params: { sha: place.head },
+        happens: [
+          ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
+          circle(place.base, -HOUR, 'success'),
+          ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
+          circle(place.head, 10 * MINUTE, 'failure'),
+        ],
+      }
+    },
+  },
+  {
+    name: 'another app that reports on the parent commit never comes here',
+    action,
+    truth: 'unknowable',
+    right: UNVERIFIABLE,
+    play: (place) => ({
+      target: place.slug,
+      params: { sha: place.head },
+      happens: [
+        ...runs(place, place.base, 'lint', -2 * HOUR, -2 * HOUR + MINUTE),
+        at(-HOUR, 'ci', () => place.repository.checks.run({ sha: place.base, name: 'e2e', app: 'circleci' })),
+        ...runs(place, place.head, 'lint', -3 * MINUTE, -2 * MINUTE),
+      ],
+    }),
+  },
   {
     name: 'an app leaves its suite queued for ever',
     action,
