@@ -27,8 +27,9 @@ export interface Stay {
  * - `final`: nothing later can differ, such as the digest of a published version.
  * - `never_before`: by the destination's own record, it was not there as claimed at any time before this read.
  * - `may_have_been`: this place forgets, so it may have been there and gone.
+ * - `unsettled`: it seems to be there as claimed, and it is too early to say so. Such a read neither bounds when it appeared nor blames. Rules 3.
  */
-export const MARKS = ['final', 'never_before', 'may_have_been'] as const
+export const MARKS = ['final', 'never_before', 'may_have_been', 'unsettled'] as const
 export type Mark = (typeof MARKS)[number]
 
 /** Of one observation. */

@@ -49,6 +49,8 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
    * first look comes just after the act. Milliseconds, 10,000 when absent. Rules 3.
    */
   readonly freshMs?: number
+  /** The place has no time of the outcome: where it came after the tolerance, the verdict is `claim_ambiguous`. Rules 3. */
+  readonly neverLate?: true
   /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
   readonly underWay?: string
   /** Facts that every read has which shows the outcome, where it has the fact at all. Evidence that says otherwise is refused. */
@@ -64,7 +66,7 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
 /** The part of a profile on which verdicts and the times of checks depend. */
 export type Rules = Pick<
   ActionProfile,
-  'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'underWay'
+  'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay'
 >
 
 /** From the published schema of receipts. */

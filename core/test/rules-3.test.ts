@@ -189,6 +189,30 @@ const confirming: readonly Case[] = [
   },
 ]
 
+const unsettled: readonly Case[] = [
+  {
+    name: 'what is not settled bounds nothing: settled after the tolerance, it is not late',
+    checks: [absent(1000), absent(L + 1000, { mark: 'unsettled' }), present(L + 60_000), present(D)],
+    expected: AMBIGUOUS,
+  },
+  {
+    name: 'nor does it keep what comes after it from blame',
+    checks: [absent(1000, { mark: 'unsettled' }), differs(D - 5000, ['sha']), differs(D, ['sha'])],
+    expected: 'mismatch/content_mismatch',
+  },
+  {
+    name: 'at the deadline it blames nobody',
+    checks: [absent(1000), absent(D, { mark: 'unsettled' })],
+    expected: AMBIGUOUS,
+  },
+  {
+    name: 'an outcome without a time is never late',
+    checks: [absent(1000), absent(L + 1000), present(L + 60_000), present(D)],
+    rules: { neverLate: true },
+    expected: AMBIGUOUS,
+  },
+]
+
 const clocks: readonly Case[] = [
   {
     name: 'reads between which a clock jumped are worthless for absence',
@@ -238,4 +262,4 @@ const unread: readonly Case[] = (
   expected,
 }))
 
-testCases([...withoutLog, ...withLog, ...confirming, ...clocks, ...unread], RULES, CLAIM)
+testCases([...withoutLog, ...withLog, ...confirming, ...unsettled, ...clocks, ...unread], RULES, CLAIM)

@@ -46,11 +46,23 @@ const LENGTHS = [0, 0, 0, 1, 500, 2000, MINUTE, 20 * MINUTE, 25 * 60 * MINUTE, N
 
 const VALUES: readonly unknown[] = [
   ...[null, true, false, 0, 1, -1, 3, 0.5, 2 ** 53, 60_001, '', 'x', 'target', 'content', [], {}, [''], ['sha'], [{}]],
-  ...['present', 'absent', 'final', 'never_before', 'may_have_been', 'timeout', 'toString', ACTION, 'é', '\u0000'],
+  ...[
+    'present',
+    'absent',
+    'final',
+    'never_before',
+    'may_have_been',
+    'unsettled',
+    'timeout',
+    'toString',
+    ACTION,
+    'é',
+    '\u0000',
+  ],
   ...['2026-09-25T14:01:58.000Z', '2026-09-25T14:16:58.000Z', '2026-09-25T24:00:00.000Z', '0000-01-01T00:00:00.000Z'],
   ...['9999-12-31T23:59:59.999Z', '2026-02-29T00:00:00.000Z', '2000-02-29T23:59:59.999Z', '2026-09-25T14:01:58Z'],
 ]
-const NAMES = ['mark', 'stays', 'removed', 'not_before', 'facts', 'source', 'differs', 'failure', 'fresh_ms', 'note']
+const NAMES = ['mark', 'stays', 'removed', 'not_before', 'facts', 'source', 'differs', 'failure', 'fresh_ms', 'never_late', 'note']
 
 /** @returns so many, of which each is as honest as chance has it */
 export function changedEvidence(random: Random, count: number): GivenEvidence[] {
@@ -78,6 +90,7 @@ function told(random: Random): { body: Draft; document: Draft } {
     ageMs: random.pick([0, 0, 0, 3000]),
     removedWithinMs: random.pick([0, MINUTE, 24 * 60 * MINUTE]),
     freshMs: random.pick([10_000, 10_000, 60_000]),
+    ...(random.pick([true, false, false]) ? { neverLate: true as const } : {}),
   }
   const submittedAt = CLAIMED_AT + random.pick([0, 500, 500, 500, -MINUTE, 9000, 20_000, DEADLINE + MINUTE])
   const times = { claimedAt: CLAIMED_AT, deadlineAt: CLAIMED_AT + DEADLINE, submittedAt }

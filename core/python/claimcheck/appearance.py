@@ -101,6 +101,8 @@ def _unseen_until(reads: Sequence[Read]) -> Instant:
         if read.shows_outcome:
             return until
         has_forgotten = has_forgotten or read.mark == "may_have_been"
+        if read.mark == "unsettled":
+            continue
         # After the place has forgotten once, only its own record says that it was not there.
         if not has_forgotten or read.mark == "never_before":
             until = max(until, read.shown_at)

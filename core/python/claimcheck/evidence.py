@@ -178,17 +178,21 @@ def _is_same(one: Any, other: Any) -> bool:
     return canonicalize(one) == canonicalize(other)
 
 
+#: What rules mean that leave it out.
+_LEFT_OUT = {"fresh_ms": FRESH_MS, "never_late": False}
+
+
 def _compared(document: Mapping[str, Any], published: Optional[PublishedProfile]) -> str:
     if published is None:
         return "unknown"
-    rules = {"fresh_ms": FRESH_MS, **document["rules"], "rules_version": document["rules_version"]}
+    rules = {**_LEFT_OUT, **document["rules"], "rules_version": document["rules_version"]}
     return "published" if all(_is_same(rules[name], value) for name, value in published.rules.items()) else "differs"
 
 
 def _case_of(document: Mapping[str, Any]) -> _Case:
     rules, claim = document["rules"], document["claim"]
     return _Case(
-        Rules(version=document["rules_version"], **{"fresh_ms": FRESH_MS, **rules}),
+        Rules(version=document["rules_version"], **{**_LEFT_OUT, **rules}),
         Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at"))),
         [_check_of(check) for check in document["checks"]],
         _instant(document["decided_at"]),
@@ -249,7 +253,7 @@ _times = {"sent_at": is_timestamp, "answered_at": is_timestamp}
 _read_required = {**_times, "clock_offset_ms": _length, "dated": _boolean, "age_ms": _length}
 _read_optional = {
     "source": _source,
-    "mark": one_of("final", "never_before", "may_have_been"),
+    "mark": one_of("final", "never_before", "may_have_been", "unsettled"),
     "stays": list_of(_stay),
     # Rules 1.
     "settled": _boolean,
@@ -272,7 +276,7 @@ _is_document = _closed(
                 "required": lambda value: isinstance(value, dict) and all(map(one_of("target", "content"), value.values())),
                 **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "closing_ms", "grace_ms"), _length),
             },
-            {"fresh_ms": _length},
+            {"fresh_ms": _length, "never_late": lambda value: value is True},
         ),
         "claim": _closed(
             {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}

@@ -66,7 +66,12 @@ def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:
     if not all(name in numbers for name in _CLOSING):
         numbers = {name: number for name, number in numbers.items() if name not in _CLOSING}
     return PublishedProfile(
-        rules={"required": required, "fresh_ms": FRESH_MS, **numbers},
+        rules={
+            "required": required,
+            "fresh_ms": FRESH_MS,
+            "never_late": profile.get("never_late") is True,
+            **numbers,
+        },
         max_deadline_ms=max_deadline_ms,
         shows=_object(profile.get("shows")),
         found={param: fact for param, fact in _object(words.get("found")).items() if isinstance(fact, str)},

@@ -52,6 +52,8 @@ class Rules:
     age_ms: int
     removed_within_ms: int
     fresh_ms: int
+    #: The place has no time of the outcome.
+    never_late: bool
     #: Absence blames only when it was read within this long of the deadline.
     closing_ms: int
     #: How long failing reads are tried again after the deadline (or the submission, when that is later).
@@ -141,9 +143,13 @@ class _Rules2:
             return None
         if interval.not_before >= self.claim.deadline_at:
             return Decision("failed", "not_found", basis, interval)
-        if interval.not_before >= self.in_time_until and interval.not_after < self.claim.deadline_at:
+        is_late = interval.not_before >= self.in_time_until and interval.not_after < self.claim.deadline_at
+        if is_late and not self.is_never_late():
             return Decision("late", "observed_after_tolerance", basis, interval)
         return None
+
+    def is_never_late(self) -> bool:
+        return False
 
     def is_open(self) -> bool:
         """A log that can be read and does not list it yet may still say that it came in time."""
@@ -201,6 +207,9 @@ class _Rules3(_Rules2):
     def window_start(self) -> int:
         return min(self.claim.claimed_at, self.claim.submitted_at)
 
+    def is_never_late(self) -> bool:
+        return self.rules.never_late
+
     def is_open(self) -> bool:
         return super().is_open() or not self.is_steady() or not self.is_followed()
 
@@ -220,7 +229,11 @@ class _Rules3(_Rules2):
         if any(read.mark == "may_have_been" for read in self.reads):
             return None
         was_looked_for = self.was_looked_for()
-        telling = [read for read in self.in_closing if was_looked_for or read.stays is not None]
+        telling = [
+            read
+            for read in self.in_closing
+            if read.mark != "unsettled" and (was_looked_for or read.stays is not None)
+        ]
         basis = next(filter(self.is_confirmed, telling), telling[0] if telling else None)
         return self.blame(basis) if basis else None
 

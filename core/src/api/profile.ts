@@ -47,6 +47,7 @@ export const ProfileList = Type.Object(
           age_ms: lengthMs,
           removed_within_ms: lengthMs,
           fresh_ms: lengthMs,
+          never_late: Type.Optional(Type.Literal(true)),
           closing_ms: lengthMs,
           grace_ms: lengthMs,
           shows: Type.Optional(

@@ -197,13 +197,23 @@ function compareRules(
   published: PublishedProfile | undefined,
 ): 'published' | 'unknown' | 'differs' {
   if (!published) return 'unknown'
-  const { required, toleranceMs, ageMs = 0, removedWithinMs = 0, freshMs = FRESH_MS, rulesVersion, closing } = published
+  const {
+    required,
+    toleranceMs,
+    ageMs = 0,
+    removedWithinMs = 0,
+    freshMs = FRESH_MS,
+    neverLate = false,
+    rulesVersion,
+    closing,
+  } = published
   const isPublished =
     isSame(required, rules.required) &&
     toleranceMs === rules.tolerance_ms &&
     ageMs === rules.age_ms &&
     removedWithinMs === rules.removed_within_ms &&
     freshMs === (rules.fresh_ms ?? FRESH_MS) &&
+    neverLate === (rules.never_late ?? false) &&
     (closing === undefined || (closing.closingMs === rules.closing_ms && closing.graceMs === rules.grace_ms)) &&
     rulesVersion === rules_version
   return isPublished ? 'published' : 'differs'
@@ -263,7 +273,7 @@ const isDocument = closedObject({
       closing_ms: lengthMs,
       grace_ms: lengthMs,
     },
-    { fresh_ms: lengthMs },
+    { fresh_ms: lengthMs, never_late: oneOf(true) },
   ),
   claim: closedObject({ claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }),
   decided_at: timestamp,

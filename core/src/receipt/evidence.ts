@@ -66,6 +66,8 @@ export type EvidenceDocument = {
     readonly removed_within_ms: number
     /** Since rules 3. */
     readonly fresh_ms?: number
+    /** Since rules 3, where it is so. */
+    readonly never_late?: true
     readonly closing_ms: number
     readonly grace_ms: number
   }
@@ -134,6 +136,7 @@ function evidenceDocument(
       closing_ms: closing.closingMs,
       ...(rules.rulesVersion >= 3 ? { fresh_ms: rules.freshMs ?? FRESH_MS } : {}),
       grace_ms: closing.graceMs,
+      ...(rules.rulesVersion >= 3 && rules.neverLate ? { never_late: true as const } : {}),
       removed_within_ms: rules.removedWithinMs ?? 0,
       required: rules.required,
       tolerance_ms: rules.toleranceMs,
@@ -201,6 +204,7 @@ export function caseOf(document: EvidenceDocument): Case {
       ageMs: rules.age_ms,
       removedWithinMs: rules.removed_within_ms,
       ...(rules.fresh_ms === undefined ? {} : { freshMs: rules.fresh_ms }),
+      ...(rules.never_late ? { neverLate: true as const } : {}),
     },
     closing: { closingMs: rules.closing_ms, graceMs: rules.grace_ms },
     claim: {

@@ -29,7 +29,7 @@ function profilesIn(text: string): readonly Profile[] {
 /** Undefined where they are no rules. */
 function rulesOf(profile: Profile): PublishedProfile | undefined {
   const { required, tolerance_ms, age_ms, removed_within_ms, rules_version } = profile
-  const { fresh_ms, closing_ms, grace_ms, max_deadline_ms, shows, words } = profile as Partial<Profile>
+  const { fresh_ms, never_late, closing_ms, grace_ms, max_deadline_ms, shows, words } = profile as Partial<Profile>
   const lengths = [fresh_ms, closing_ms, grace_ms, max_deadline_ms].filter((length) => length !== undefined)
   const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version, ...lengths].every(Number.isSafeInteger)
   const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
@@ -41,6 +41,7 @@ function rulesOf(profile: Profile): PublishedProfile | undefined {
     ageMs: age_ms,
     removedWithinMs: removed_within_ms,
     ...(fresh_ms === undefined ? {} : { freshMs: fresh_ms }),
+    ...(never_late === true ? { neverLate: true } : {}),
     ...(max_deadline_ms === undefined ? {} : { maxDeadlineMs: max_deadline_ms }),
     ...(closing_ms === undefined || grace_ms === undefined
       ? {}

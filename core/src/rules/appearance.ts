@@ -128,7 +128,9 @@ function intervalOf(
  */
 function unseenUntil(reads: readonly ReadRecord[]): Instant {
   const first = reads.findIndex(showsOutcome)
-  const before = first === -1 ? [] : reads.slice(0, first)
+  const before = (first === -1 ? [] : reads.slice(0, first)).filter(
+    ({ observation }) => observation.mark !== 'unsettled',
+  )
   const forgotten = before.findIndex(({ observation }) => observation.mark === 'may_have_been')
   // After the place has forgotten once, only its own record says that it was not there.
   const unseen = before.filter(({ observation: { mark } }, index) =>

@@ -82,6 +82,7 @@ export function decideByRules3(
     const { interval, shownBy, hasLog, isListed, mayHaveBeenInTime } = account
     if (!shownBy || interval === undefined || interval === 'contradictory') return undefined
     const verdict = placeInTime(interval, inTimeUntil, deadlineAt)
+    if (verdict?.value === 'late' && rules.neverLate) return undefined
     // A log that can be read and does not list it yet may still say that it came in time.
     const isOpen = mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(reads) || !isFollowed()
     return verdict && (verdict.value === 'verified' || !isOpen)
@@ -102,7 +103,9 @@ export function decideByRules3(
     const never = atDeadline.findLast((read) => markOf(read) === 'never_before')
     if (never) return blameBy(never)
     if (reads.some((read) => markOf(read) === 'may_have_been')) return undefined
-    const telling = inClosing.filter(({ observation }) => observation.stays !== undefined || wasLookedFor())
+    const telling = inClosing.filter(
+      ({ observation: { stays, mark } }) => mark !== 'unsettled' && (stays !== undefined || wasLookedFor()),
+    )
     const basis = telling.find((read) => isConfirmed(read, reads)) ?? telling[0]
     return basis && blameBy(basis)
   }

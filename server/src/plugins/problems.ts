@@ -219,6 +219,7 @@ const Profile = Type.Object({
   ageMs: Type.Optional(Type.Integer({ minimum: 0, maximum: DAY_MS })),
   removedWithinMs: Type.Optional(Type.Integer({ minimum: 0 })),
   freshMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 60_000 })),
+  neverLate: Type.Optional(Type.Literal(true)),
   underWay: Type.Optional(Type.String()),
   shows: Type.Optional(Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer(), Type.Boolean()]))),
   access: Type.Object({ permission: Type.String(), anonymous: Type.Boolean() }),
