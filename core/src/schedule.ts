@@ -82,7 +82,7 @@ function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
 /** While something is under way: what takes long ends within a gap that is short beside it. */
 function closeGap(waitedMs: number): number {
   const shortest = waitedMs <= CLOSE_MS ? 12_000 : 40_000
-  return Math.min(Math.max(shortest, waitedMs / 120), LONGEST_GAP_MS)
+  return Math.min(Math.max(shortest, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
 }
 
 /** Two checks of the claim ended the process of their plugin: it is read again only where that decides. */
