@@ -3,6 +3,7 @@ import type { CheckRun, Suite } from './checks.ts'
 import {
   appId,
   checkRunAnswer,
+  checkSuiteAnswer,
   combinedStatusAnswer,
   jobAnswer,
   statusAnswer,
@@ -34,6 +35,25 @@ export async function checkRuns(call: Call): Promise<Reply> {
   const { slice, link } = paged(query, 30)
   const body = { total_count: found.length, check_runs: slice(found) }
   return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-runs`))
+}
+
+export async function checkSuites(call: Call): Promise<Reply> {
+  const { api, repository, state, params, query } = call
+  const sha = await resolved(call, params.ref!)
+  if (sha === undefined) return noCommit(params.ref!)
+  const app = query.get('app_id')
+  const found = repository.checks
+    .suites(state.until)
+    .filter((suite) => suite.sha === sha && (app === null || String(appId(suite.app)) === app))
+    .slice(-MAX_SUITES)
+  const { slice, link } = paged(query, 30)
+  const shown = slice(found).map((suite) => {
+    const runs = state.runs(sha).filter((run) => run.suite.id === suite.id)
+    const latest = runs.filter((run) => !runs.some((other) => isLater(other, run)))
+    return checkSuiteAnswer(api, repository, { suite, runs: latest, commit: repository.pool.show(sha) })
+  })
+  const body = { total_count: found.length, check_suites: shown }
+  return ok(body, link(found.length, `${api}/repositories/${repository.id}/commits/${sha}/check-suites`))
 }
 
 const isLater = (other: CheckRun, run: CheckRun) =>

@@ -69,6 +69,50 @@ function appAnswer(api: string, slug: string) {
   }
 }
 
+/** @param runs of the suite, the latest of each name */
+export function checkSuiteAnswer(
+  api: string,
+  repository: ForgeRepository,
+  { suite, runs, commit }: { suite: Suite; runs: readonly CheckRun[]; commit: ForgeCommit },
+) {
+  const { id, sha, branch, app, createdAt } = suite
+  const url = `${api}/repos/${repository.slug}/check-suites/${id}`
+  const isEnded = runs.length > 0 && runs.every(({ state }) => state === 'ended')
+  const begun = runs.some(({ state }) => state !== 'queued') ? 'in_progress' : 'queued'
+  const bad = runs.find(({ outcome }) => !['success', 'neutral', 'skipped'].includes(outcome ?? ''))
+  return {
+    id,
+    node_id: `CS_${id}`,
+    head_branch: branch ?? null,
+    head_sha: sha,
+    status: isEnded ? 'completed' : begun,
+    conclusion: isEnded ? (bad?.outcome ?? 'success') : null,
+    url,
+    before: null,
+    after: sha,
+    pull_requests: [],
+    app: appAnswer(api, app),
+    repository: repositoryAnswer(api, repository),
+    created_at: iso(createdAt),
+    updated_at: iso(Math.max(createdAt, ...runs.map(({ updatedAt }) => updatedAt))),
+    head_commit: headCommit(commit),
+    latest_check_runs_count: runs.length,
+    check_runs_url: `${url}/check-runs`,
+  }
+}
+
+function headCommit(commit: ForgeCommit) {
+  const person = { name: 'Agent', email: 'agent@example.com' }
+  return {
+    id: commit.sha,
+    tree_id: commit.tree,
+    message: commit.message,
+    timestamp: iso(commit.date.getTime()),
+    author: person,
+    committer: person,
+  }
+}
+
 /** @param runs of its suite, the latest of each name */
 export function workflowRunAnswer(
   api: string,
@@ -81,7 +125,6 @@ export function workflowRunAnswer(
   const isEnded = runs.length > 0 && runs.every(({ state }) => state === 'ended')
   const good = ['success', 'skipped', 'neutral']
   const passed = runs.every(({ outcome, mayFail }) => mayFail || good.includes(outcome ?? ''))
-  const person = { name: 'Agent', email: 'agent@example.com' }
   return {
     id,
     node_id: `WFR_${id}`,
@@ -113,14 +156,7 @@ export function workflowRunAnswer(
     rerun_url: `${url}/rerun`,
     workflow_url: `${api}/repos/${repository.slug}/actions/workflows/1`,
     display_title: commit.message,
-    head_commit: {
-      id: commit.sha,
-      tree_id: commit.tree,
-      message: commit.message,
-      timestamp: iso(commit.date.getTime()),
-      author: person,
-      committer: person,
-    },
+    head_commit: headCommit(commit),
     repository: minimal,
     head_repository: minimal,
   }

@@ -7,7 +7,15 @@ import {
   repositoryAnswer,
   tagAnswer,
 } from './github-answers.ts'
-import { checkRuns, combinedStatus, jobs, statuses, workflowRun, workflowRuns } from './github-check-routes.ts'
+import {
+  checkRuns,
+  checkSuites,
+  combinedStatus,
+  jobs,
+  statuses,
+  workflowRun,
+  workflowRuns,
+} from './github-check-routes.ts'
 import { no, noCommit, ok, paged, resolved } from './github-replies.ts'
 import {
   assetAnswer,
@@ -48,6 +56,7 @@ const GITHUB: CodeHostKind = {
     },
     { template: `${REPOSITORY}/commits/{commit_sha}/pulls`, needs: 'pull_requests', answer: pullsOfCommit },
     { template: `${REPOSITORY}/commits/{ref}/check-runs`, wide: ['ref'], needs: 'checks', answer: checkRuns },
+    { template: `${REPOSITORY}/commits/{ref}/check-suites`, wide: ['ref'], needs: 'checks', answer: checkSuites },
     { template: `${REPOSITORY}/commits/{ref}/status`, wide: ['ref'], needs: 'statuses', answer: combinedStatus },
     { template: `${REPOSITORY}/commits/{ref}/statuses`, wide: ['ref'], needs: 'statuses', answer: statuses },
     { template: `${REPOSITORY}/commits/{ref}`, wide: ['ref'], needs: 'contents', answer: commit },
