@@ -14,7 +14,7 @@ export const bitbucketServer: HostKind = {
   dates: new Set(['open', 'merge']),
   merges: ['merge', 'squash', 'fast-forward', 'rebase'],
   runsChecks: false,
-  runBy: 'ci',
+  runBy: 'key:ci',
   tellsEarlierRuns: false,
   tellsReopening: false,
   hasReasons: false,
@@ -55,7 +55,7 @@ async function opened(world: ForgeWorld, at?: number) {
   return { ...ground, pulls, number: await pulls.open({ head: 'topic', ...(at === undefined ? {} : { at }) }) }
 }
 
-const unit = [{ name: 'Unit tests', by: 'unit' }]
+const unit = [{ name: 'Unit tests', by: 'key:unit' }]
 
 function inApi(slug: string): string {
   return slug.replace('/', '/repos/')
@@ -205,8 +205,8 @@ export const bitbucketServerTraps: readonly Trap<ForgeWorld>[] = [
     forgets: true,
     async play(world) {
       const { slug, repository, base: sha } = await world.repository()
-      repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'success', by: 'jenkins' })
-      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'jenkins' }] })
+      repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'success', by: 'key:jenkins' })
+      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'key:jenkins' }] })
     },
   },
   {

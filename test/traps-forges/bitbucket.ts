@@ -16,7 +16,8 @@ export const bitbucket: HostKind = {
   runsChecks: true,
   runBy: 'bitbucket-pipelines',
   checkName: 'custom/build',
-  tellsEarlierRuns: true,
+  // A status replaces the one that had its key.
+  tellsEarlierRuns: false,
   tellsReopening: false,
   hasReasons: false,
   tellsDrafts: true,
@@ -30,7 +31,7 @@ async function opened(world: ForgeWorld, at?: number) {
   return { ...ground, pulls, number: await pulls.open({ head: 'topic', ...(at === undefined ? {} : { at }) }) }
 }
 
-const unit = [{ name: 'Unit tests', by: 'unit' }]
+const unit = [{ name: 'Unit tests', by: 'key:unit' }]
 
 export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
   {
@@ -130,7 +131,7 @@ export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
       const { slug, repository, base: sha } = await world.repository()
       repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'success' })
       repository.checks.post({ sha, context: 'Lint', state: 'failure' })
-      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'UNIT' }] })
+      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'key:UNIT' }] })
     },
   },
   {
@@ -139,7 +140,8 @@ export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
     verdict: 'mismatch/content_mismatch',
     async play(world) {
       const { slug, repository, base: sha } = await world.repository()
-      repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'failure' })
+      const at = world.clock.now() - 10 * MINUTE
+      repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'failure', at })
       return world.claim('checks.pass', slug, { sha, checks: unit })
     },
   },
@@ -151,7 +153,7 @@ export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
     async play(world) {
       const { slug, repository, base: sha } = await world.repository()
       repository.checks.post({ sha, context: 'Unit tests @ unit', state: 'success', by: 'ci-bot' })
-      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'ci-bot' }] })
+      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests', by: 'account:ci-bot' }] })
     },
   },
   {
@@ -162,7 +164,7 @@ export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
     async play(world) {
       const { slug, repository, base: sha } = await world.repository()
       repository.checks.post({ sha, context: 'Unit tests 13 @ unit', state: 'failure' })
-      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests 12', by: 'unit' }] })
+      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'Unit tests 12', by: 'key:unit' }] })
     },
   },
   {
@@ -194,7 +196,10 @@ export const bitbucketTraps: readonly Trap<ForgeWorld>[] = [
       const { slug, repository, base: sha } = await world.repository()
       repository.checks.run({ sha, name: 'default', branch: 'main', outcome: 'failure' })
       repository.checks.run({ sha, name: 'default', branch: 'topic' })
-      return world.claim('checks.pass', slug, { sha, checks: [{ name: 'default', by: 'bitbucket-pipelines.yml' }] })
+      return world.claim('checks.pass', slug, {
+        sha,
+        checks: [{ name: 'default', by: 'workflow:bitbucket-pipelines.yml' }],
+      })
     },
   },
   {

@@ -65,7 +65,9 @@ export const checkTraps: readonly CommonTrap[] = [
   {
     name: 'none named, passed, and a posted status failed',
     truth: 'elsewhere',
-    verdict: 'mismatch/content_mismatch',
+    verdict: ({ tellsEarlierRuns }) =>
+      tellsEarlierRuns ? 'mismatch/content_mismatch' : 'unverifiable/claim_ambiguous',
+    forgets: ({ tellsEarlierRuns }) => !tellsEarlierRuns,
     at: byHost,
     async play(world) {
       const { slug, sha, run } = await ground(world)

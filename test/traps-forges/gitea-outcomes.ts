@@ -29,8 +29,7 @@ export const giteaCheckTraps: readonly Trap<ForgeWorld>[] = [
   {
     name: 'checks.pass: the runner passed it, and none is named',
     truth: 'in_time',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: 'verified',
     async play(world) {
       const { slug, sha, run } = await ground(world)
       run.run({ sha, name: 'build' })
@@ -153,7 +152,7 @@ export const giteaCheckTraps: readonly Trap<ForgeWorld>[] = [
       const { slug, sha, run } = await ground(world)
       run.post({ sha, context: 'ci', state: 'pending', by: 'Jenkins' })
       run.post({ sha, context: 'ci', state: 'success', by: 'Jenkins' })
-      return world.claim(CHECKS, slug, { sha, checks: [{ name: 'ci', by: 'jenkins' }] })
+      return world.claim(CHECKS, slug, { sha, checks: [{ name: 'ci', by: 'account:jenkins' }] })
     },
   },
   {
@@ -165,7 +164,7 @@ export const giteaCheckTraps: readonly Trap<ForgeWorld>[] = [
       const { slug, sha, run } = await ground(world)
       run.post({ sha, context: 'ci', state: 'success', by: 'gone-ci' })
       waysOf(world.standIn).deleted.add('gone-ci')
-      return world.claim(CHECKS, slug, { sha, checks: [{ name: 'ci', by: 'gone-ci' }] })
+      return world.claim(CHECKS, slug, { sha, checks: [{ name: 'ci', by: 'account:gone-ci' }] })
     },
   },
   {

@@ -1,7 +1,7 @@
 /** GitHub, and the traps that are set at GitHub alone. */
 import { startGitHub } from '../destinations/forge/github.ts'
 import type { Trap } from '../traps/trap.ts'
-import { DAY, MINUTE, TOO_LATE } from './times.ts'
+import { DAY, HOUR, MINUTE, TOO_LATE } from './times.ts'
 import type { ForgeWorld, HostKind } from './world.ts'
 
 export const github: HostKind = {
@@ -21,7 +21,8 @@ export const github: HostKind = {
 }
 
 const CI = '.github/workflows/ci.yml'
-const byFile = { checks: [{ name: 'build', by: CI }] }
+const byFile = { checks: [{ name: 'build', by: `workflow:${CI}` }] }
+const byHost = { checks: [{ name: 'build', by: 'github-actions' }] }
 /** What fine-grained tokens can be given. */
 const FINE_GRAINED = ['contents', 'actions', 'statuses'] as const
 const TAG = 'v1.0.0'
@@ -45,6 +46,77 @@ const checkTraps: readonly Trap<ForgeWorld>[] = [
       const { slug, repository, base: sha } = await world.repository()
       repository.checks.run({ sha, name: 'build', app: 'github-actions', isRunByHost: false })
       return { ...world.claim('checks.pass', slug, { sha, ...byFile }), facts: { missing: 1 } }
+    },
+  },
+  {
+    name: 'posted by a workflow of the agent, over the job that failed',
+    truth: 'elsewhere',
+    verdict: 'mismatch/content_mismatch',
+    async play(world) {
+      const { slug, repository, base: sha } = await world.repository()
+      repository.checks.run({ sha, name: 'build', workflow: CI, outcome: 'failure' })
+      repository.checks.run({ sha, name: 'build', app: 'github-actions', isRunByHost: false })
+      return { ...world.claim('checks.pass', slug, { sha, ...byHost }), facts: { failed: 1 } }
+    },
+  },
+  {
+    name: 'the same, read with a fine-grained token',
+    truth: 'elsewhere',
+    verdict: 'mismatch/content_mismatch',
+    async play(world) {
+      const { slug, repository, base: sha } = await world.repository({ isPrivate: true })
+      repository.checks.run({ sha, name: 'build', workflow: CI, outcome: 'failure' })
+      repository.checks.run({ sha, name: 'build', app: 'github-actions', isRunByHost: false })
+      const client = await world.clientWith({ repositories: [repository], rights: [...FINE_GRAINED] })
+      return { ...world.claim('checks.pass', slug, { sha, ...byHost }), client }
+    },
+  },
+  {
+    name: 'none named, the linter has passed, and the slow CI begins later and fails',
+    truth: 'elsewhere',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, repository, base: sha } = await world.repository()
+      repository.checks.run({ sha, name: 'lint', workflow: CI })
+      repository.checks.suite({ sha, app: 'slow-ci', isRunByHost: false, at: world.clock.now() - HOUR })
+      const meanwhile = async () => {
+        repository.checks.run({ sha, name: 'tests', app: 'slow-ci', outcome: 'failure' })
+      }
+      return { ...world.claim('checks.pass', slug, { sha }), afterMs: 30_000, meanwhile }
+    },
+  },
+  {
+    name: 'none named, and only outside CI reports, as it did on the parent',
+    truth: 'in_time',
+    verdict: 'verified',
+    async play(world) {
+      const { slug, repository, base } = await world.repository()
+      const sha = await repository.commit({ parents: [base] })
+      await repository.push('main', sha)
+      for (const one of [base, sha])
+        repository.checks.post({ sha: one, context: 'ci', state: 'success', by: 'jenkins' })
+      return world.claim('checks.pass', slug, { sha })
+    },
+  },
+  {
+    name: 'posted by an account that is called like the app',
+    truth: 'never',
+    verdict: 'failed/not_found',
+    async play(world) {
+      const { slug, repository, base: sha } = await world.repository()
+      repository.checks.post({ sha, context: 'build', state: 'success', by: 'github-actions' })
+      return world.claim('checks.pass', slug, { sha, ...byHost })
+    },
+  },
+  {
+    name: 'without a kind, who reports it is refused',
+    truth: 'unknowable',
+    verdict: '422',
+    async play(world) {
+      const { slug, base: sha } = await world.repository()
+      const params = { sha, checks: [{ name: 'build', by: 'jenkins' }] }
+      return { ...world.claim('checks.pass', slug, params), refusal: /Write `github-actions` for a job/ }
     },
   },
   {
@@ -104,7 +176,7 @@ const checkTraps: readonly Trap<ForgeWorld>[] = [
       const status = { sha, context: 'ci/jenkins' }
       repository.checks.post({ ...status, state: 'success', by: 'jenkins', at: world.clock.now() - 6 * MINUTE })
       repository.checks.post({ ...status, state: 'failure', by: 'mallory' })
-      const params = { sha, checks: [{ name: 'ci/jenkins', by: 'jenkins' }] }
+      const params = { sha, checks: [{ name: 'ci/jenkins', by: 'account:jenkins' }] }
       return world.claim('checks.pass', slug, params, 5 * MINUTE)
     },
   },
@@ -117,7 +189,7 @@ const checkTraps: readonly Trap<ForgeWorld>[] = [
       const status = { sha, context: 'ci/jenkins' }
       repository.checks.post({ ...status, state: 'failure', by: 'jenkins' })
       repository.checks.post({ ...status, state: 'success' })
-      const params = { sha, checks: [{ name: 'ci/jenkins', by: 'jenkins' }] }
+      const params = { sha, checks: [{ name: 'ci/jenkins', by: 'account:jenkins' }] }
       return world.claim('checks.pass', slug, params)
     },
   },

@@ -17,7 +17,7 @@ export const gitlab: HostKind = {
   // A rebase at GitLab comes before the merge, and gives the merge request another head.
   merges: ['merge', 'squash', 'fast-forward', 'squash-merge'],
   runsChecks: true,
-  runBy: 'push',
+  runBy: 'gitlab-ci',
   tellsEarlierRuns: true,
   tellsReopening: false,
   hasReasons: false,
@@ -149,7 +149,7 @@ const checkTraps: readonly Row[] = [
     async play(world) {
       const { suite, checks, claim } = await checked(world)
       checks.run({ suite, name: 'lint', outcome: 'failure', mayFail: true })
-      return claim([{ name: 'lint', by: '.gitlab-ci.yml' }])
+      return claim([{ name: 'lint', by: 'workflow:.gitlab-ci.yml' }])
     },
   },
   {
@@ -159,7 +159,7 @@ const checkTraps: readonly Row[] = [
     async play(world) {
       const { suite, checks, claim } = await checked(world)
       checks.queue({ suite, name: 'deploy', isManual: true, mayFail: true })
-      return claim([{ name: 'deploy', by: 'push' }])
+      return claim([{ name: 'deploy', by: 'pipeline:push' }])
     },
   },
   {
@@ -205,7 +205,7 @@ const checkTraps: readonly Row[] = [
       checks.run({ suite, name: 'test' })
       const branch = 'refs/merge-requests/1/head'
       checks.run({ sha, branch, source: 'merge_request_event', name: 'test', outcome: 'failure' })
-      return claim([{ name: 'test', by: 'push' }])
+      return claim([{ name: 'test', by: 'pipeline:push' }])
     },
   },
   {
@@ -216,7 +216,7 @@ const checkTraps: readonly Row[] = [
       const { sha, suite, checks, claim } = await checked(world)
       checks.run({ suite, name: 'prepare' })
       checks.run({ suite: checks.suite({ sha, parent: suite }), name: 'unit' })
-      return claim([{ name: 'unit', by: 'parent_pipeline' }])
+      return claim([{ name: 'unit', by: 'pipeline:parent_pipeline' }])
     },
   },
   {
@@ -237,7 +237,7 @@ const checkTraps: readonly Row[] = [
     async play(world) {
       const { sha, checks, claim } = await checked(world)
       checks.post({ sha, context: 'scan', state: 'success', by: 'scan-bot' })
-      return claim([{ name: 'scan', by: 'scan-bot' }])
+      return claim([{ name: 'scan', by: 'account:scan-bot' }])
     },
   },
   {
@@ -247,7 +247,7 @@ const checkTraps: readonly Row[] = [
     async play(world) {
       const { sha, checks, claim } = await checked(world)
       checks.post({ sha, context: 'scan', state: 'success', by: 'agent' })
-      return claim([{ name: 'scan', by: 'scan-bot' }])
+      return claim([{ name: 'scan', by: 'account:scan-bot' }])
     },
   },
   {

@@ -40,6 +40,8 @@ export interface RepositoryQuery {
   /** `<owner>/<repo>`, with groups between them where the host nests them. */
   readonly repository: string
   readonly claimedAt: Instant
+  /** A log that is read back to here is whole: what came and went before is not what was claimed. By our clock. */
+  readonly windowFrom: Instant
   /** The end of the tolerance. */
   readonly inTimeUntil: Instant
   /** When this check began. */
@@ -65,7 +67,13 @@ export interface NumberQuery extends RepositoryQuery {
 export interface ChecksQuery extends RepositoryQuery {
   readonly sha: string
   /** What the claim names; without it, all that the host shows. */
-  readonly wanted?: readonly { readonly name: string; readonly by: string }[]
+  readonly wanted?: readonly WantedCheck[]
+}
+
+export interface WantedCheck {
+  readonly name: string
+  /** Identifiers as in `reporters.ts`, of which one must report it. */
+  readonly by: readonly string[]
 }
 
 export interface ReleaseQuery extends RepositoryQuery {
@@ -133,24 +141,34 @@ export interface PullRequest {
   isOnBase?(): Promise<boolean>
 }
 
-/** Undefined: the repository does not have the commit. */
 export interface FoundChecks extends FoundRepository {
+  /** Undefined: the repository does not have the commit. */
   readonly checks: readonly Check[] | undefined
   readonly mark?: Mark
+  /** Whoever may write can delete what reports them, and they go with it. */
+  readonly canBeDeleted?: boolean
+  /** Something runs that may still begin a check which is missing. */
+  readonly isGrowing?: boolean
+  /** Where the claim names none: when the host last heard of any check, by its own clock. */
+  readonly changedAt?: LogTime
+  /** Where the claim names none: who reported on the commit's parents. Asked only where all is green. */
+  reportersBefore?(): Promise<readonly string[]>
 }
 
 /** The latest run of a check. A check that two apps or workflows report under one name is two. */
 export interface Check {
   readonly name: string
-  /** What a claim can name as its source: the app, the file of the workflow, the account that posted it. */
+  /** Identifiers as in `reporters.ts`, the one for receipts first. */
   readonly by: readonly string[]
-  /** The host ran it by the repository's own definition, so that nobody can post its outcome. */
+  /** The host ran it by the repository's own definition. */
   readonly isRunByHost: boolean
   readonly outcome: 'passed' | 'failed' | 'pending' | 'skipped'
-  /** An earlier run of it passed; undefined where the host does not tell. */
+  /** An earlier run of it passed; undefined where the host keeps none of them. */
   readonly passedBefore?: boolean
   /** When it ended, by the host's own clock. */
   readonly endedAt?: LogTime
+  /** Nothing of it has changed since, by the host's own clock. */
+  readonly changedAt?: LogTime
 }
 
 export interface FoundRelease extends FoundRepository {

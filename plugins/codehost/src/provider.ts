@@ -26,6 +26,7 @@ export {
   type Release,
   type ReleaseQuery,
   type RepositoryQuery,
+  type WantedCheck,
 } from './code-host.ts'
 export { baseUrl, fitsClaim, hostName, Owners, withoutTrailingSlash } from './connection-options.ts'
 export { markOf, type Surroundings } from './forgetting.ts'

@@ -25,3 +25,12 @@ export function atLast({ notAfter }: LogTime): LogTime {
 export function shownTime({ notBefore, notAfter }: LogTime): string {
   return new Date(notBefore ?? notAfter).toISOString()
 }
+
+/** The latest of several, of which some may be missing. */
+export function latestOf(texts: readonly (string | null | undefined)[]): Required<LogTime> | undefined {
+  const times = texts.filter((text) => typeof text === 'string').map(logTime)
+  return times.reduce<Required<LogTime> | undefined>(
+    (latest, time) => (latest && latest.notAfter >= time.notAfter ? latest : time),
+    undefined,
+  )
+}

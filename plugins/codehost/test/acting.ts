@@ -21,6 +21,8 @@ export interface Row<F> {
   readonly name: string
   readonly found: Omit<F, keyof FoundRepository>
   readonly params?: JsonObject
+  /** The name under which it is claimed, where that is another one. */
+  readonly as?: string
   /** From the claim to this look; at once, when left out. */
   readonly afterMs?: number
   /** What earlier looks saw, and how long after the claim. */
@@ -33,11 +35,11 @@ export interface Seen {
   readonly differs?: readonly string[]
   readonly mark?: string
   readonly stays?: readonly object[]
-  readonly facts?: JsonObject
+  readonly facts?: Readonly<Record<string, unknown>>
 }
 
-/** Claimed at noon. @param reader the one that the action asks */
-export function acting<F>(action: string, reader: keyof Readers<unknown>, params: JsonObject) {
+/** Claimed at noon. @param reader the one that the action asks @param version of the profile; the newest, when left out */
+export function acting<F>(action: string, reader: keyof Readers<unknown>, params: JsonObject, version?: string) {
   let shown: unknown
   const provider = defineProvider<null>({
     connectionType: {
@@ -53,7 +55,9 @@ export function acting<F>(action: string, reader: keyof Readers<unknown>, params
     ownersOf: () => undefined,
     readers: { [reader]: async () => shown } as Readers<null>,
   })
-  const verifier = codeHostVerifiers([provider]).find(({ profile }) => profile.action === action)!
+  const verifier = codeHostVerifiers([provider]).find(
+    ({ profile }) => profile.action === action && (version ?? profile.version) === profile.version,
+  )!
 
   return async (t: Test, row: Row<F>) => {
     shown = { ...REPOSITORY, ...row.found }
@@ -64,7 +68,7 @@ export function acting<F>(action: string, reader: keyof Readers<unknown>, params
     }))
     const context = createContext({ now: () => now, previous })
     const claim = {
-      action,
+      action: row.as ?? action,
       target: 'acme/app',
       params: { ...params, ...row.params },
       claimedAt: NOON,

@@ -117,30 +117,30 @@ t.test('builds, and what they cost', async (t) => {
   checks.post({ sha, context: 'Lint @ lint', state: 'error' })
   t.equal(
     await requestsOf(async () => {
-      const seen = await lookAtChecks(named('Unit tests', 'unit'))
+      const seen = await lookAtChecks(named('Unit tests', 'key:unit'))
       t.match(seen, { kind: 'present', differs: [], facts: { passed: 1 } })
       t.notOk(seen.stays, 'whoever posts a build chooses its date')
     }),
     2,
   )
-  const both = { sha, checks: [...named('Unit tests', 'unit').checks, ...named('Lint', 'lint').checks] }
+  const both = { sha, checks: [...named('Unit tests', 'key:unit').checks, ...named('Lint', 'key:lint').checks] }
   t.match(await lookAtChecks(both), { kind: 'present', differs: ['checks'], facts: { passed: 1, skipped: 1 } })
-  t.match(await lookAtChecks(named('Deploy', 'deploy')), { kind: 'absent', facts: { missing: 1 } })
+  t.match(await lookAtChecks(named('Deploy', 'key:deploy')), { kind: 'absent', facts: { missing: 1 } })
   for (const [name, by] of [
-    ['Unit tests', 'jenkins'],
-    ['Unit tests', 'UNIT'],
-    ['Unit tests 2', 'unit'],
+    ['Unit tests', 'account:jenkins'],
+    ['Unit tests', 'key:UNIT'],
+    ['Unit tests 2', 'key:unit'],
   ] as const) {
     t.equal(await outcome(lookAtChecks(named(name, by))), 'forbidden', `${name} by ${by}`)
   }
   t.equal(await outcome(lookAtChecks({ sha })), 'unsupported_target')
   const fork = await standIn.fork(repository, 'mallory/app')
   fork.checks.post({ sha, context: 'Deploy @ deploy', state: 'success' })
-  t.equal(await outcome(lookAtChecks(named('Deploy', 'deploy'))), 'forbidden', 'of another repository')
-  const nowhere = { ...named('Unit tests', 'unit'), sha: 'e'.repeat(40) }
+  t.equal(await outcome(lookAtChecks(named('Deploy', 'key:deploy'))), 'forbidden', 'of another repository')
+  const nowhere = { ...named('Unit tests', 'key:unit'), sha: 'e'.repeat(40) }
   t.match(await lookAtChecks(nowhere), { kind: 'absent', mark: 'never_before', facts: { commit_found: false } })
   standIn.faults.inject({ fault: json({ key: 'unit', name: 'Unit tests', state: 'UNKNOWN' }), on: /builds/ })
-  t.equal(await outcome(lookAtChecks(named('Unit tests', 'unit'))), 'unavailable')
+  t.equal(await outcome(lookAtChecks(named('Unit tests', 'key:unit'))), 'unexpected_response')
 })
 
 t.test('a project of a person, and a name in capitals', async (t) => {
@@ -175,7 +175,7 @@ t.test('answers that are not those of what was asked', async (t) => {
   const older = () => lookAtPush(head, { branch: 'old' })
   const opens = () => lookAtOpen({ number })
   const merges = () => lookAtMerge({ number })
-  const builds = () => lookAtChecks({ sha: base, checks: [{ name: 'unit', by: 'unit' }] })
+  const builds = () => lookAtChecks({ sha: base, checks: [{ name: 'unit', by: 'key:unit' }] })
   for (const [on, body, expected, looking] of [
     [/repos\/app$/, { ...here, id: 0 }, 'unexpected_response', pushes],
     [/repos\/app$/, { ...here, slug: '..' }, 'unexpected_response', pushes],

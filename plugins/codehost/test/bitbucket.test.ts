@@ -125,15 +125,24 @@ t.test('a pull request that is not shown', async (t) => {
 })
 
 t.test('checks, and what they cost', async (t) => {
-  const { repository, base: sha, lookAtChecks, requestsOf } = await atBitbucket(t)
+  const { clock, repository, first, base: sha, lookAtChecks, requestsOf } = await atBitbucket(t)
   const { checks } = repository
   const named = (name: string, by: string) => ({ sha, checks: [{ name, by }] })
+  /** For a look two minutes after the claim: one a minute before saw so many green. */
+  const settled = (counted: number) => ({
+    previous: [
+      {
+        sentAt: NOON + MINUTE,
+        observation: { kind: 'absent' as const, facts: { settling: true, counted, passed: counted } },
+      },
+    ],
+  })
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { commit_found: true, passed: 0 } })
   checks.post({ sha, context: 'Unit tests @ unit', state: 'success' })
   t.match(await lookAtChecks({ sha }), { kind: 'absent', mark: 'may_have_been' }, 'posted by whomever')
   t.equal(
     await requestsOf(async () =>
-      t.match(await lookAtChecks(named('Unit tests', 'unit')), { kind: 'present', differs: [] }),
+      t.match(await lookAtChecks(named('Unit tests', 'key:unit')), { kind: 'present', differs: [] }),
     ),
     2,
   )
@@ -143,21 +152,30 @@ t.test('checks, and what they cost', async (t) => {
   checks.end(checks.rerun(run), 'success')
   const stays = [{ appeared: { notAfter: NOON } }]
   t.equal(await requestsOf(async () => t.match(await lookAtChecks(onMain), { kind: 'present', differs: [], stays })), 2)
+  clock.now = NOON + 2 * MINUTE
   t.equal(
     await requestsOf(async () =>
-      t.match(await lookAtChecks({ sha }), { kind: 'present', differs: [], facts: { passed: 2 } }),
+      t.match(await lookAtChecks({ sha }, settled(2)), {
+        kind: 'present',
+        differs: [],
+        facts: { passed: 2, reported_by: 'bitbucket-pipelines, key:unit' },
+      }),
     ),
-    3,
+    // The repository, statuses, pipelines; the commit, and the statuses of its parent.
+    5,
   )
+  checks.post({ sha: first, context: 'Scan @ scan', state: 'error' })
+  t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'may_have_been', facts: { awaited: 1 } })
   checks.start(checks.queue({ sha, name: 'default' }))
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { pending: 1 } })
   for (const [name, by] of [
-    ['Unit tests', 'ci-bot'],
-    ['Other tests', 'unit'],
+    ['Unit tests', 'account:ci-bot'],
+    ['Unit tests', 'key:other'],
+    ['Other tests', 'key:unit'],
   ] as const) {
     t.equal(await outcome(lookAtChecks(named(name, by))), 'forbidden', `${name} by ${by}`)
   }
-  t.match(await lookAtChecks(named('Other tests', 'other')), { kind: 'absent', facts: { missing: 1 } })
+  t.match(await lookAtChecks(named('Other tests', 'key:other')), { kind: 'absent', facts: { missing: 1 } })
   const nowhere = { sha: 'e'.repeat(40) }
   t.match(await lookAtChecks(nowhere), { kind: 'absent', mark: 'never_before', facts: { commit_found: false } })
   const runsNowhere = { ...onMain, ...nowhere }

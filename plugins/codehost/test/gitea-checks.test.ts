@@ -32,16 +32,41 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
   })
 }
 
-t.test('no name: whoever may write can have posted it all', async (t) => {
-  const { look, repository, base: sha } = await atGitea(t)
+/** For a look two minutes after the claim: one a minute before saw so many green. */
+const settled = (counted: number, passed = counted) => ({
+  previous: [
+    { sentAt: NOON + MINUTE, observation: { kind: 'absent', facts: { settling: true, counted, passed } } as const },
+  ],
+})
+
+t.test('no name: what the runner ran, when it is settled', async (t) => {
+  const { clock, look, repository, base: sha } = await atGitea(t)
   t.match(await look(ACTION, { sha }), { kind: 'absent', mark: undefined, facts: { passed: 0 } })
   repository.checks.run({ sha, name: 'build' })
-  repository.checks.post({ sha, context: 'lint', state: 'success', by: 'agent' })
-  t.match(await look(ACTION, { sha }), { kind: 'absent', mark: 'may_have_been', facts: { passed: 2 } })
+  const open = { kind: 'absent', mark: 'may_have_been', facts: { passed: 1, settling: true, under_way: true } }
+  t.match(await look(ACTION, { sha }), open)
+  clock.now = NOON + 2 * MINUTE
+  t.match(await look(ACTION, { sha }, settled(1)), {
+    kind: 'present',
+    differs: [],
+    stays: [{ appeared: { notAfter: NOON + 999 } }],
+    facts: { counted: 1, reported_by: 'gitea-actions' },
+  })
   repository.checks.post({ sha, context: 'scan', state: 'failure', by: 'agent' })
   t.match(await look(ACTION, { sha }), { kind: 'present', differs: ['sha'], mark: undefined, facts: { failed: 1 } })
   repository.checks.post({ sha, context: 'scan', state: 'success', by: 'other' })
   t.match(await look(ACTION, { sha }), { mark: 'may_have_been' }, 'the host shows the newest, by whomever')
+})
+
+t.test('no name: what accounts posted counts when they reported on a parent, too', async (t) => {
+  const { clock, look, repository, first, base: sha } = await atGitea(t)
+  repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
+  clock.now = NOON + 2 * MINUTE
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
+  repository.checks.post({ sha: first, context: 'ci', state: 'success', by: 'jenkins' })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'present', differs: [] })
+  repository.checks.post({ sha: first, context: 'scan', state: 'success', by: 'scanner' })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been', facts: { awaited: 1 } })
 })
 
 t.test('an account is named by its name or its id, and the newest of each counts', async (t) => {
@@ -49,17 +74,17 @@ t.test('an account is named by its name or its id, and the newest of each counts
   repository.checks.post({ sha, context: 'ci', state: 'failure', by: 'Jenkins' })
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'agent' })
   const by = (name: string) => look(ACTION, { sha, checks: [{ name: 'ci', by: name }] })
-  t.match(await by('jenkins'), { differs: ['checks'], mark: undefined })
-  t.match(await by('agent'), { differs: [] })
+  t.match(await by('account:jenkins'), { differs: ['checks'], mark: undefined })
+  t.match(await by('account:agent'), { differs: [] })
   t.match(await by('gitea-actions'), { kind: 'absent', facts: { missing: 1 } })
   const [{ creator }] = (await (await fetch(`${host.url}/repos/acme/app/statuses/${sha}`)).json()) as [
     { creator: { id: number } },
   ]
-  t.match(await by(String(creator.id)), { differs: [] })
+  t.match(await by(`account-id:${creator.id}`), { differs: [] })
   repository.checks.post({ sha, context: 'ci', state: 'pending', by: 'agent' })
-  t.match(await by('agent'), { kind: 'absent', mark: 'may_have_been', facts: { pending: 1 } })
+  t.match(await by('account:agent'), { kind: 'absent', mark: 'may_have_been', facts: { pending: 1 } })
   repository.checks.post({ sha, context: 'ci', state: 'error', by: 'agent' })
-  t.match(await by('agent'), { differs: ['checks'], mark: 'may_have_been' })
+  t.match(await by('account:agent'), { differs: ['checks'], mark: 'may_have_been' })
 })
 
 t.test("an account that took the runner's name is not the runner", async (t) => {
@@ -71,11 +96,11 @@ t.test("an account that took the runner's name is not the runner", async (t) => 
 t.test('what an account posted that is gone cannot be told', async (t) => {
   const { look, repository, base: sha, ways } = await atGitea(t)
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
-  const checks = [{ name: 'ci', by: 'jenkins' }]
+  const checks = [{ name: 'ci', by: 'account:jenkins' }]
   t.match(await look(ACTION, { sha, checks }), { differs: [] })
   ways.deleted.add('jenkins')
   t.equal(await outcome(look(ACTION, { sha, checks })), 'forbidden')
-  t.match(await look(ACTION, { sha, checks: [{ name: 'other', by: 'jenkins' }] }), {
+  t.match(await look(ACTION, { sha, checks: [{ name: 'other', by: 'account:jenkins' }] }), {
     kind: 'absent',
     facts: { missing: 1 },
   })
@@ -152,6 +177,11 @@ t.test('answers in other shapes, of another commit, and pages that go round', as
   t.equal(await seen([{ ...entry, creator: 'me' }]), 'unexpected_response')
   t.equal(await seen({}), 'unexpected_response')
   t.equal(await seen([entry]), 'unexpected_response', 'the same page again and again')
+  const named = [{ name: 'ci', by: 'account:ci' }]
+  host.faults.inject({ fault: json([{ ...entry, id: 99, context: 'odd', status: 'great' }, entry]), on: /page=1/ })
+  host.faults.inject({ fault: json([]), on: /page=2/ })
+  t.equal(await outcome(look(ACTION, { sha, checks: named })), 'as claimed', 'one that the claim does not name')
+  host.faults.clear()
   host.faults.inject({ fault: json({ sha: first }), on: /git\/commits/ })
   t.equal(await outcome(look(ACTION, { sha })), 'unexpected_response')
 })
@@ -166,6 +196,6 @@ t.test('a warning is neither', async (t) => {
   clock.now = NOON + MINUTE
   host.faults.inject({ fault: json([{ ...entry, status: 'warning' }]), on: /page=1/ })
   host.faults.inject({ fault: json([]), on: /page=2/ })
-  const seen = await look(ACTION, { sha, checks: [{ name: 'ci', by: 'ci' }] })
+  const seen = await look(ACTION, { sha, checks: [{ name: 'ci', by: 'account:ci' }] })
   t.match(seen, { differs: ['checks'], mark: 'may_have_been', facts: { skipped: 1 } })
 })

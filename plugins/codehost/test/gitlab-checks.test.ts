@@ -17,6 +17,13 @@ const green = ({ look }: AtGitLab, sha: string, checks?: readonly Named[]) =>
     { previous: [{ sentAt: NOON + 1000, observation: { kind: 'absent', facts: {} } }] },
   )
 
+/** Two minutes later, when a look a minute before saw so many green. */
+const settled = ({ look, clock }: AtGitLab, sha: string, counted: number, passed = counted) => {
+  const at = Math.max(clock.now, NOON + 10 * MINUTE) + 2 * MINUTE
+  const observation = { kind: 'absent', facts: { settling: true, counted, passed } } as const
+  return look(CHECKS, { sha }, { at, previous: [{ sentAt: at - MINUTE, observation }] })
+}
+
 t.test('one pipeline', async (t) => {
   const world = await atGitLab(t)
   const { repository, base, requestsOf, settings } = world
@@ -25,11 +32,13 @@ t.test('one pipeline', async (t) => {
   repository.checks.run({ suite, name: 'test 1/2', at: NOON + 2 * MINUTE })
   const stays = [{ appeared: { notAfter: NOON + 2 * MINUTE } }]
   const all = await requestsOf(async () => {
-    t.match(await green(world, base), { kind: 'present', differs: [], stays, facts: { passed: 2, failed: 0 } })
+    const facts = { passed: 2, failed: 0, reported_by: 'gitlab-ci' }
+    t.match(await settled(world, base, 2), { kind: 'present', differs: [], stays, facts })
   })
-  t.equal(all.length, 4)
+  // The project, pipelines, jobs, child pipelines, statuses; the commit, and the pipelines of its parent.
+  t.equal(all.length, 7)
   const named = await requestsOf(async () => {
-    const one = await green(world, base, [{ name: 'test 1/2', by: 'push' }])
+    const one = await green(world, base, [{ name: 'test 1/2', by: 'pipeline:push' }])
     t.match(one, { kind: 'present', differs: [], stays, facts: { passed: 1, missing: 0 } })
   })
   t.strictSame(named, [
@@ -37,12 +46,12 @@ t.test('one pipeline', async (t) => {
     `/pipelines?sha=${base}&order_by=id&sort=desc&per_page=100&page=1`,
     `/pipelines/${suite}/jobs?include_retried=true&per_page=50&page=1`,
   ])
-  for (const by of ['gitlab-ci', '.gitlab-ci.yml', 'PUSH']) {
+  for (const by of ['gitlab-ci', 'workflow:.gitlab-ci.yml', 'pipeline:PUSH']) {
     t.match(await green(world, base, [{ name: 'build', by }]), { kind: 'present', differs: [] }, by)
   }
   settings.configPath = 'ci/all.yml'
-  t.match(await green(world, base, [{ name: 'build', by: 'ci/all.yml' }]), { kind: 'present', differs: [] })
-  const other = await green(world, base, [{ name: 'build', by: '.gitlab-ci.yml' }])
+  t.match(await green(world, base, [{ name: 'build', by: 'workflow:ci/all.yml' }]), { kind: 'present', differs: [] })
+  const other = await green(world, base, [{ name: 'build', by: 'workflow:.gitlab-ci.yml' }])
   t.match(other, { kind: 'absent', mark: undefined, facts: { missing: 1 } })
 })
 
@@ -53,20 +62,23 @@ t.test('what a pipeline forgives, a claim that names it does not', async (t) => 
   repository.checks.run({ suite, name: 'test' })
   repository.checks.run({ suite, name: 'lint', outcome: 'failure', mayFail: true })
   repository.checks.queue({ suite, name: 'deploy', isManual: true, mayFail: true })
-  t.match(await green(world, base), { kind: 'present', differs: [], facts: { passed: 1, skipped: 2 } })
-  t.match(await green(world, base, [{ name: 'lint', by: 'push' }]), { differs: ['checks'], facts: { failed: 1 } })
-  const deploy = await green(world, base, [{ name: 'deploy', by: 'push' }])
+  t.match(await settled(world, base, 3, 1), { kind: 'present', differs: [], facts: { passed: 1, skipped: 2 } })
+  t.match(await green(world, base, [{ name: 'lint', by: 'pipeline:push' }]), {
+    differs: ['checks'],
+    facts: { failed: 1 },
+  })
+  const deploy = await green(world, base, [{ name: 'deploy', by: 'pipeline:push' }])
   t.match(deploy, { kind: 'absent', mark: undefined, facts: { pending: 1 } })
   repository.checks.queue({ suite, name: 'approve', isManual: true })
   t.match(await green(world, base), { kind: 'absent', facts: { pending: 1 } }, 'it blocks the pipeline')
   repository.checks.run({ suite, name: 'stopped', outcome: 'cancelled' })
-  t.match(await green(world, base, [{ name: 'stopped', by: 'push' }]), { differs: ['checks'] })
+  t.match(await green(world, base, [{ name: 'stopped', by: 'pipeline:push' }]), { differs: ['checks'] })
 })
 
 t.test('failed, run again, passed before', async (t) => {
   const world = await atGitLab(t)
   const { repository, base } = world
-  const test = { name: 'test', by: 'push' }
+  const test = { name: 'test', by: 'pipeline:push' }
   const failed = repository.checks.run({ sha: base, name: 'test', outcome: 'failure' })
   t.match(await green(world, base), { kind: 'present', differs: ['sha'], mark: undefined, facts: { failed: 1 } })
   t.match(await green(world, base, [test]), { differs: ['checks'], mark: undefined })
@@ -85,8 +97,11 @@ t.test('several pipelines of a commit', async (t) => {
   // Started by hand, with whatever variables: it replaces nothing, and blames nobody.
   repository.checks.run({ sha: base, name: 'test', source: 'web' })
   t.match(await green(world, base), { differs: ['sha'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
-  t.match(await green(world, base, [{ name: 'test', by: 'web' }]), { differs: [] })
-  t.match(await green(world, base, [{ name: 'test', by: 'push' }]), { differs: ['checks'], mark: 'may_have_been' })
+  t.match(await green(world, base, [{ name: 'test', by: 'pipeline:web' }]), { differs: [] })
+  t.match(await green(world, base, [{ name: 'test', by: 'pipeline:push' }]), {
+    differs: ['checks'],
+    mark: 'may_have_been',
+  })
   // The newest of one source on one branch counts; older ones are read where it has not passed.
   const sha = await repository.commit({ parents: [base] })
   await repository.push('main', sha)
@@ -94,7 +109,7 @@ t.test('several pipelines of a commit', async (t) => {
     repository.checks.run({ sha, name, source: 'schedule', outcome, at: NOON + at * MINUTE })
   night(1, 'test', 'success')
   night(2)
-  const nightly = [{ name: 'test', by: 'schedule' }]
+  const nightly = [{ name: 'test', by: 'pipeline:schedule' }]
   t.match(await green(world, sha, nightly), { differs: ['checks'], mark: 'may_have_been' })
   for (let i = 3; i < 14; i++) night(i)
   t.match(await green(world, sha, nightly), { differs: ['checks'], mark: 'may_have_been' }, 'older than what is read')
@@ -107,9 +122,9 @@ t.test('several pipelines of a commit', async (t) => {
   repository.checks.run({ sha: last, name: 'audit', outcome: 'failure', at: NOON })
   repository.checks.run({ sha: last, name: 'test', at: NOON + MINUTE })
   t.match(await green(world, last), { differs: ['sha'], mark: 'may_have_been', facts: { passed: 1, failed: 1 } })
-  t.match(await green(world, last, [{ name: 'audit', by: 'push' }]), { differs: ['checks'], mark: undefined })
+  t.match(await green(world, last, [{ name: 'audit', by: 'pipeline:push' }]), { differs: ['checks'], mark: undefined })
   for (let i = 2; i < 13; i++) repository.checks.run({ sha: last, name: 'test', at: NOON + i * MINUTE })
-  t.equal(await outcome(green(world, last, [{ name: 'audit', by: 'push' }])), 'too_large', 'it is not read')
+  t.equal(await outcome(green(world, last, [{ name: 'audit', by: 'pipeline:push' }])), 'too_large', 'it is not read')
 })
 
 t.test('on two branches, and for a merge request', async (t) => {
@@ -124,8 +139,8 @@ t.test('on two branches, and for a merge request', async (t) => {
     outcome: 'failure',
   })
   t.match(await green(world, base), { differs: ['sha'], mark: undefined, facts: { passed: 1, failed: 1 } })
-  t.match(await green(world, base, [{ name: 'test', by: 'push' }]), { differs: [] })
-  t.match(await green(world, base, [{ name: 'test', by: 'merge_request_event' }]), {
+  t.match(await green(world, base, [{ name: 'test', by: 'pipeline:push' }]), { differs: [] })
+  t.match(await green(world, base, [{ name: 'test', by: 'pipeline:merge_request_event' }]), {
     differs: ['checks'],
     mark: undefined,
   })
@@ -138,9 +153,12 @@ t.test('child pipelines', async (t) => {
   repository.checks.run({ suite: parent, name: 'prepare' })
   const child = repository.checks.suite({ sha: base, parent })
   const unit = repository.checks.run({ suite: child, name: 'unit' })
-  t.match(await green(world, base), { kind: 'present', differs: [], facts: { passed: 2 } })
-  t.match(await green(world, base, [{ name: 'unit', by: 'parent_pipeline' }]), { kind: 'present', differs: [] })
-  t.match(await green(world, base, [{ name: 'start-child', by: 'push' }]), { kind: 'present', differs: [] })
+  t.match(await settled(world, base, 2), { kind: 'present', differs: [], facts: { passed: 2 } })
+  t.match(await green(world, base, [{ name: 'unit', by: 'pipeline:parent_pipeline' }]), {
+    kind: 'present',
+    differs: [],
+  })
+  t.match(await green(world, base, [{ name: 'start-child', by: 'pipeline:push' }]), { kind: 'present', differs: [] })
   repository.checks.end(repository.checks.rerun(unit), 'failure')
   t.match(await green(world, base), { differs: ['sha'], mark: 'may_have_been' }, 'its parent may forgive it')
 })
@@ -150,9 +168,9 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   const { repository, base, push } = world
   repository.checks.post({ sha: base, context: 'sonar', state: 'success', by: 'sonar-bot' })
   t.match(await green(world, base), { kind: 'absent', mark: 'may_have_been' }, 'no job ran')
-  const sonar = [{ name: 'sonar', by: 'sonar-bot' }]
+  const sonar = [{ name: 'sonar', by: 'account:sonar-bot' }]
   t.match(await green(world, base, sonar), { kind: 'present', differs: [], stays: undefined })
-  t.match(await green(world, base, [{ name: 'sonar', by: 'agent' }]), { kind: 'absent', facts: { missing: 1 } })
+  t.match(await green(world, base, [{ name: 'sonar', by: 'account:agent' }]), { kind: 'absent', facts: { missing: 1 } })
   repository.checks.post({ sha: base, context: 'sonar', state: 'failure', by: 'sonar-bot' })
   t.match(await green(world, base, sonar), { differs: ['checks'], mark: 'may_have_been' })
 
@@ -162,15 +180,24 @@ t.test('posted statuses prove nothing but that somebody posted them', async (t) 
   repository.checks.run({ sha, name: 'test', outcome: 'skipped' })
   repository.checks.post({ sha, context: 'test', state: 'success', by: 'somebody' })
   t.match(await green(world, sha), { kind: 'absent', mark: 'may_have_been' })
-  t.match(await green(world, sha, [{ name: 'test', by: 'push' }]), { differs: ['checks'], facts: { skipped: 1 } })
+  t.match(await green(world, sha, [{ name: 'test', by: 'pipeline:push' }]), {
+    differs: ['checks'],
+    facts: { skipped: 1 },
+  })
   // The account that started the job did not post it.
-  t.match(await green(world, sha, [{ name: 'test', by: 'agent' }]), { kind: 'absent', facts: { missing: 1 } })
-  t.match(await green(world, sha, [{ name: 'test', by: 'somebody' }]), { kind: 'present', differs: [] })
+  t.match(await green(world, sha, [{ name: 'test', by: 'account:agent' }]), { kind: 'absent', facts: { missing: 1 } })
+  t.match(await green(world, sha, [{ name: 'test', by: 'account:somebody' }]), { kind: 'present', differs: [] })
 
   // One that failed spoils the rest.
   repository.checks.run({ sha: await tipAfter(world, sha), name: 'test' })
   const tip = repository.asOf().tip('main')!
-  t.match(await green(world, tip), { kind: 'present', differs: [] })
+  t.match(await settled(world, tip, 1), { kind: 'absent', mark: 'may_have_been', facts: { awaited: 1 } })
+  repository.checks.post({ sha: tip, context: 'test', state: 'success', by: 'somebody' })
+  t.match(await settled(world, tip, 2), {
+    kind: 'present',
+    differs: [],
+    facts: { reported_by: /^account-id:\d+, gitlab-ci$/ },
+  })
   repository.checks.post({ sha: tip, context: 'scan', state: 'failure' })
   t.match(await green(world, tip), { differs: ['sha'] })
 })

@@ -23,7 +23,7 @@ async function setUp(t: Test) {
   const params: Record<string, JsonObject> = {
     'codehost.commit.push': { sha, branch: 'main' },
     'codehost.pull_request.merge': { number },
-    'codehost.checks.pass': { sha, checks: [{ name: 'test', by: 'push' }] },
+    'codehost.checks.pass': { sha, checks: [{ name: 'test', by: 'gitlab-ci' }] },
     'codehost.release.publish': { tag: 'v1' },
     'codehost.issue.close': { number: 1 },
   }
@@ -186,7 +186,7 @@ t.test('a public project without a token', async (t) => {
   t.match(await lookAt('codehost.issue.close', { number: 1 }, given), { kind: 'present', differs: [] })
   t.equal(await outcome(lookAt('codehost.issue.close', { number: 9 }, given)), 'forbidden', 'it may be confidential')
   repository.checks.post({ sha: base, context: 'scan', state: 'success', by: 'bot' })
-  const checks = [{ name: 'scan', by: 'bot' }]
+  const checks = [{ name: 'scan', by: 'account:bot' }]
   t.equal(await outcome(lookAt('codehost.checks.pass', { sha: base, checks }, given)), 'unauthorized')
 })
 

@@ -11,6 +11,7 @@ import {
   type Static,
   type TSchema,
   type Verifier,
+  windowStart,
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
@@ -98,11 +99,19 @@ export function defineAction<
 }
 
 function repositoryQuery(
-  { toleranceMs }: Pick<ActionProfile, 'toleranceMs'>,
-  { target, claimedAt }: Pick<Claim, 'target' | 'claimedAt'>,
+  { toleranceMs, removedWithinMs }: Pick<ActionProfile, 'toleranceMs' | 'removedWithinMs'>,
+  claim: Pick<Claim, 'target' | 'claimedAt' | 'submittedAt'>,
   { previous, now }: CheckContext,
 ): RepositoryQuery {
-  return { repository: target, claimedAt, inTimeUntil: claimedAt + toleranceMs, sentAt: now(), previous }
+  const { target, claimedAt } = claim
+  return {
+    repository: target,
+    claimedAt,
+    windowFrom: windowStart(claim, removedWithinMs),
+    inTimeUntil: claimedAt + toleranceMs,
+    sentAt: now(),
+    previous,
+  }
 }
 
 function answersTo({ names }: PublicHost, name: unknown): boolean {

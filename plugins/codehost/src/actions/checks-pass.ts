@@ -1,23 +1,47 @@
 /**
  * The action `codehost.checks.pass`: the checks of a commit passed. A name alone proves little: whoever may write can post a green status
- * under any name. So a claim names each check and who reports it; of a claim that names none, only what the host ran itself counts.
+ * under any name. So a claim names each check and who reports it, and the receipt says who did. Of a claim that names none, all that the host
+ * shows counts, when it is settled: that nothing is red yet does not mean that all passed.
  */
-import { type ActionProfile, isLateLook, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { Check, FoundChecks, RepositoryQuery } from '../code-host.ts'
+import { type ActionProfile, type Claim, type Observation, type Static, Type } from '@claimcheck/core/plugin'
+import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-host.ts'
+import { isNamed } from '../reporters.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { ClaimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
+import { reportedBy, reportedByFact } from './reported-by.ts'
+import { type Unsettled, unsettled } from './settled.ts'
 
 const HOUR_MS = 60 * MINUTE_MS
+
+// What follows the kind has no control character, and identifies one app, account, file or key.
+const BY_PATTERN = [
+  '^(?:github-actions|gitlab-ci|gitea-actions|forgejo-actions|bitbucket-pipelines',
+  'app:[A-Za-z0-9][A-Za-z0-9-]{0,99}',
+  'app-id:[0-9]{1,15}',
+  'account:[A-Za-z0-9_.\\[\\]-]{1,255}',
+  'account-id:[0-9]{1,15}',
+  'workflow:[^\\u0000-\\u001f]{1,240}',
+  'pipeline:[a-z_]{1,64}',
+  'key:[^\\u0000-\\u001f]{1,240})$',
+].join('|')
 
 const ClaimedCheck = Type.Object(
   {
     name: Type.String({ title: 'Name', minLength: 1, maxLength: 255, description: 'As the host shows it.' }),
     by: Type.String({
       title: 'Reported by',
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'Who reports it: an app (`github-actions`), the file of a workflow (`.github/workflows/ci.yml`), or an account.',
+      pattern: BY_PATTERN,
+      'x-pattern-help':
+        'write `github-actions` for a job of a workflow at GitHub, or `app:NAME`, `app-id:NUMBER`, `account:NAME`, `account-id:NUMBER` or `workflow:FILE`',
+      maxLength: 261,
+      description: [
+        'Who reports it.',
+        "Jobs of the host's own runs, and nothing that is posted: `github-actions`, `gitlab-ci`, `bitbucket-pipelines`; `gitea-actions` or `forgejo-actions`, which also has what jobs post as statuses.",
+        'Jobs of one file: `workflow:.github/workflows/ci.yml`; at GitLab also of pipelines that one thing starts: `pipeline:push`.',
+        'An app at GitHub: `app:jenkins`, or its number, `app-id:15368`.',
+        'An account that posts statuses: `account:octocat`, or its number, `account-id:583231`.',
+        'A status at Bitbucket, which does not tell who posted it: `key:unit`.',
+      ].join(' '),
     }),
   },
   { additionalProperties: false },
@@ -32,7 +56,7 @@ const Params = Type.Object(
         minItems: 1,
         maxItems: 50,
         description:
-          'The checks that passed. When left out: all that the host shows, of which it must have run at least one itself.',
+          'The checks that passed. When left out: all that the host shows, once nothing is pending, nothing has changed for a minute, and those who reported on the parent commits have reported on this one.',
         examples: [[{ name: 'build', by: 'github-actions' }]],
       }),
     ),
@@ -40,18 +64,31 @@ const Params = Type.Object(
   },
   { additionalProperties: false },
 )
+type Params = Static<typeof Params>
 
-const count = (title: string, description: string) => Type.Optional(Type.Integer({ title, minimum: 0, description }))
+export const count = (title: string, description: string) =>
+  Type.Optional(Type.Integer({ title, minimum: 0, description }))
+const flag = (title: string, description: string) => Type.Optional(Type.Literal(true, { title, description }))
+
+/** Of version 1, too. */
+export const countFacts = {
+  commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
+  passed: count('Passed', 'How many of the checks that count have passed.'),
+  failed: count('Failed', 'How many of them have failed.'),
+  pending: count('Pending', 'How many of them have not ended.'),
+  skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
+  missing: count('Missing', 'How many of the claimed checks the host does not show.'),
+}
 
 const Facts = Type.Object(
   {
     ...repositoryFacts,
-    commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
-    passed: count('Passed', 'How many of the checks that count have passed.'),
-    failed: count('Failed', 'How many of them have failed.'),
-    pending: count('Pending', 'How many of them have not ended.'),
-    skipped: count('Skipped', 'How many of them were skipped, or ended without a result. They have not passed.'),
-    missing: count('Missing', 'How many of the claimed checks the host does not show.'),
+    ...countFacts,
+    counted: count('Counted', 'How many checks and statuses count.'),
+    reported_by: reportedByFact,
+    under_way: flag('Under way', 'More may come soon: something runs, or what is green is not settled.'),
+    settling: flag('Not settled', 'All that was there had passed, and it was too early to call it all.'),
+    awaited: count('Awaited', 'How many of those who reported on the parent commits have not reported on this one.'),
   },
   { additionalProperties: false },
 )
@@ -59,8 +96,10 @@ type Facts = Static<typeof Facts>
 
 export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.checks.pass',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
+  underWay: 'under_way',
+  shows: { commit_found: true, failed: 0, pending: 0, missing: 0 },
   summary: 'The named checks of a commit passed.',
   words: {
     title: 'Passing of checks',
@@ -79,6 +118,10 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       repository: 'The destination calls the repository {repository}.',
       commit_found: { false: 'The repository does not have the commit.' },
       passed: 'Passed: {passed}. Failed: {failed}. Pending: {pending}. Skipped: {skipped}. Missing: {missing}.',
+      reported_by:
+        'Reported by {reported_by}. Whoever may write to the repository can post a status or a check; nobody can post a job of the host itself.',
+      settling: { true: 'All that was there had passed, and it was too early to call it all: more could still come.' },
+      awaited: '{awaited} of those who reported on the parent commits had not reported on this one.',
     },
     found: { target: 'repository' },
   },
@@ -96,74 +139,129 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   },
 }
 
-type Params = Static<typeof Params>
-
 export const checksPass = defineAction({
   profile: checksPassProfile,
   reader: ({ checks }) => checks,
-  query: ({ sha, checks }, query) => ({ ...query, sha, ...(checks === undefined ? {} : { wanted: checks }) }),
-  observe: (found, { params }, query) => observed(found, params, query),
+  query: ({ sha, checks }, query) => ({ ...query, sha, ...(checks === undefined ? {} : { wanted: wantedOf(checks) }) }),
+  observe: observed,
 })
 
-/** Passing is no state that stays: a check that passed may have been run again. So what is not green now is blamed only where no earlier run was. */
-function observed(found: FoundChecks, { checks: wanted }: Params, query: RepositoryQuery): Observation<Facts> {
-  const { checks, mark, ageMs } = found
+function wantedOf(checks: NonNullable<Params['checks']>): WantedCheck[] {
+  return checks.map(({ name, by }) => ({ name, by: [by] }))
+}
+
+async function observed(
+  found: FoundChecks,
+  claim: Pick<Claim<Params>, 'action' | 'params'>,
+  query: RepositoryQuery,
+): Promise<Observation<Facts>> {
+  const { checks, mark, ageMs, isGrowing = false } = found
   const aged = ageMs === undefined ? {} : { ageMs }
   if (checks === undefined) {
     const facts = { ...repositoryFactsOf(found), commit_found: false }
     return { kind: 'absent', facts, ...aged, ...(mark === undefined ? {} : { mark }) }
   }
+  const wanted = claim.params.checks && wantedOf(claim.params.checks)
   const groups = wanted?.map((one) => checks.filter((check) => isNamed(check, one))) ?? [checks]
   const counted = [...new Set(groups.flat())]
-  const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome)
+  const having = (outcome: Check['outcome']) => counted.filter((check) => check.outcome === outcome).length
   const missing = wanted ? groups.filter((group) => group.length === 0).length : 0
+  const pending = having('pending')
   const facts: Facts = {
     ...repositoryFactsOf(found),
     commit_found: true,
-    passed: having('passed').length,
-    failed: having('failed').length,
-    pending: having('pending').length,
-    skipped: having('skipped').length,
+    passed: having('passed'),
+    failed: having('failed'),
+    pending,
+    skipped: having('skipped'),
     missing,
+    counted: counted.length,
+    ...reportedBy(counted),
+    ...(pending > 0 || (missing > 0 && isGrowing) ? { under_way: true as const } : {}),
   }
   // Of all that the host shows, what it skips does not count against the rest. A skipped check that the claim names has not passed.
-  const isGreen = (check: Check) => check.outcome === 'passed' || (!wanted && check.outcome === 'skipped')
+  const isGreen = ({ outcome }: Check) => outcome === 'passed' || (!wanted && outcome === 'skipped')
   const red = counted.filter((check) => !isGreen(check))
-  if (!wanted && red.length === 0 && !counted.some((check) => check.isRunByHost && check.outcome === 'passed')) {
-    // All that is green may have been posted by the agent itself. There may be nothing yet, too.
-    return {
-      kind: 'absent',
-      facts,
-      ...aged,
-      ...(counted.length > 0 || isLateLook(query) ? { mark: 'may_have_been' as const } : {}),
-    }
+
+  if (missing > 0 || red.length > 0) {
+    const history = historyOf(red, { missing, isNamed: wanted !== undefined }, found, query)
+    const told = { facts, ...aged, ...history }
+    return missing === 0 && pending === 0
+      ? { kind: 'present', differs: [wanted ? 'checks' : 'sha'], ...told }
+      : { kind: 'absent', ...told }
   }
-  if (missing === 0 && red.length === 0) return { kind: 'present', differs: [], facts, ...aged, ...endedAt(counted) }
-  // Whoever may write can delete the runs of a workflow, and their checks go with them.
-  const mayHaveGone = missing > 0 && (isLateLook(query) || hadMore(query, missing))
-  // All of them passed at one time only if each of them did. Where the claim names none, one that failed may be newer than the claim.
-  const mayHavePassed =
-    red.length > 0 &&
-    (red.every(({ passedBefore }) => passedBefore ?? isLateLook(query)) || (!wanted && isLateLook(query)))
-  const marked = mayHavePassed || mayHaveGone ? { mark: 'may_have_been' as const } : {}
-  const hasEnded = missing === 0 && having('pending').length === 0
-  return hasEnded
-    ? { kind: 'present', differs: [wanted ? 'checks' : 'sha'], facts, ...aged, ...marked }
-    : { kind: 'absent', facts, ...aged, ...marked }
+  // There may be nothing yet.
+  if (facts.passed === 0) {
+    const history = counted.length > 0 ? MAY_HAVE_BEEN : historyOf([], { missing, isNamed: false }, found, query)
+    return { kind: 'absent', facts, ...aged, ...history }
+  }
+
+  const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
+  const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
+  if (open || isTooLate(claim, passed, query)) {
+    return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, ...MAY_HAVE_BEEN }
+  }
+  return { kind: 'present', differs: [], facts, ...aged, ...(passed ? { stays: [{ appeared: passed }] } : {}) }
 }
 
-/** An earlier read shows some of the checks that are missing now. */
-function hadMore({ previous }: RepositoryQuery, missing: number): boolean {
-  return previous.some(({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing)
+const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
+
+function factsOf(open: Unsettled | undefined): Partial<Facts> {
+  if (!open) return {}
+  const { awaited, isUnderWay } = open
+  return {
+    settling: true,
+    ...(isUnderWay ? { under_way: true } : {}),
+    ...(awaited > 0 ? { awaited } : {}),
+  }
 }
 
-function isNamed({ name, by }: Check, wanted: { readonly name: string; readonly by: string }): boolean {
-  return name === wanted.name && by.some((one) => one.toLowerCase() === wanted.by.toLowerCase())
+/**
+ * What the host's lists of all runs tell of a claim that is not green. All passed at one time only if each did: one that never passed, or has
+ * been red since before the window, tells that they did not. Two things leave no trace in the lists: a run that was deleted, and, where the
+ * claim names none, that a red one is newer than the claim. Looks from the claim on leave no room for either.
+ */
+function historyOf(
+  red: readonly Check[],
+  { missing, isNamed }: { readonly missing: number; readonly isNamed: boolean },
+  { canBeDeleted = false, clockBehindMs }: FoundChecks,
+  { previous, claimedAt, windowFrom, sentAt }: RepositoryQuery,
+): Pick<Observation, 'mark' | 'stays'> {
+  const hadMore = previous.some(
+    ({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing,
+  )
+  if (hadMore) return MAY_HAVE_BEEN
+  const isWatched = (previous[0]?.sentAt ?? sentAt) - claimedAt <= WATCHED_MS
+  const isOld = ({ changedAt }: Check) =>
+    clockBehindMs !== undefined && changedAt !== undefined && changedAt.notAfter + clockBehindMs < windowFrom
+  // A job is seldom run again in its place, where its host tells nothing of that.
+  const neverPassed = red.some(
+    ({ passedBefore, isRunByHost }) =>
+      passedBefore === false || (passedBefore === undefined && isRunByHost && isWatched),
+  )
+  const wasNeverThere = isNamed
+    ? neverPassed || (missing > 0 && (isWatched || !canBeDeleted))
+    : isWatched && (neverPassed || red.length === 0)
+  if (wasNeverThere || red.some(isOld)) return LOG_WITHOUT_IT
+  return red.length > 0 && red.every(({ passedBefore }) => passedBefore === true) ? MAY_HAVE_BEEN : {}
 }
+
+/** From the claim to the first look. Milliseconds. */
+const WATCHED_MS = 10_000
+
+const LOG_WITHOUT_IT = { stays: [] } as const
 
 /** When the last of them ended, where the host tells it of each. An earlier run may have passed before: it bounds from above only. */
-function endedAt(checks: readonly Check[]): Pick<Observation, 'stays'> {
+function endedAt(checks: readonly Check[]): { readonly notAfter: number } | undefined {
   const ends = checks.flatMap(({ endedAt }) => endedAt ?? [])
-  if (ends.length < checks.length || ends.length === 0) return {}
-  return { stays: [{ appeared: { notAfter: Math.max(...ends.map(({ notAfter }) => notAfter)) } }] }
+  return ends.length < checks.length ? undefined : { notAfter: Math.max(...ends.map(({ notAfter }) => notAfter)) }
+}
+
+/** Under its other name the action has no verdict `late`: what passes after the tolerance is not told from what passed in it. */
+function isTooLate(
+  { action }: Pick<Claim, 'action'>,
+  passed: { readonly notAfter: number } | undefined,
+  { sentAt, inTimeUntil }: RepositoryQuery,
+): boolean {
+  return action !== checksPassProfile.action && sentAt > inTimeUntil && !(passed && passed.notAfter <= inTimeUntil)
 }

@@ -2,6 +2,7 @@
 import type { Verifier } from '@claimcheck/core/plugin'
 import type { Action, CodeHosts } from './action.ts'
 import { checksPass } from './checks-pass.ts'
+import { checksPassV1 } from './checks-pass-v1.ts'
 import { commitPush } from './commit-push.ts'
 import { commitPushV1 } from './commit-push-v1.ts'
 import { commitPushV2 } from './commit-push-v2.ts'
@@ -17,6 +18,7 @@ const ACTIONS: readonly Action[] = [
   pullRequestOpen,
   pullRequestMerge,
   checksPass,
+  checksPassV1,
   releasePublish,
   issueClose,
 ]

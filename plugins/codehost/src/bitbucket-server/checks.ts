@@ -3,13 +3,12 @@
  * with any date, and nothing tells who did: what is found says no more than that.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
-
-type Wanted = NonNullable<ChecksQuery['wanted']>[number]
 
 export async function findChecks(
   access: ServerAccess,
@@ -22,7 +21,7 @@ export async function findChecks(
   const repository = openRepository(access, slug, context)
   const found = { ...(await repository.show()), ageMs: AGE_MS }
   const checks: Check[] = []
-  for (const key of new Set(wanted.map(({ by }) => by))) {
+  for (const key of new Set(wanted.flatMap(keysOf))) {
     const build = await context.cache.share(`bitbucket-server ${slug} build ${sha} ${key}`, () =>
       readBuild(repository, sha, key),
     )
@@ -31,14 +30,14 @@ export async function findChecks(
   const missing = wanted.filter((one) => !checks.some((check) => isNamed(check, one)))
   if (missing.length === 0) return { ...found, checks }
   // A build with the claimed key and another name has replaced what was there.
-  if (missing.some(({ by }) => checks.some((check) => check.by.includes(by)))) {
+  if (missing.some((one) => checks.some(({ by }) => keysOf(one).some((key) => by.includes(keyed(key)))))) {
     throw new DestinationError('forbidden')
   }
   if (!(await repository.isKnown(sha))) {
     return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), undefined) }
   }
   await refuseUntold(missing, sha, repository)
-  return { ...found, checks }
+  return { ...found, checks, canBeDeleted: true }
 }
 
 async function readBuild({ api, root }: Repository, sha: string, key: string): Promise<BuildAnswer | undefined> {
@@ -49,9 +48,9 @@ async function readBuild({ api, root }: Repository, sha: string, key: string): P
 }
 
 /** A build of the claimed name under another key may be of the account that the claim names. Nothing tells whose it is. */
-async function refuseUntold(missing: readonly Wanted[], sha: string, { api }: Repository): Promise<void> {
+async function refuseUntold(missing: readonly WantedCheck[], sha: string, { api }: Repository): Promise<void> {
   for await (const builds of api.pages(`/build-status/latest/commits/${sha}`, BuildsAnswer)) {
-    const isThere = ({ name }: Wanted) => builds.some((build) => nameOf(build) === name)
+    const isThere = ({ name }: WantedCheck) => builds.some((build) => nameOf(build) === name)
     if (missing.some(isThere)) throw new DestinationError('forbidden')
   }
 }
@@ -59,14 +58,14 @@ async function refuseUntold(missing: readonly Wanted[], sha: string, { api }: Re
 const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', CANCELLED: 'skipped' } as const
 
 function toCheck(build: BuildAnswer): Check {
-  if (build.state === 'UNKNOWN') throw new DestinationError('unavailable')
-  return { name: nameOf(build), by: [build.key], isRunByHost: false, outcome: OUTCOMES[build.state] }
+  if (build.state === 'UNKNOWN') throw new DestinationError('unexpected_response', { status: 200 })
+  return { name: nameOf(build), by: [keyed(build.key)], isRunByHost: false, outcome: OUTCOMES[build.state] }
 }
 
 function nameOf({ name, key }: BuildAnswer): string {
   return name || key
 }
 
-function isNamed({ name, by }: Check, wanted: Wanted): boolean {
-  return name === wanted.name && by.includes(wanted.by)
+function keysOf({ by }: WantedCheck): string[] {
+  return by.flatMap((one) => nameIn(one, 'key') ?? [])
 }

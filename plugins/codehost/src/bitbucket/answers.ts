@@ -22,6 +22,8 @@ export const RepositoryAnswer = Type.Object({
 
 export const CommitAnswer = Type.Object({ hash: Sha })
 
+export const ParentsAnswer = Type.Object({ hash: Sha, parents: Type.Array(CommitAnswer) })
+
 export const CommitsAnswer = Type.Object({ values: Type.Array(CommitAnswer) })
 
 export const BranchAnswer = Type.Object({
@@ -68,16 +70,13 @@ export const StatusesAnswer = Type.Object({
       key: Type.String(),
       name: orNull(Type.String()),
       url: orNull(Type.String()),
-      state: Type.Union([
-        Type.Literal('SUCCESSFUL'),
-        Type.Literal('FAILED'),
-        Type.Literal('INPROGRESS'),
-        Type.Literal('STOPPED'),
-      ]),
+      state: Type.String(),
+      updated_on: Type.Optional(Time),
     }),
     { maxItems: PAGE },
   ),
 })
+export type StatusAnswer = Static<typeof StatusesAnswer>['values'][number]
 
 export const PipelinesAnswer = Type.Object({
   ...page,

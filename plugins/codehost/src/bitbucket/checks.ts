@@ -3,17 +3,18 @@
  * tells its key and not who posted it, so whoever may write can post any. A run of Pipelines nobody can post.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
-import { notAfter } from '../times.ts'
+import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { BITBUCKET_JOBS, isBy, isNamed, isSame, key as keyed, workflow } from '../reporters.ts'
+import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
-import { PAGE, type Pipeline, PipelinesAnswer, StatusesAnswer } from './answers.ts'
+import { PAGE, ParentsAnswer, type Pipeline, PipelinesAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
-type Wanted = NonNullable<ChecksQuery['wanted']>[number]
-
-/** What claims call Pipelines. A status with such a key has no source that a claim can name. */
-const PIPELINES: readonly string[] = ['bitbucket-pipelines', 'bitbucket-pipelines.yml']
+/** What claims call Pipelines. */
+const PIPELINES: readonly string[] = [BITBUCKET_JOBS, workflow('bitbucket-pipelines.yml')]
+/** Of a merge of more, the first ones. */
+const MOST_PARENTS = 2
 
 export async function findChecks(
   access: BitbucketAccess,
@@ -36,59 +37,86 @@ export async function findChecks(
   // The list of pipelines is empty for a commit that there is not, too.
   const isMissing = !statuses || (wanted?.every(isOfPipelines) && runs.length === 0 && !(await repository.isKnown(sha)))
   if (isMissing) return { ...found, checks: undefined, mark: missingCommitMark(query, now(), createdAt) }
-  refuseUntold(wanted ?? [], statuses)
+  if (wanted) {
+    refuseUntold(wanted, statuses)
+    const named = statuses.filter((status) => wanted.some((one) => statusName(status) === one.name))
+    return { ...found, checks: [...named.map(toPosted), ...runs] }
+  }
   // Each run of Pipelines has a status, too, which stays when another run replaces it.
-  const posted = wanted ? statuses : statuses.filter(({ isOfRun }) => !isOfRun)
-  return { ...found, checks: [...posted, ...runs] }
+  const posted = statuses.filter((status) => !isOfRun(status))
+  const times = statuses.flatMap(({ updated_on }) => updated_on ?? [])
+  const changedAt = times.length === statuses.length ? latestOf(times) : undefined
+  return {
+    ...found,
+    checks: [...posted.map(toPosted), ...runs],
+    ...(changedAt === undefined ? {} : { changedAt }),
+    reportersBefore: () =>
+      cache.share(`bitbucket ${slug} reporters before ${sha}`, () => reportersBefore(repository, sha)),
+  }
 }
 
-interface Status extends Check {
-  /** It leads to a run of Pipelines. */
-  readonly isOfRun: boolean
+/** Who posted a status nothing tells: its key stands for them. */
+async function reportersBefore(repository: Repository, sha: string): Promise<readonly string[]> {
+  const { value } = await repository.api.read(`${repository.root}/commit/${sha}`, ParentsAnswer)
+  const parents = value.parents.slice(0, MOST_PARENTS)
+  const statuses = await Promise.all(parents.map(({ hash }) => readStatuses(repository, hash)))
+  return [
+    ...new Set(statuses.flatMap((all) => (all ?? []).map((one) => (isOfRun(one) ? BITBUCKET_JOBS : keyed(one.key))))),
+  ]
 }
 
 const RUN = /^https:\/\/bitbucket\.org\/[^/]+\/[^/]+\/(?:addon\/)?pipelines\//
 
-function isOfPipelines({ by }: Wanted): boolean {
-  return PIPELINES.includes(by.toLowerCase())
+/** It leads to a run of Pipelines. */
+function isOfRun({ url }: StatusAnswer): boolean {
+  return RUN.test(url ?? '')
+}
+
+function isOfPipelines({ by }: WantedCheck): boolean {
+  return by.some((one) => PIPELINES.some((other) => isSame(one, other)))
 }
 
 /**
  * A status of the claimed name under another key may be of the account that the claim names: nothing tells whose it is. And one with the
  * claimed key under another name has replaced what was there. The next read may show more.
  */
-function refuseUntold(wanted: readonly Wanted[], statuses: readonly Check[]): void {
-  for (const { name, by } of wanted.filter((one) => !isOfPipelines(one))) {
-    const isNamed = (check: Check) => check.name === name
-    const isBy = (check: Check) => check.by.some((key) => key.toLowerCase() === by.toLowerCase())
-    const isThere = statuses.some((check) => isNamed(check) && isBy(check))
-    if (!isThere && statuses.some((check) => isNamed(check) || isBy(check))) {
+function refuseUntold(wanted: readonly WantedCheck[], statuses: readonly StatusAnswer[]): void {
+  for (const one of wanted.filter((one) => !isOfPipelines(one))) {
+    const isKeyed = ({ key }: StatusAnswer) => isBy({ by: [keyed(key)] }, one)
+    const isThere = statuses.some((status) => isNamed({ name: statusName(status), by: [keyed(status.key)] }, one))
+    if (!isThere && statuses.some((status) => statusName(status) === one.name || isKeyed(status))) {
       throw new DestinationError('forbidden')
     }
   }
 }
 
-const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', STOPPED: 'skipped' } as const
+const OUTCOMES = new Map<string, Check['outcome']>([
+  ['SUCCESSFUL', 'passed'],
+  ['FAILED', 'failed'],
+  ['INPROGRESS', 'pending'],
+  ['STOPPED', 'skipped'],
+])
 
 /** A status replaces the one that had its key. Undefined where the repository does not have the commit. */
-async function readStatuses({ api, root }: Repository, sha: string): Promise<Status[] | undefined> {
-  let checks: Status[] | undefined
+async function readStatuses({ api, root }: Repository, sha: string): Promise<readonly StatusAnswer[] | undefined> {
+  let statuses: StatusAnswer[] | undefined
   const path = `${root}/commit/${sha}/statuses?pagelen=${PAGE}`
   for await (const { values } of api.pages(path, StatusesAnswer, linkedPage)) {
-    checks = [
-      ...(checks ?? []),
-      ...values.map(
-        ({ key, name, state, url }): Status => ({
-          name: name || key,
-          by: PIPELINES.includes(key.toLowerCase()) ? [] : [key],
-          isRunByHost: false,
-          outcome: OUTCOMES[state],
-          isOfRun: RUN.test(url ?? ''),
-        }),
-      ),
-    ]
+    statuses = [...(statuses ?? []), ...values]
   }
-  return checks
+  return statuses
+}
+
+function statusName({ name, key }: StatusAnswer): string {
+  return name || key
+}
+
+function toPosted(status: StatusAnswer): Check {
+  const outcome = OUTCOMES.get(status.state)
+  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  const { updated_on } = status
+  const changed = updated_on === undefined ? {} : { changedAt: notAfter(updated_on) }
+  return { name: statusName(status), by: [keyed(status.key)], isRunByHost: false, outcome, ...changed }
 }
 
 /** The latest run of each definition on each branch, tag or pull request. @throws DestinationError `forbidden` without the right to read pipelines */

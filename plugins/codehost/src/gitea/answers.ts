@@ -19,7 +19,7 @@ export type RepositoryAnswer = Static<typeof RepositoryAnswer>
 export const BranchAnswer = Type.Object({ name: Type.String(), commit: Type.Object({ id: Sha }) })
 export const BranchesAnswer = Type.Array(BranchAnswer)
 
-export const CommitAnswer = Type.Object({ sha: Sha })
+export const CommitAnswer = Type.Object({ sha: Sha, parents: orNull(Type.Array(Type.Object({ sha: Sha }))) })
 
 const Account = orNull(Type.Object({ id: Type.Integer(), login: Type.String() }))
 

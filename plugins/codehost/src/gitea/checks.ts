@@ -1,13 +1,14 @@
 /**
  * Reads the statuses of a commit. Whoever may write can post one under any name, and the host's own runner (Gitea Actions, Forgejo Actions)
- * posts its outcomes in the same way: a workflow can post any status with the runner's token, and those look the same. So no status is one
- * that the host alone could have made.
+ * posts its outcomes in the same way: a job can post any status with the runner's token, and those look the same. So the runner's are what
+ * the host ran by the repository's definition, and what that posted.
  */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
+import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { isMadeAfter } from '../forgetting.ts'
 import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
-import { logTime } from '../times.ts'
+import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy } from '../reporters.ts'
+import { latestOf as latestTime, logTime } from '../times.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
 
@@ -15,7 +16,11 @@ const PAGE = 50
 const MAX_PAGES = 20
 
 /** The names of the host's own account. It is none that can be looked up, so its statuses have no creator. */
-const RUNNERS: readonly string[] = ['gitea-actions', 'forgejo-actions']
+const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
+/** Where the status of one of its jobs leads. */
+const JOB = /\/actions\/runs\/\d+/
+/** Of a merge of more, the first ones. */
+const MOST_PARENTS = 2
 /** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
 const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
 
@@ -30,33 +35,55 @@ const OUTCOMES: Readonly<Record<string, Check['outcome']>> = {
 }
 
 export async function readChecks(access: GiteaAccess, query: ChecksQuery, context: CheckContext): Promise<FoundChecks> {
-  const { repository: slug, sha } = query
+  const { repository: slug, sha, wanted } = query
   const part = { slug, part: `statuses ${sha}` }
-  const { repository, value: statuses } = await readShared(access, part, context, async (shown) => {
-    return (await hasCommit(shown, sha)) ? readStatuses(shown, sha) : undefined
+  const { repository, value } = await readShared(access, part, context, async (shown) => {
+    const commit = await readCommit(shown, sha)
+    return commit && { ...commit, statuses: await readStatuses(shown, sha) }
   })
-  if (!statuses) {
+  if (!value) {
     return { ...repository.found, checks: undefined, mark: absence(repository, query, context) }
   }
-  refuseUnknownSources(statuses, query)
-  return { ...repository.found, checks: latestOf(statuses, query.wanted !== undefined) }
+  const { statuses, parents } = value
+  if (wanted) {
+    refuseUnknownSources(statuses, wanted)
+    // One that the claim does not name may be of a state that is not known.
+    const named = statuses.filter(({ context }) => wanted.some(({ name }) => name === context))
+    return { ...repository.found, checks: latestOf(named, true) }
+  }
+  const changedAt = latestTime(statuses.map(({ created_at }) => created_at))
+  return {
+    ...repository.found,
+    checks: latestOf(statuses, false),
+    ...(changedAt === undefined ? {} : { changedAt }),
+    async reportersBefore() {
+      const before = { slug, part: `reporters ${parents.join()}` }
+      const found = await readShared(access, before, context, (shown) =>
+        Promise.all(parents.map((parent) => readStatuses(shown, parent))),
+      )
+      return [...new Set(found.value.flat().flatMap((status) => namesOf(status)[0] ?? []))]
+    },
+  }
 }
 
 /** An account that is gone is not shown: what it posted may be what the claim names. @throws DestinationError `forbidden` */
-function refuseUnknownSources(statuses: readonly StatusAnswer[], { wanted = [] }: ChecksQuery): void {
-  const isHidden = wanted.some(({ name, by }) => {
-    const named = statuses.filter(({ context }) => context === name)
-    return !named.some((status) => isBy(status, by)) && named.some(({ creator }) => !creator)
+function refuseUnknownSources(statuses: readonly StatusAnswer[], wanted: readonly WantedCheck[]): void {
+  const isHidden = wanted.some((one) => {
+    const named = statuses.filter(({ context }) => context === one.name)
+    return !named.some((status) => isBy({ by: namesOf(status) }, one)) && named.some(({ creator }) => !creator)
   })
   if (isHidden) throw new DestinationError('forbidden')
 }
 
-async function hasCommit(repository: Repository, sha: string): Promise<boolean> {
+async function readCommit(
+  repository: Repository,
+  sha: string,
+): Promise<{ readonly parents: readonly string[] } | undefined> {
   const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
   const { value } = await repository.find(path, CommitAnswer)
   if (value && value.sha !== sha) throw new DestinationError('unexpected_response', { status: 200 })
   if (!value) await requireCode(repository)
-  return value !== undefined
+  return value && { parents: (value.parents ?? []).slice(0, MOST_PARENTS).map((parent) => parent.sha) }
 }
 
 /** A commit that no branch has stays for longer than a day, unless the server is set up otherwise. */
@@ -113,10 +140,11 @@ function latestOf(statuses: readonly StatusAnswer[], areNamed: boolean): Check[]
     return {
       name: context,
       by: namesOf(status),
-      isRunByHost: false,
+      isRunByHost: isRunner(status) && JOB.test(status.target_url),
       outcome,
       passedBefore: passedBefore || status.status === 'warning',
       ...(outcome === 'pending' ? {} : { endedAt: logTime(created_at) }),
+      changedAt: logTime(created_at),
     }
   })
 }
@@ -126,24 +154,24 @@ function sourceOf({ context, creator }: StatusAnswer): string {
   return JSON.stringify([context, creator?.id ?? null])
 }
 
-function runOf({ creator, target_url }: StatusAnswer): string {
-  return creator ? '' : target_url
+function runOf(status: StatusAnswer): string {
+  return isRunner(status) ? status.target_url : ''
 }
 
-function isBy(status: StatusAnswer, name: string): boolean {
-  return namesOf(status).some((one) => one.toLowerCase() === name.toLowerCase())
+/** No status of the runner has a creator; where its account is shown, its number is below 0. */
+function isRunner({ creator }: StatusAnswer): boolean {
+  return !creator || creator.id <= 0
 }
 
-/** An account that took the runner's name is not the runner. */
-function namesOf({ creator }: StatusAnswer): readonly string[] {
-  if (!creator) return RUNNERS
-  const { id, login } = creator
-  return id > 0 && RUNNERS.includes(login.toLowerCase()) ? [String(id)] : [login, String(id)]
+function namesOf(status: StatusAnswer): readonly string[] {
+  const { creator } = status
+  return !creator || isRunner(status) ? RUNNERS : [accountId(creator.id), account(creator.login)]
 }
 
 /** @throws DestinationError `unexpected_response` for a state that this version of the host does not have */
-function outcomeOf({ status, description, creator }: StatusAnswer): Check['outcome'] {
+function outcomeOf(posted: StatusAnswer): Check['outcome'] {
+  const { status, description } = posted
   const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
   if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
-  return outcome === 'passed' && !creator && SKIPPED.has(description) ? 'skipped' : outcome
+  return outcome === 'passed' && isRunner(posted) && SKIPPED.has(description) ? 'skipped' : outcome
 }

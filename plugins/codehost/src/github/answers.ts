@@ -49,6 +49,8 @@ export const BranchesAnswer = Type.Array(
 
 export const CommitAnswer = Type.Object({ sha: Sha })
 
+export const ParentsAnswer = Type.Object({ sha: Sha, parents: Type.Array(Type.Object({ sha: Sha })) })
+
 /** GitHub's own clock, in whole seconds. */
 const Time = Type.String({ format: 'date-time' })
 const Id = Type.Integer({ minimum: 1 })
@@ -101,21 +103,41 @@ export const AnyList = Type.Array(Type.Object({}))
 
 export const TagAnswer = Type.Object({ object: Type.Object({ type: Type.String(), sha: Sha }) })
 
+const AnyName = Type.Optional(Type.Unknown())
+
+const App = Type.Union([Type.Object({ id: Type.Optional(Id), slug: Type.Optional(Type.String()) }), Type.Null()])
+
+export const CheckRun = Type.Object({
+  id: Id,
+  name: Type.String(),
+  head_sha: Sha,
+  status: Type.String(),
+  conclusion: Type.Union([Type.String(), Type.Null()]),
+  details_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  check_suite: Type.Union([Type.Object({ id: Id }), Type.Null()]),
+  app: App,
+})
+export type CheckRun = Static<typeof CheckRun>
+
+/** An entry of another form matters only where its name does. */
 export const CheckRunsAnswer = Type.Object({
-  check_runs: Type.Array(
+  check_runs: Type.Array(Type.Union([CheckRun, Type.Object({ name: AnyName })])),
+})
+
+export const CheckSuitesAnswer = Type.Object({
+  check_suites: Type.Array(
     Type.Object({
       id: Id,
-      name: Type.String(),
       head_sha: Sha,
-      status: Type.String(),
-      conclusion: Type.Union([Type.String(), Type.Null()]),
-      details_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-      check_suite: Type.Union([Type.Object({ id: Id }), Type.Null()]),
-      app: Type.Union([Type.Object({ slug: Type.Optional(Type.String()) }), Type.Null()]),
+      status: Type.Union([Type.String(), Type.Null()]),
+      latest_check_runs_count: Type.Optional(Type.Integer({ minimum: 0 })),
+      app: App,
+      created_at: Type.Union([Time, Type.Null()]),
+      updated_at: Type.Union([Time, Type.Null()]),
     }),
   ),
 })
-export type CheckRun = Static<typeof CheckRunsAnswer>['check_runs'][number]
+export type CheckSuite = Static<typeof CheckSuitesAnswer>['check_suites'][number]
 
 export const WorkflowRunsAnswer = Type.Object({
   workflow_runs: Type.Array(
@@ -135,36 +157,31 @@ export const WorkflowRunsAnswer = Type.Object({
 })
 export type WorkflowRun = Static<typeof WorkflowRunsAnswer>['workflow_runs'][number]
 
-export const JobsAnswer = Type.Object({
-  jobs: Type.Array(
-    Type.Object({
-      id: Id,
-      run_id: Id,
-      run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
-      head_sha: Sha,
-      name: Type.String(),
-      status: Type.String(),
-      conclusion: Type.Union([Type.String(), Type.Null()]),
-    }),
-  ),
+export const Job = Type.Object({
+  id: Id,
+  run_id: Id,
+  run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+  head_sha: Sha,
+  name: Type.String(),
+  status: Type.String(),
+  conclusion: Type.Union([Type.String(), Type.Null()]),
 })
-export type Job = Static<typeof JobsAnswer>['jobs'][number]
+export type Job = Static<typeof Job>
 
-/** Newest first. */
-export const StatusesAnswer = Type.Array(
-  Type.Object({
-    id: Id,
-    state: Type.Union([
-      Type.Literal('pending'),
-      Type.Literal('success'),
-      Type.Literal('failure'),
-      Type.Literal('error'),
-    ]),
-    context: Type.String(),
-    creator: Type.Optional(Type.Union([Type.Object({ login: Type.String(), id: Id }), Type.Null()])),
-  }),
-)
-export type PostedStatus = Static<typeof StatusesAnswer>[number]
+/** As of check runs. */
+export const JobsAnswer = Type.Object({ jobs: Type.Array(Type.Union([Job, Type.Object({ name: AnyName })])) })
+
+export const PostedStatus = Type.Object({
+  id: Id,
+  state: Type.Union([Type.Literal('pending'), Type.Literal('success'), Type.Literal('failure'), Type.Literal('error')]),
+  context: Type.String(),
+  created_at: Type.Optional(Time),
+  creator: Type.Optional(Type.Union([Type.Object({ login: Type.String(), id: Id }), Type.Null()])),
+})
+export type PostedStatus = Static<typeof PostedStatus>
+
+/** Newest first. As of check runs. */
+export const StatusesAnswer = Type.Array(Type.Union([PostedStatus, Type.Object({ context: AnyName })]))
 
 export const RateLimitAnswer = Type.Object({ resources: Type.Object({}) })
 

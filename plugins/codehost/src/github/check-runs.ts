@@ -1,9 +1,19 @@
 /** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
-import { type CheckRun, CheckRunsAnswer, type PostedStatus, StatusesAnswer, type WorkflowRun } from './answers.ts'
+import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
+import { notAfter } from '../times.ts'
+import {
+  CheckRun,
+  CheckRunsAnswer,
+  type CheckSuite,
+  PostedStatus,
+  StatusesAnswer,
+  type WorkflowRun,
+} from './answers.ts'
 import type { Refusal } from './api.ts'
 import { outcomeOf } from './outcomes.ts'
+import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
 import { ACTIONS_APP, fileOf, kindOf, type WorkflowRuns } from './workflow-runs.ts'
 
@@ -12,53 +22,92 @@ export type Seen<T> = readonly T[] | 'hidden'
 
 const PAGE = 100
 
-/** Earlier runs too; undefined where the repository does not have the commit. */
+/** Earlier runs too; undefined where the repository does not have the commit. @param wanted the name, or names, of the only ones that count */
 export async function checkRunsOf(
   { api, repository }: ClaimedRepository,
   sha: string,
+  wanted?: string | ReadonlySet<string>,
 ): Promise<Seen<CheckRun> | undefined> {
-  const path = `${repository.root}/commits/${sha}/check-runs?filter=all&per_page=${PAGE}`
+  const only = typeof wanted === 'string' ? `&check_name=${encodeURIComponent(wanted)}` : ''
+  const path = `${repository.root}/commits/${sha}/check-runs?filter=all${only}&per_page=${PAGE}`
   const read = await api.list(path, CheckRunsAnswer, { refusals: UNREAD })
   if ('refused' in read) return unread(read.refused)
-  const runs = read.pages.flatMap(({ check_runs }) => check_runs)
+  const entries = read.pages.flatMap(({ check_runs }) => check_runs)
+  const names = typeof wanted === 'string' ? new Set([wanted]) : wanted
+  const runs = readable(entries, CheckRun, (name) => names === undefined || names.has(name as string))
   if (runs.some(({ head_sha }) => head_sha !== sha)) throw new DestinationError('unexpected_response', { status: 200 })
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
 
-/** All that were ever posted; undefined where the repository does not have the commit. */
+/**
+ * All that were ever posted; undefined where the repository does not have the commit.
+ * @param names the only ones that are wanted
+ */
 export async function statusesOf(
   { api, repository }: ClaimedRepository,
   sha: string,
+  names?: ReadonlySet<string>,
 ): Promise<Seen<PostedStatus> | undefined> {
   const path = `${repository.root}/commits/${sha}/statuses?per_page=${PAGE}`
   const read = await api.list(path, StatusesAnswer, { refusals: UNREAD })
-  return 'refused' in read ? unread(read.refused) : read.pages.flat()
+  if ('refused' in read) return unread(read.refused)
+  const isWanted = (name: unknown) => names === undefined || names.has(name as string)
+  return readable(read.pages.flat(), PostedStatus, isWanted, ({ context }) => context)
 }
 
 /** Either the list is hidden, or there is no such commit. */
-const UNREAD = [403, 404, 409, 422] as const
+export const UNREAD = [403, 404, 409, 422] as const
 
-function unread(refused: Refusal): 'hidden' | undefined {
+export function unread(refused: Refusal): 'hidden' | undefined {
   return refused === 409 || refused === 422 ? undefined : 'hidden'
+}
+
+export function isOfActions(run: CheckRun): boolean {
+  return run.app?.slug === ACTIONS_APP
+}
+
+/** Who reported it: anything that runs in a workflow can report as the app of workflows. */
+export function reportersOf({ app: by }: Pick<CheckRun, 'app'>): readonly string[] {
+  return [...(by?.id === undefined ? [] : [appId(by.id)]), ...(by?.slug === undefined ? [] : [app(by.slug)])]
+}
+
+/**
+ * The newest of these runs of one check has not ended, and none of them passed: so the check has not, whatever other lists say.
+ * @param runs of one name and app
+ */
+export function isUnderWay(runs: readonly CheckRun[]): boolean {
+  const [newest] = [...runs].sort((one, other) => other.id - one.id)
+  return newest !== undefined && outcomeOf(newest) === 'pending' && !runs.some((run) => outcomeOf(run) === 'passed')
+}
+
+export function isSomeUnderWay(runs: readonly CheckRun[]): boolean {
+  return [...groupedBy(runs, nameAndApp).values()].some(isUnderWay)
+}
+
+/** Those that no newer run of their workflow has replaced. */
+export function withoutReplaced(runs: readonly CheckRun[], { all, latest }: WorkflowRuns): CheckRun[] {
+  const replaced = new Set(all.filter((run) => !latest.includes(run)).map((run) => run.check_suite_id))
+  return runs.filter((run) => !isOfActions(run) || run.check_suite === null || !replaced.has(run.check_suite.id))
 }
 
 /**
  * The latest run of each check. Where the workflow runs are known, those that were replaced do not count, and those do that are not green
  * though their check runs are, or that have none: a workflow that waits, could not start, or has jobs that show only when others end.
  */
-export function checksOfRuns(runs: readonly CheckRun[], workflows?: WorkflowRuns): Check[] {
+export function checksOfRuns(
+  runs: readonly CheckRun[],
+  workflows?: WorkflowRuns,
+  suites: readonly CheckSuite[] = [],
+): Check[] {
+  const changed = new Map(suites.map(({ id, updated_at }) => [id, updated_at]))
   const bySuite = new Map(workflows?.all.map((run) => [run.check_suite_id, run]))
-  const workflowOf = ({ app, check_suite }: CheckRun) =>
-    app?.slug === ACTIONS_APP && check_suite !== null ? bySuite.get(check_suite.id) : undefined
-  const counting = new Set(workflows?.latest)
-  const isReplaced = (run: CheckRun) => {
-    const workflow = workflowOf(run)
-    return workflow !== undefined && !counting.has(workflow)
-  }
+  const workflowOf = (run: CheckRun) =>
+    isOfActions(run) && run.check_suite !== null ? bySuite.get(run.check_suite.id) : undefined
   const latest = new Map<string, CheckRun>()
-  for (const run of runs.filter((run) => !isReplaced(run)).sort((one, other) => one.id - other.id)) {
-    const workflow = workflowOf(run)
-    const group = workflow ? kindOf(workflow) : run.check_suite?.id
+  const counting = workflows ? withoutReplaced(runs, workflows) : [...runs]
+  for (const run of counting.sort((one, other) => one.id - other.id)) {
+    const ofWorkflow = workflowOf(run)
+    const group = ofWorkflow ? kindOf(ofWorkflow) : run.check_suite?.id
     latest.set(JSON.stringify([run.name, run.app?.slug, group]), run)
   }
   const passed = groupedBy(
@@ -67,37 +116,48 @@ export function checksOfRuns(runs: readonly CheckRun[], workflows?: WorkflowRuns
   )
   const checks = [...latest.values()].map((run) => {
     const passedBefore = passed.get(nameAndApp(run))?.some(({ id }) => id !== run.id) ?? false
-    return checkOf(run, passedBefore, workflowOf(run))
+    const changedAt = run.check_suite && changed.get(run.check_suite.id)
+    const check = checkOf(run, passedBefore, workflowOf(run))
+    return changedAt ? { ...check, changedAt: notAfter(changedAt) } : check
   })
   const shown = new Set(runs.map(workflowOf))
   const isRed = (run: CheckRun | WorkflowRun) => !GREEN.has(outcomeOf(run))
   const shownRed = new Set([...latest.values()].filter(isRed).map(workflowOf))
   const silent = workflows?.latest.filter((run) => !shown.has(run) || (isRed(run) && !shownRed.has(run))) ?? []
-  return [...checks, ...silent.map(checkOfWorkflow)]
+  return [...checks, ...silent.map((run) => checkOfWorkflow(run, workflows!.all))]
 }
 
 const GREEN: ReadonlySet<Check['outcome']> = new Set(['passed', 'skipped'])
 
-function nameAndApp({ name, app }: CheckRun): string {
-  return JSON.stringify([name, app?.slug])
+function nameAndApp({ name, app: by }: CheckRun): string {
+  return JSON.stringify([name, by?.slug])
 }
 
-function checkOf(run: CheckRun, passedBefore: boolean, workflow: WorkflowRun | undefined): Check {
-  const slug = run.app?.slug
-  const isJob = slug === ACTIONS_APP && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
+function checkOf(run: CheckRun, passedBefore: boolean, ofWorkflow: WorkflowRun | undefined): Check {
+  const isJob = isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
   return {
     name: run.name,
-    by: slug === undefined ? [] : [slug],
+    by: reportersOf(run),
     // The workflow as a whole is what nobody can post.
-    isRunByHost: isJob && workflow?.conclusion === 'success',
+    isRunByHost: isJob && ofWorkflow?.conclusion === 'success',
     outcome: outcomeOf(run),
     // An app can change how its run ended; a job is run again as another one.
     ...(passedBefore || isJob ? { passedBefore } : {}),
   }
 }
 
-function checkOfWorkflow(run: WorkflowRun): Check {
-  return { name: fileOf(run), by: [ACTIONS_APP, fileOf(run)], isRunByHost: true, outcome: outcomeOf(run) }
+function checkOfWorkflow(run: WorkflowRun, all: readonly WorkflowRun[]): Check {
+  const by = [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)]
+  const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
+  const passedBefore = others.some(({ conclusion }) => conclusion === 'success')
+  return {
+    name: fileOf(run),
+    by,
+    isRunByHost: true,
+    outcome: outcomeOf(run),
+    // How its earlier attempts ended, the run does not tell.
+    ...(passedBefore || run.run_attempt === 1 ? { passedBefore } : {}),
+  }
 }
 
 /**
@@ -107,16 +167,18 @@ function checkOfWorkflow(run: WorkflowRun): Check {
 export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
   const newestFirst = [...statuses].sort((one, other) => other.id - one.id)
   return [...groupedBy(newestFirst, ({ context }) => context)].flatMap(([name, posted]) => {
-    const current = posted[0]!.state
+    const [{ state: current, created_at: lastAt }] = posted as [PostedStatus]
     const hasPassed = posted.some(({ state }) => state === 'success')
     return [...groupedBy(posted, ({ creator }) => creator?.id)].map(([, own]): Check => {
-      const [{ state, creator }] = own as [PostedStatus]
+      const [{ state, creator, created_at }] = own as [PostedStatus]
       return {
         name,
-        by: creator ? [creator.login, String(creator.id)] : [],
+        by: creator ? [accountId(creator.id), account(creator.login)] : [],
         isRunByHost: false,
         outcome: STATES[state === 'success' ? current : state],
         passedBefore: hasPassed,
+        ...(created_at === undefined ? {} : { endedAt: notAfter(created_at) }),
+        ...(lastAt === undefined ? {} : { changedAt: notAfter(lastAt) }),
       }
     })
   })
@@ -124,7 +186,7 @@ export function checksOfStatuses(statuses: readonly PostedStatus[]): Check[] {
 
 const STATES = { pending: 'pending', success: 'passed', failure: 'failed', error: 'failed' } as const
 
-function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+export function groupedBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
   for (const item of items) {
     const group = groups.get(keyOf(item))

@@ -1,24 +1,37 @@
-/** What GitHub shows of a commit's checks: of the three lists that have them, those that a claim needs. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+/** What GitHub shows of a commit's checks: of the lists that have them, those that a claim needs. */
+import { type CheckContext, DestinationError, type Instant, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
 import { isMadeAfter } from '../forgetting.ts'
+import { latestOf } from '../times.ts'
 import { CheckRunsAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { checkRunsOf, checksOfRuns, checksOfStatuses, type Seen, statusesOf } from './check-runs.ts'
+import { checkRunsOf, checksOfRuns, checksOfStatuses, isSomeUnderWay, type Seen, statusesOf } from './check-runs.ts'
+import { checkSuitesOf, checksOfSuites } from './check-suites.ts'
+import { namedChecks } from './named-checks.ts'
+import { reportersBefore } from './parents.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
-import { ACTIONS_APP, fileOf, isWorkflowFile, jobsOf, type WorkflowRuns, workflowRunsOf } from './workflow-runs.ts'
-
-type Wanted = NonNullable<ChecksQuery['wanted']>
+import { type JobCheck, jobsOf, type WorkflowRuns, workflowRunsOf } from './workflow-runs.ts'
 
 /** Of one commit. Each is read once for all claims that wait for it. */
-interface Lists {
-  checkRuns(): ReturnType<typeof checkRunsOf>
-  statuses(): ReturnType<typeof statusesOf>
+export interface Lists {
+  /** @param names of the only ones that are wanted */
+  checkRuns(names?: ReadonlySet<string>): ReturnType<typeof checkRunsOf>
+  /** @param names as of check runs */
+  statuses(names?: ReadonlySet<string>): ReturnType<typeof statusesOf>
+  suites(): ReturnType<typeof checkSuitesOf>
   workflows(): Promise<WorkflowRuns>
-  /** Of the workflows in these files; of all, when left out. */
-  jobs(files?: ReadonlySet<string>): Promise<Check[]>
+  jobs(wanted: Parameters<typeof jobsOf>[2]): Promise<JobCheck[]>
   hasCommit(): Promise<boolean>
+  reportersBefore(): Promise<readonly string[]>
 }
+
+/** What is found of a commit that there is. */
+export type Shown = Pick<FoundChecks, 'canBeDeleted' | 'isGrowing' | 'changedAt' | 'reportersBefore'> & {
+  readonly checks: readonly Check[]
+}
+
+/** More of them are cheaper to read as the whole list. */
+const MOST_NAMES = 2
 
 export async function findChecks(
   access: GitHubAccess,
@@ -29,68 +42,77 @@ export async function findChecks(
   const lists = listsOf(claimed, query.sha, context)
   // A branch cannot be called like a commit of 40 characters; like one of 64, which GitHub does not have, it can.
   const isName = query.sha.length !== 40 && !(await lists.hasCommit())
-  const checks = isName ? undefined : await (query.wanted ? namedChecks(lists, query.wanted) : allChecks(lists))
-  if (checks) return { ...claimed.found, checks }
+  const theirNow = context.now() - (claimed.repository.clockBehindMs ?? 0)
+  const shown = isName
+    ? undefined
+    : await (query.wanted ? namedChecks(lists, query.wanted) : allChecks(lists, theirNow))
+  if (shown) return { ...claimed.found, ...shown }
   return { ...claimed.found, checks: undefined, mark: await markOfUnknown(claimed, query, context) }
 }
 
 function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext): Lists {
   const shared = <T>(what: string, read: () => Promise<T>) =>
     context.cache.share(`github ${claimed.repository.id} ${what} ${sha}`, read)
-  const workflows = () => shared('workflows', () => workflowRunsOf(claimed, sha))
+  let read: Promise<WorkflowRuns> | undefined
+
+  /** Once in a check. */
+  function workflows(): Promise<WorkflowRuns> {
+    read ??= shared('workflows', () => workflowRunsOf(claimed, sha))
+    return read
+  }
+
+  async function checkRuns(names?: ReadonlySet<string>): ReturnType<typeof checkRunsOf> {
+    if (names === undefined || names.size > MOST_NAMES) {
+      const what = names === undefined ? 'checks' : `checks ${JSON.stringify([...names].sort())}`
+      return shared(what, () => checkRunsOf(claimed, sha, names))
+    }
+    const lists = await Promise.all(
+      [...names].map((name) => shared(`checks ${name}`, () => checkRunsOf(claimed, sha, name))),
+    )
+    if (lists.includes(undefined)) return undefined
+    return lists.includes('hidden')
+      ? 'hidden'
+      : (lists as Exclude<(typeof lists)[number], 'hidden' | undefined>[]).flat()
+  }
+
   return {
-    checkRuns: () => shared('checks', () => checkRunsOf(claimed, sha)),
-    statuses: () => shared('statuses', () => statusesOf(claimed, sha)),
+    checkRuns,
+    statuses: (names) =>
+      shared(`statuses ${names ? JSON.stringify([...names].sort()) : ''}`, () => statusesOf(claimed, sha, names)),
+    suites: () => shared('suites', () => checkSuitesOf(claimed, sha)),
     workflows,
-    async jobs(files) {
-      const isWanted = (file: string) => files === undefined || files.has(file.toLowerCase())
-      return jobsOf(claimed, await workflows(), (run) => isWanted(fileOf(run)), context)
-    },
+    jobs: async (wanted) => jobsOf(claimed, await workflows(), wanted, context),
     hasCommit: () => claimed.repository.isKnown(sha),
+    reportersBefore: () => shared('reporters before', () => reportersBefore(claimed, sha)),
   }
 }
 
 /** What is hidden from these credentials may have failed. */
-async function allChecks(lists: Lists): Promise<readonly Check[] | undefined> {
-  const [runs, statuses, workflows] = await Promise.all([lists.checkRuns(), lists.statuses(), lists.workflows()])
-  if (runs === undefined || statuses === undefined) return undefined
-  return [...checksOfRuns(shown(runs), workflows), ...checksOfStatuses(shown(statuses))]
+async function allChecks(lists: Lists, theirNow: Instant): Promise<Shown | undefined> {
+  const runs = await lists.checkRuns()
+  if (runs === undefined) return undefined
+  const known = visible(runs)
+  // No other list can make it green.
+  if (isSomeUnderWay(known)) return { checks: checksOfRuns(known) }
+  const [statuses, suites, workflows] = await Promise.all([lists.statuses(), lists.suites(), lists.workflows()])
+  if (statuses === undefined || suites === undefined) return undefined
+  const [posted, begun] = [visible(statuses), visible(suites)]
+  const times = [
+    ...posted.map(({ created_at }) => created_at),
+    ...begun.flatMap(({ created_at, updated_at }) => [created_at, updated_at]),
+    ...workflows.all.map(({ updated_at }) => updated_at),
+  ]
+  const changedAt: LogTime | undefined = latestOf(times)
+  return {
+    checks: [...checksOfRuns(known, workflows, begun), ...checksOfStatuses(posted), ...checksOfSuites(begun, theirNow)],
+    ...(changedAt === undefined ? {} : { changedAt }),
+    reportersBefore: lists.reportersBefore,
+  }
 }
 
-function shown<T>(seen: Seen<T>): readonly T[] {
+function visible<T>(seen: Seen<T>): readonly T[] {
   if (seen === 'hidden') throw new DestinationError('forbidden', { status: 403 })
   return seen
-}
-
-async function namedChecks(lists: Lists, wanted: Wanted): Promise<readonly Check[] | undefined> {
-  const files = new Set(wanted.filter(({ by }) => isWorkflowFile(by)).map(({ by }) => by.toLowerCase()))
-  const others = wanted.filter(({ by }) => !isWorkflowFile(by))
-  const jobs = files.size > 0 ? await lists.jobs(files) : []
-  // A list of jobs does not tell whether there is the commit.
-  if (others.length === 0 && jobs.length > 0) return jobs
-
-  const runs = await lists.checkRuns()
-  if (runs === undefined || (runs === 'hidden' && !(await lists.hasCommit()))) return undefined
-  const reported = runs === 'hidden' ? await jobsByApp(lists, others) : checksOfRuns(runs)
-  if (hasAll(reported, others)) return [...jobs, ...reported]
-  const statuses = await lists.statuses()
-  if (statuses === undefined) return undefined
-  const checks = [...jobs, ...reported, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses))]
-  const isWhole = runs !== 'hidden' && statuses !== 'hidden'
-  if (!isWhole && !hasAll(checks, others)) throw new DestinationError('forbidden', { status: 403 })
-  return checks
-}
-
-/** Fine-grained tokens cannot read check runs; those of workflows they can, as jobs. */
-async function jobsByApp(lists: Lists, wanted: Wanted): Promise<Check[]> {
-  if (!wanted.some(({ by }) => by.toLowerCase() === ACTIONS_APP)) return []
-  return (await lists.jobs()).map((job) => ({ ...job, by: [ACTIONS_APP] }))
-}
-
-function hasAll(checks: readonly Check[], wanted: Wanted): boolean {
-  return wanted.every((one) =>
-    checks.some(({ name, by }) => name === one.name && by.some((who) => who.toLowerCase() === one.by.toLowerCase())),
-  )
 }
 
 /** The repository does not have the commit. @throws DestinationError `forbidden` where its checks may not be read */

@@ -4,9 +4,11 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
 import { logTime } from '../times.ts'
-import { type Job, JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
+import { Job, JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
 import { outcomeOf } from './outcomes.ts'
+import { readable } from './readable.ts'
 import type { ClaimedRepository } from './repository.ts'
 
 /** The app of GitHub's workflows. */
@@ -28,10 +30,6 @@ export interface WorkflowRuns {
 export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
   // A file can be called `ci.yml@other.yml`, and is not `ci.yml`.
   return /^.*\.ya?ml(?=@|$)/i.exec(path)?.[0] ?? path
-}
-
-export function isWorkflowFile(by: string): boolean {
-  return /\.ya?ml$/i.test(by)
 }
 
 /** @throws DestinationError `forbidden` where workflow runs may not be read */
@@ -58,36 +56,51 @@ export function kindOf(run: WorkflowRun): string {
   return `${run.event} ${fileOf(run).toLowerCase()}`
 }
 
-/** The jobs of the latest runs that are wanted. @throws DestinationError `too_large` where these are too many runs */
+/** One job is what GitHub shows as a check run with the same id. */
+export interface JobCheck extends Check {
+  /** Of all its attempts. */
+  readonly ids: readonly number[]
+}
+
+/**
+ * The jobs of these names in the latest runs that are wanted.
+ * @throws DestinationError `too_large` where these are too many runs
+ */
 export async function jobsOf(
   claimed: ClaimedRepository,
   { all, latest }: WorkflowRuns,
-  isWanted: (run: WorkflowRun) => boolean,
+  { names, isWanted }: { readonly names: ReadonlySet<string>; isWanted(run: WorkflowRun): boolean },
   { cache }: Pick<CheckContext, 'cache'>,
-): Promise<Check[]> {
+): Promise<JobCheck[]> {
   const wanted = latest.filter(isWanted)
   if (wanted.length > MOST_RUNS) throw new DestinationError('too_large')
   const checks = await Promise.all(
     wanted.map(async (run) => {
       const key = `github ${claimed.repository.id} jobs ${run.id}`
-      return checksOf(run, await cache.share(key, () => readJobs(claimed, run)), all)
+      const entries = await cache.share(key, () => readJobs(claimed, run))
+      const jobs = readable(entries, Job, (name) => names.has(name as string))
+      if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) {
+        throw new DestinationError('unexpected_response', { status: 200 })
+      }
+      return checksOf(
+        run,
+        jobs.sort((one, other) => one.id - other.id),
+        all,
+      )
     }),
   )
   return checks.flat()
 }
 
-/** Of all attempts, oldest first. */
-async function readJobs({ api, repository }: ClaimedRepository, run: WorkflowRun): Promise<readonly Job[]> {
+/** Of all attempts. */
+async function readJobs({ api, repository }: ClaimedRepository, run: WorkflowRun): Promise<readonly unknown[]> {
   const path = `${repository.root}/actions/runs/${run.id}/jobs?filter=all&per_page=${JOBS_PAGE}`
   const read = await api.list(path, JobsAnswer)
-  const jobs = 'pages' in read ? read.pages.flatMap((page) => page.jobs) : []
-  if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) {
-    throw new DestinationError('unexpected_response', { status: 200 })
-  }
-  return jobs.sort((one, other) => one.id - other.id)
+  return 'pages' in read ? read.pages.flatMap((page) => page.jobs) : []
 }
 
-function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly WorkflowRun[]): Check[] {
+/** @param jobs oldest first */
+function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly WorkflowRun[]): JobCheck[] {
   const others = all.filter((other) => other.id !== run.id && fileOf(other) === fileOf(run))
   const lastAttempts = new Map<string, number>()
   for (const job of jobs) lastAttempts.set(job.name, Math.max(attemptOf(job), lastAttempts.get(job.name) ?? 0))
@@ -95,11 +108,12 @@ function checksOf(run: WorkflowRun, jobs: readonly Job[], all: readonly Workflow
   const latest = jobs.filter((job) => attemptOf(job) === lastAttempts.get(job.name))
   const passedNames = new Set(jobs.filter((job) => outcomeOf(job) === 'passed').map(({ name }) => name))
   const hasPassedElsewhere = others.some(({ conclusion }) => conclusion === 'success')
-  return latest.map((job): Check => {
+  return latest.map((job): JobCheck => {
     const passedBefore = passedNames.has(job.name) || hasPassedElsewhere
     return {
       name: job.name,
-      by: [fileOf(run)],
+      ids: jobs.filter(({ name }) => name === job.name).map(({ id }) => id),
+      by: [GITHUB_JOBS, workflow(fileOf(run)), app(ACTIONS_APP)],
       isRunByHost: true,
       outcome: outcomeOf(job),
       // Whether a job of theirs passed, other runs that failed do not tell.

@@ -23,6 +23,8 @@ export type ProjectAnswer = Static<typeof ProjectAnswer>
 
 export const CommitAnswer = Type.Object({ id: Sha })
 
+export const ParentsAnswer = Type.Object({ id: Sha, parent_ids: Type.Array(Sha) })
+
 /** Of a branch or a tag. */
 export const RefAnswer = Type.Object({ name: Type.String(), commit: CommitAnswer })
 

@@ -3,17 +3,19 @@
  * that there is and counts in its state, so that the state of a pipeline never stands for a job that ran.
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
-import { notAfter } from '../times.ts'
-import { createGitLabApi, type GitLabAccess } from './api.ts'
-import { openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run } from './pipelines.ts'
-import { readProject, requireCode } from './project.ts'
+import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { GITLAB_JOBS, isNamed, nameOf } from '../reporters.ts'
+import { latestOf, notAfter } from '../times.ts'
+import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
+import { EXTERNAL, openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run, startedBy } from './pipelines.ts'
+import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
 /** Whose jobs are read at most, and of how many older ones where these matter. */
 const MOST_PIPELINES = 10
 
-type Wanted = NonNullable<ChecksQuery['wanted']>
+/** Of a merge of more, the first ones. */
+const MOST_PARENTS = 2
 
 export async function findChecks(
   access: GitLabAccess,
@@ -28,24 +30,83 @@ export async function findChecks(
   const source = openPipelines(api, project, { sha, countsAll: wanted !== undefined })
   const pipelines = await source.list()
   if (pipelines.length === 0) {
-    if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [] }
+    if (await openRepository(api, project, context).knows(sha)) return { ...found, checks: [], canBeDeleted: true }
     requireCode(project)
     return { ...found, checks: undefined, mark: 'never_before' }
   }
-  const checks = wanted ? await namedChecks(source, pipelines, wanted) : await allChecks(source, pipelines)
-  return { ...found, checks }
+  // Owners can delete pipelines.
+  if (wanted) return { ...found, checks: await namedChecks(source, pipelines, wanted), canBeDeleted: true }
+  // Without a token GitLab shows no posted statuses.
+  const seesPosted = access.token !== undefined
+  const { checks, started } = await allChecks(source, pipelines, seesPosted)
+  const times = [...pipelines, ...started].flatMap(({ updatedAt }) => updatedAt ?? [])
+  const changedAt = times.every((time) => isOwnTime(time, project)) ? latestOf(times) : undefined
+  const parents = () => openRepository(api, project, context).parents(sha)
+  return {
+    ...found,
+    checks,
+    ...(changedAt === undefined ? {} : { changedAt }),
+    reportersBefore: async () => reportersOn((await parents()).slice(0, MOST_PARENTS), { api, project, seesPosted }),
+  }
 }
 
-/** All that the newest pipelines show; where that is green, also the pipelines that they started. */
-async function allChecks(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+/** Of commits: who reported on any of them. */
+async function reportersOn(
+  shas: readonly string[],
+  { api, project, seesPosted }: { readonly api: GitLabApi; readonly project: Project; readonly seesPosted: boolean },
+): Promise<readonly string[]> {
+  const reporters = new Set<string>()
+  for (const sha of shas) {
+    const source = openPipelines(api, project, { sha, countsAll: false })
+    const pipelines = await source.list()
+    if (pipelines.some(isOwn)) reporters.add(GITLAB_JOBS)
+    if (seesPosted && pipelines.length > 0) {
+      const own = await source.runs(newest(pipelines.filter(isOwn)).slice(0, MOST_PIPELINES), 'jobs')
+      for (const { by } of await postedBeside(source, own)) reporters.add(by[0]!)
+    } else if (pipelines.some((pipeline) => !isOwn(pipeline))) {
+      reporters.add(startedBy(EXTERNAL))
+    }
+  }
+  return [...reporters]
+}
+
+/** What is `external` has no jobs. */
+function isOwn(pipeline: Pipeline): boolean {
+  return pipeline.source !== EXTERNAL
+}
+
+/** Jobs are in the list of statuses, too. */
+async function postedBeside(source: Pipelines, runs: readonly Pick<Run, 'id'>[]): Promise<readonly Run[]> {
+  const jobs = new Set(runs.map(({ id }) => id))
+  return (await source.posted()).filter(({ id }) => !jobs.has(id))
+}
+
+interface AllChecks {
+  readonly checks: readonly Check[]
+  readonly started: readonly Pipeline[]
+}
+
+/** All that the newest pipelines show; where that is green, also the pipelines that they started, and who posted statuses. */
+async function allChecks(source: Pipelines, pipelines: readonly Pipeline[], seesPosted: boolean): Promise<AllChecks> {
   const own = await allIn(source, pipelines)
-  if (own.some(isRed)) return own
-  const started = await allIn(source, await source.list('parent_pipeline'))
+  if (own.checks.some(isRed)) return { checks: own.checks, started: [] }
+  const started = await source.list('parent_pipeline')
   // Whether the pipeline that started it forgives its failure is not read: it spoils the commit, and is blamed on nobody.
-  return [...own, ...started.map(withoutBlame)]
+  const others = await allIn(source, started)
+  const checks = [...own.checks, ...others.checks.map(withoutBlame)]
+  if (!seesPosted) return { checks, started }
+  const posted = await postedBeside(source, [...own.runs, ...others.runs])
+  const isTold = ({ by }: Check) => posted.length > 0 && by.includes(startedBy(EXTERNAL))
+  return {
+    checks: [...checks.filter((check) => !isTold(check)), ...latest(posted).map((run) => toCheck(run, posted, []))],
+    started,
+  }
 }
 
-async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise<Check[]> {
+async function allIn(
+  source: Pipelines,
+  pipelines: readonly Pipeline[],
+): Promise<{ readonly checks: Check[]; readonly runs: readonly Run[] }> {
   const shown = newest(pipelines)
   // A pipeline that was started again counts in place of the older one: a job that it left out spoils the commit, and no more.
   const needs: Needs = (runs) => {
@@ -65,7 +126,7 @@ async function allIn(source: Pipelines, pipelines: readonly Pipeline[]): Promise
     const isTold = own.length === 0 ? check.outcome === 'skipped' : own.some(isRed) || !isRed(check)
     return isTold ? [] : [check]
   })
-  return [...checks, ...pipelineChecks]
+  return { checks: [...checks, ...pipelineChecks], runs }
 }
 
 const ENDED_WELL: ReadonlySet<string> = new Set(['success', 'skipped'])
@@ -79,9 +140,13 @@ function withoutBlame(check: Check): Check {
 }
 
 /** Reads on only while a claimed check was not found, or has not passed. */
-async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wanted: Wanted): Promise<Check[]> {
+async function namedChecks(
+  source: Pipelines,
+  pipelines: readonly Pipeline[],
+  wanted: readonly WantedCheck[],
+): Promise<Check[]> {
   const checks: Check[] = []
-  const jobs = new Set<number>()
+  const jobs: Run[] = []
   const isFound = (all: readonly Pick<Check, 'name' | 'by'>[]) =>
     wanted.every((one) => all.some((check) => isNamed(check, one)))
   const hasFailed = (runs: readonly Run[]) =>
@@ -95,21 +160,21 @@ async function namedChecks(source: Pipelines, pipelines: readonly Pipeline[], wa
     const { runs, unread } = await readRuns(source, all, kind, needs)
     if (unread.length > 0 && !isFound([...checks, ...runs])) throw new DestinationError('too_large')
     checks.push(...latest(runs).map((run) => toCheck(run, runs, unread)))
-    for (const { id } of runs) jobs.add(id)
+    jobs.push(...runs)
   }
 
   await read(pipelines, 'jobs')
   if (!isFound(checks)) await read(await source.list('parent_pipeline'), 'jobs')
   if (!isFound(checks)) await read(pipelines, 'bridges')
-  if (!isFound(checks)) {
-    const posted = (await source.posted()).filter(({ id }) => !jobs.has(id))
+  if (!isFound(checks) && wanted.some(isOfAccount)) {
+    const posted = await postedBeside(source, jobs)
     checks.push(...latest(posted).map((run) => toCheck(run, posted, [])))
   }
   return checks
 }
 
-function isNamed({ name, by }: Pick<Check, 'name' | 'by'>, wanted: Wanted[number]): boolean {
-  return name === wanted.name && by.some((one) => one.toLowerCase() === wanted.by.toLowerCase())
+function isOfAccount({ by }: WantedCheck): boolean {
+  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
 }
 
 interface ReadRuns {
@@ -127,8 +192,7 @@ async function readRuns(
   kind: 'jobs' | 'bridges',
   needs: Needs,
 ): Promise<ReadRuns> {
-  // What is `external` has no jobs.
-  const own = all.filter((pipeline) => pipeline.source !== 'external')
+  const own = all.filter(isOwn)
   const shown = newest(own)
   if (shown.length > MOST_PIPELINES) throw new DestinationError('too_large')
   const runs = await source.runs(shown, kind)
@@ -183,7 +247,7 @@ function pipelineCheck(pipeline: Pipeline, all: readonly Pipeline[]): Check {
   const { id, source, status, updatedAt } = pipeline
   return {
     name: 'pipeline',
-    by: [source],
+    by: source === EXTERNAL ? [startedBy(source)] : [GITLAB_JOBS, startedBy(source)],
     isRunByHost: false,
     outcome: outcomeOf({ status }, false),
     passedBefore: all.some((other) => other.id !== id && isAkin(pipeline, other) && other.status === 'success'),

@@ -1,6 +1,7 @@
 /** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import {
   type JobAnswer,
@@ -21,6 +22,9 @@ export interface Pipeline {
   readonly status: string
   readonly updatedAt?: string
 }
+
+/** Of a pipeline that somebody's status made. */
+export const EXTERNAL = 'external'
 
 /** One attempt of a job, or one status that somebody posted. */
 export interface Run extends Omit<Check, 'passedBefore'> {
@@ -46,7 +50,6 @@ const PIPELINES = { size: 100, most: 3 }
 const JOBS = { size: 50, most: 10 }
 const STATUSES = { size: 100, most: 3 }
 
-const OWN_CI = 'gitlab-ci'
 const USUAL_FILE = '.gitlab-ci.yml'
 /** What they run is not what the project's own file says. */
 const OTHER_FILES: ReadonlySet<string> = new Set(['parent_pipeline', 'security_orchestration_policy'])
@@ -62,7 +65,7 @@ export function openPipelines(
 
   function toRun(job: JobAnswer, { id, ref, source }: Pipeline): Run {
     if (job.pipeline.id !== id) throw unexpected()
-    const by = [source, OWN_CI, ...(OTHER_FILES.has(source) ? [] : [file])]
+    const by = [GITLAB_JOBS, ...(OTHER_FILES.has(source) ? [] : [workflow(file)]), startedBy(source)]
     const end = job.finished_at && isOwnTime(job.finished_at, project) ? { endedAt: logTime(job.finished_at) } : {}
     const outcome = outcomeOf(job, countsAll)
     return { id: job.id, pipeline: id, name: job.name, ref, source, by, isRunByHost: true, outcome, ...end }
@@ -73,7 +76,7 @@ export function openPipelines(
     if (status.sha !== sha) throw unexpected()
     if (author === null) return []
     const source = String(author.id)
-    const by = [author.username, source]
+    const by = [accountId(author.id), account(author.username)]
     const outcome = outcomeOf(status, countsAll)
     return [{ id, pipeline: 0, name, ref: status.ref ?? '', source, by, isRunByHost: false, outcome }]
   }
@@ -112,6 +115,11 @@ export function outcomeOf(
   if (status === 'skipped') return 'skipped'
   if (status === 'failed' || status === 'canceled') return isForgiven ? 'skipped' : 'failed'
   return status === 'manual' && isForgiven ? 'skipped' : 'pending'
+}
+
+/** What started a pipeline. */
+export function startedBy(source: string): string {
+  return `pipeline:${source}`
 }
 
 function toPipeline({ id, ref, source, status, updated_at }: PipelineAnswer): Pipeline {

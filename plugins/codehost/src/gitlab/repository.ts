@@ -1,7 +1,7 @@
 /** Reads the git repository of a project at GitLab. Each question has the one endpoint whose answer is reliable for it. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
-import { CommitAnswer, HoldersAnswer, RefAnswer } from './answers.ts'
+import { CommitAnswer, HoldersAnswer, ParentsAnswer, RefAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
 
@@ -14,6 +14,8 @@ export interface Repository {
   contains(sha: string, tip: string): Promise<boolean | undefined>
   /** `false` is certain. `true` does not mean that the commit was pushed to this project: forks share objects. */
   knows(sha: string): Promise<boolean>
+  /** None for a commit that it does not know. */
+  parents(sha: string): Promise<readonly string[]>
   /** Branches that have the commit, some of them where there are many; undefined when GitLab does not know the commit. */
   branchesWith(sha: string): Promise<readonly string[] | undefined>
 }
@@ -48,6 +50,10 @@ export function openRepository(
       const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
       if (commit && commit.id !== sha) throw new DestinationError('unexpected_response', { status: 200 })
       return commit !== undefined
+    },
+    async parents(sha) {
+      const commit = await api.find(`${root}/commits/${sha}`, ParentsAnswer)
+      return commit?.parent_ids ?? []
     },
     async branchesWith(sha) {
       const branches = await api.find(`${root}/commits/${sha}/refs?type=branch&per_page=100`, HoldersAnswer)

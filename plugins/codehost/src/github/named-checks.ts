@@ -1,0 +1,126 @@
+/**
+ * The checks that a claim names, each by the list that nobody else can write into: jobs of workflows by the list of jobs, what apps report by
+ * that of check runs, what accounts post by that of statuses. Everything that runs in a workflow can post check runs as the app of workflows,
+ * over those of its jobs; so that a job passed, the list of jobs alone says. That it has not ended, its check run says for one request.
+ */
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Check, WantedCheck } from '../code-host.ts'
+import { GITHUB_JOBS, isBy, isNamed, isSame, nameOf } from '../reporters.ts'
+import type { CheckRun, WorkflowRun } from './answers.ts'
+import { checksOfRuns, checksOfStatuses, isOfActions, isUnderWay, reportersOf, withoutReplaced } from './check-runs.ts'
+import type { Lists, Shown } from './checks.ts'
+import { outcomeOf } from './outcomes.ts'
+import { fileOf } from './workflow-runs.ts'
+
+/** Undefined where the repository does not have the commit. @throws DestinationError `forbidden` where what is hidden may show them */
+export async function namedChecks(lists: Lists, wanted: readonly WantedCheck[]): Promise<Shown | undefined> {
+  const asked = wanted.filter((one) => isJob(one) || isOfApp(one))
+  const runs = asked.length > 0 ? await lists.checkRuns(namesOf(asked)) : []
+  if (runs === undefined) return undefined
+  const reported = await (runs === 'hidden' ? hiddenRuns(lists, asked) : shownRuns(lists, asked, runs))
+
+  const posted = wanted.filter((one) => isOfAccount(one) && !isIn(reported.checks, one))
+  const statuses = posted.length > 0 ? await lists.statuses(namesOf(posted)) : []
+  if (statuses === undefined) return undefined
+  const checks = [...reported.checks, ...(statuses === 'hidden' ? [] : checksOfStatuses(statuses))]
+
+  // A list of jobs does not tell whether there is the commit, and neither does what is hidden.
+  const isThere =
+    (asked.length > 0 && runs !== 'hidden') || (posted.length > 0 && statuses !== 'hidden') || checks.length > 0
+  if (!isThere && !(await lists.hasCommit())) return undefined
+  const isHidden = (one: WantedCheck) =>
+    (runs === 'hidden' && isOfApp(one)) || (statuses === 'hidden' && isOfAccount(one))
+  if (wanted.some((one) => isHidden(one) && !isIn(checks, one)))
+    throw new DestinationError('forbidden', { status: 403 })
+  return { ...reported, checks, canBeDeleted: asked.length > 0 }
+}
+
+async function shownRuns(lists: Lists, asked: readonly WantedCheck[], runs: readonly CheckRun[]): Promise<Shown> {
+  const ofActions = runs.filter(isOfActions)
+  const runsOf = ({ name }: WantedCheck) => ofActions.filter((run) => run.name === name)
+  // Claimed as the app's, a job counts as well as what else the app reported.
+  const jobs = asked.filter((one) => isJob(one) || runsOf(one).some((run) => isBy({ by: reportersOf(run) }, one)))
+  const waiting = jobs.filter((one) => {
+    const own = runsOf(one)
+    return isUnderWay(own) && (isAnyWorkflow(one) || own.every((run) => outcomeOf(run) === 'pending'))
+  })
+  const begun = jobs.filter((one) => !waiting.includes(one) && runsOf(one).length > 0)
+  const absent = jobs.filter((one) => runsOf(one).length === 0)
+  const suites = (one: WantedCheck) => new Set(runsOf(one).map(({ check_suite }) => check_suite?.id))
+  const ended =
+    begun.length > 0 ? await readJobs(lists, begun, (one, id) => id === undefined || suites(one).has(id)) : []
+  const workflows = begun.length > 0 || absent.length > 0 ? await lists.workflows() : undefined
+
+  const known = new Set(ended.flatMap(({ ids }) => ids))
+  const isOther = (run: CheckRun) =>
+    !known.has(run.id) && !(isOfActions(run) && waiting.some(({ name }) => name === run.name))
+  const others = runs.filter(isOther)
+  const other = workflows ? withoutReplaced(others, workflows) : others
+  // An app can change how its run ended. When it last did, its suite tells.
+  const isRed = other.some((run) => outcomeOf(run) !== 'passed' && !isOfActions(run))
+  const seen = isRed ? await lists.suites() : undefined
+  return {
+    checks: [
+      ...waiting.map(({ name, by }): Check => ({ ...WAITING, name, by })),
+      // The app's number stands with its runs alone.
+      ...ended.map((job) => ({ ...job, by: [...job.by, ...numberOf(ofActions, job.ids)] })),
+      ...checksOfRuns(other, undefined, Array.isArray(seen) ? seen : []),
+    ],
+    isGrowing: absent.length > 0 && workflows!.latest.some(({ status }) => status !== 'completed'),
+  }
+}
+
+const WAITING = { isRunByHost: false, outcome: 'pending', passedBefore: false } as const
+
+function numberOf(runs: readonly CheckRun[], ids: readonly number[]): readonly string[] {
+  const run = runs.find(({ id }) => ids.includes(id))
+  return run ? reportersOf(run).filter((one) => nameOf(one, 'app-id') !== undefined) : []
+}
+
+/** Fine-grained tokens cannot read check runs; jobs they can. */
+async function hiddenRuns(lists: Lists, asked: readonly WantedCheck[]): Promise<Shown> {
+  const jobs = asked.filter((one) => isJob(one))
+  const checks = jobs.length > 0 ? await readJobs(lists, jobs, () => true) : []
+  const isMissing = jobs.some((one) => !isIn(checks, one))
+  const isGrowing = isMissing && (await lists.workflows()).latest.some(({ status }) => status !== 'completed')
+  return { checks, isGrowing }
+}
+
+function readJobs(
+  lists: Lists,
+  wanted: readonly WantedCheck[],
+  hasIt: (one: WantedCheck, suite: number | undefined) => boolean,
+): ReturnType<Lists['jobs']> {
+  const isOfFile = (one: WantedCheck, run: WorkflowRun) =>
+    isAnyWorkflow(one) || one.by.some((by) => isSame(nameOf(by, 'workflow') ?? '', fileOf(run)))
+  return lists.jobs({
+    names: namesOf(wanted),
+    isWanted: (run) => wanted.some((one) => isOfFile(one, run) && hasIt(one, run.check_suite_id)),
+  })
+}
+
+/** By the host's own word, or the file of a workflow. */
+function isJob({ by }: WantedCheck): boolean {
+  return by.some((one) => isSame(one, GITHUB_JOBS) || nameOf(one, 'workflow') !== undefined)
+}
+
+/** A job of whatever workflow is meant. */
+function isAnyWorkflow({ by }: Pick<WantedCheck, 'by'>): boolean {
+  return by.some((one) => isSame(one, GITHUB_JOBS)) || isOfApp({ by })
+}
+
+function isOfApp({ by }: Pick<WantedCheck, 'by'>): boolean {
+  return by.some((one) => nameOf(one, 'app') !== undefined || nameOf(one, 'app-id') !== undefined)
+}
+
+function isOfAccount({ by }: WantedCheck): boolean {
+  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
+}
+
+function isIn(checks: readonly Check[], wanted: WantedCheck): boolean {
+  return checks.some((check) => isNamed(check, wanted))
+}
+
+function namesOf(wanted: readonly WantedCheck[]): ReadonlySet<string> {
+  return new Set(wanted.map(({ name }) => name))
+}

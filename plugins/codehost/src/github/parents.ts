@@ -1,0 +1,32 @@
+/** Who reported on the parents of a commit: whoever did may still report on the commit itself. */
+import { DestinationError } from '@claimcheck/core/plugin'
+import { accountId } from '../reporters.ts'
+import { ParentsAnswer } from './answers.ts'
+import { reportersOf, statusesOf } from './check-runs.ts'
+import { checkSuitesOf, hasRuns } from './check-suites.ts'
+import type { ClaimedRepository } from './repository.ts'
+
+/** Of a merge of more, the first ones. */
+const MOST_PARENTS = 2
+
+/** @throws DestinationError `forbidden` where they may not be read */
+export async function reportersBefore(claimed: ClaimedRepository, sha: string): Promise<readonly string[]> {
+  const { api, repository } = claimed
+  // The list of changed files comes in pages, too, and can have megabytes.
+  const commit = await api.get(`${repository.root}/commits/${sha}?per_page=1`, ParentsAnswer)
+  if (!('value' in commit)) throw new DestinationError('forbidden', { status: commit.refused })
+  const found = await Promise.all(
+    commit.value.parents.slice(0, MOST_PARENTS).map(async (parent) => {
+      const [suites, statuses] = await Promise.all([
+        checkSuitesOf(claimed, parent.sha),
+        statusesOf(claimed, parent.sha),
+      ])
+      if (suites === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
+      return [
+        ...(suites ?? []).filter(hasRuns).flatMap((suite) => reportersOf(suite).slice(0, 1)),
+        ...(statuses ?? []).flatMap(({ creator }) => (creator ? accountId(creator.id) : [])),
+      ]
+    }),
+  )
+  return [...new Set(found.flat())]
+}

@@ -1,0 +1,19 @@
+/** Entries of a list of which some are of a form that is not known: one of another name must not hide the claimed one. */
+import { DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
+
+/**
+ * @param isNeeded by its name, which may be anything; all are, when left out
+ * @throws DestinationError `unexpected_response` where a needed one does not match the schema
+ */
+export function readable<T extends TSchema>(
+  entries: readonly unknown[],
+  schema: T,
+  isNeeded: (name: unknown) => boolean,
+  nameOf: (entry: Record<string, unknown>) => unknown = ({ name }) => name,
+): Static<T>[] {
+  const needed = entries.filter((entry) => isNeeded(nameOf(entry as Record<string, unknown>)))
+  if (!needed.every((entry) => Value.Check(schema, entry))) {
+    throw new DestinationError('unexpected_response', { status: 200 })
+  }
+  return needed as Static<T>[]
+}

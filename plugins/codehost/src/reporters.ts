@@ -1,0 +1,48 @@
+/**
+ * Who reports a check, as claims name it and as hosts tell it. Each identifier begins with its kind, so that an account that took the name of
+ * an app, or an app's number, never stands for it. Without a kind are the hosts' own runners: what they ran by the repository's definition.
+ */
+import type { Check, WantedCheck } from './code-host.ts'
+
+/** Jobs of the host's own runs. */
+export const GITHUB_JOBS = 'github-actions'
+export const GITLAB_JOBS = 'gitlab-ci'
+export const GITEA_JOBS = 'gitea-actions'
+export const FORGEJO_JOBS = 'forgejo-actions'
+export const BITBUCKET_JOBS = 'bitbucket-pipelines'
+export const JOBS: readonly string[] = [GITHUB_JOBS, GITLAB_JOBS, GITEA_JOBS, FORGEJO_JOBS, BITBUCKET_JOBS]
+
+export const app = (slug: string) => `app:${slug}`
+export const appId = (id: number) => `app-id:${id}`
+export const account = (login: string) => `account:${login}`
+export const accountId = (id: number) => `account-id:${id}`
+/** @param file in the repository */
+export const workflow = (file: string) => `workflow:${file}`
+/** What a status is posted under, at hosts that do not tell who posted it. */
+export const key = (name: string) => `key:${name}`
+
+/** The name after the kind; undefined for an identifier of another kind. */
+export function nameOf(by: string, kind: 'app' | 'app-id' | 'account' | 'account-id' | 'workflow' | 'key') {
+  return by.startsWith(`${kind}:`) ? by.slice(kind.length + 1) : undefined
+}
+
+/** Hosts take names in any case. */
+export function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
+}
+
+export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>): boolean {
+  return by.some((one) => wanted.by.some((other) => isSame(one, other)))
+}
+
+export function isNamed(check: Pick<Check, 'name' | 'by'>, wanted: WantedCheck): boolean {
+  return check.name === wanted.name && isBy(check, wanted)
+}
+
+/** All that an identifier without a kind may have meant, in claims of version 1 of the profile. */
+export function identifiersOf(word: string): readonly string[] {
+  const jobs = JOBS.find((one) => isSame(one, word))
+  if (jobs !== undefined) return [jobs]
+  if (/\.ya?ml$/i.test(word)) return [workflow(word), key(word)]
+  return [app(word), account(word), `account-id:${word}`, `pipeline:${word}`, key(word)]
+}
