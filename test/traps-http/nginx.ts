@@ -86,7 +86,7 @@ export const nginxTraps: readonly Trap<World>[] = [
       meanwhile: async () => nginx.put(host, 'news.html', TEXT),
     }),
   ),
-  trap('a page comes after the tolerance', ['late', 'late/observed_after_tolerance'], ({ world, nginx, host, url }) =>
+  trap('a page comes after the tolerance', ['late', 'unverifiable/claim_ambiguous'], ({ world, nginx, host, url }) =>
     world.claim(url('news.html'), {
       afterMs: 7 * MINUTE_MS,
       meanwhile: async () => nginx.put(host, 'news.html', TEXT),

@@ -228,7 +228,7 @@ const quiet = (checks: readonly Check[], more: Partial<FoundChecks> = {}) => ({
   ...more,
 })
 const green = (counted: number, passed = counted) => ({ facts: { settling: true, counted, passed } })
-const OPEN = { kind: 'absent', ...MAY } as const
+const OPEN = { kind: 'absent', mark: 'unsettled' } as const
 const SETTLED = { kind: 'present', stays: [{ appeared: { notAfter: NOON } }] } as const
 
 const ALL: readonly Row<FoundChecks>[] = [
@@ -330,7 +330,7 @@ const ALL: readonly Row<FoundChecks>[] = [
   {
     name: 'all skipped is not passed',
     found: quiet([check({ outcome: 'skipped' })]),
-    sees: { ...OPEN, facts: counts({ skipped: 1 }) },
+    sees: { kind: 'absent', ...MAY, facts: counts({ skipped: 1 }) },
   },
   {
     name: 'green, but posted by who never reported before',
@@ -405,7 +405,7 @@ const ALL: readonly Row<FoundChecks>[] = [
     found: quiet([check()], { changedAt: { notAfter: NOON + HOUR + MINUTE } }),
     afterMs: HOUR + 3 * MINUTE,
     earlier: [[HOUR + MINUTE, green(1)]],
-    sees: { ...OPEN, facts: { ...counts({ passed: 1 }), settling: undefined } },
+    sees: { kind: 'absent', ...MAY, facts: { ...counts({ passed: 1 }), settling: undefined } },
   },
   // The commit.
   {

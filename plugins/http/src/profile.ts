@@ -113,6 +113,7 @@ export const profile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'http.url.status',
   version: '2',
   rulesVersion: 3,
+  neverLate: true,
   summary: 'A web address answers with the status that the claim names, and with its content where it names that.',
   words: {
     title: 'Answer of a web address',

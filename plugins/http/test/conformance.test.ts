@@ -112,7 +112,7 @@ t.test('at a site', async (t) => {
       changes: [{ afterMs: 7 * MINUTE_MS, situation: 'published' }],
       claim: claim(),
       sees: { kind: 'absent' },
-      verdict: 'late',
+      verdict: 'unverifiable',
     },
     {
       ...common,

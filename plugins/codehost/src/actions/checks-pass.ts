@@ -198,17 +198,14 @@ async function observed(
 
   const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
   const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
-  if (open || isTooLate(claim, passed, query)) {
-    return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, ...MAY_HAVE_BEEN }
-  }
+  if (open) return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, mark: 'unsettled' }
+  if (isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
   return { kind: 'present', differs: [], facts, ...aged, ...(passed ? { stays: [{ appeared: passed }] } : {}) }
 }
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
-function factsOf(open: Unsettled | undefined): Partial<Facts> {
-  if (!open) return {}
-  const { awaited, isUnderWay } = open
+function factsOf({ awaited, isUnderWay }: Unsettled): Partial<Facts> {
   return {
     settling: true,
     ...(isUnderWay ? { under_way: true } : {}),

@@ -11,10 +11,12 @@ const GZIP = '1f8b'
 interface Remembered {
   readonly declared: string
   readonly value: string
+  /** One odd answer must not confirm itself. */
+  readonly isConfirmed: boolean
 }
 
 /**
- * A file that has not the claimed digest is not read again until its publisher says something else of it.
+ * A file that twice had another digest than the claimed one is not read again until its publisher says something else of it.
  * @throws DestinationError `unsupported_target` where the registry does not serve the file itself: a check reads one origin alone
  */
 export async function hashTarball(
@@ -27,8 +29,8 @@ export async function hashTarball(
   const key = `digest ${algorithm} ${url}`
   const declared = JSON.stringify([declaredDigest, shasum])
   const known = cache.get(key) as Remembered | undefined
-  if (known && known.declared === declared && known.value !== integrity)
-    return { value: known.value, isDoubtful: false }
+  const isKnown = known !== undefined && known.declared === declared
+  if (isKnown && known.isConfirmed && known.value !== integrity) return { value: known.value, isDoubtful: false }
   const asked = { algorithms: [algorithm], headers: { accept: '*/*' }, auth: place.auth }
   const { status, headers, start, digests } = await digest(url, asked)
   if (isMoved && status === 404) throw new DestinationError('unsupported_target')
@@ -36,7 +38,7 @@ export async function hashTarball(
   if (!start.startsWith(GZIP)) throw new DestinationError('unexpected_response', { status })
   const value = `${algorithm}-${digests[algorithm]}`
   const isDoubtful = isOldCopy(headers, place.isPublic) || !tellsItsEnd(headers)
-  if (!isDoubtful) cache.set(key, { declared, value })
+  if (!isDoubtful) cache.set(key, { declared, value, isConfirmed: isKnown && known.value === value })
   return { value, isDoubtful }
 }
 
