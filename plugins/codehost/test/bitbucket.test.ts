@@ -139,7 +139,7 @@ t.test('checks, and what they cost', async (t) => {
   })
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { commit_found: true, passed: 0 } })
   checks.post({ sha, context: 'Unit tests @ unit', state: 'success' })
-  t.match(await lookAtChecks({ sha }), { kind: 'absent', mark: 'may_have_been' }, 'posted by whomever')
+  t.match(await lookAtChecks({ sha }), { kind: 'absent', mark: 'unsettled' }, 'posted by whomever')
   t.equal(
     await requestsOf(async () =>
       t.match(await lookAtChecks(named('Unit tests', 'key:unit')), { kind: 'present', differs: [] }),
@@ -165,7 +165,7 @@ t.test('checks, and what they cost', async (t) => {
     5,
   )
   checks.post({ sha: first, context: 'Scan @ scan', state: 'error' })
-  t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'may_have_been', facts: { awaited: 1 } })
+  t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })
   checks.start(checks.queue({ sha, name: 'default' }))
   t.match(await lookAtChecks({ sha }), { kind: 'absent', facts: { pending: 1 } })
   for (const [name, by] of [

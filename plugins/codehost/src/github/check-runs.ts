@@ -137,7 +137,8 @@ function checkOf(run: CheckRun, passedBefore: boolean, ofWorkflow: WorkflowRun |
   const isJob = isOfActions(run) && (run.details_url?.endsWith(`/job/${run.id}`) ?? false)
   return {
     name: run.name,
-    by: reportersOf(run),
+    // For claims that name none: what a claim names by its workflow is looked for among the jobs alone.
+    by: [...reportersOf(run), ...(ofWorkflow ? [workflow(fileOf(ofWorkflow))] : [])],
     // The workflow as a whole is what nobody can post.
     isRunByHost: isJob && ofWorkflow?.conclusion === 'success',
     outcome: outcomeOf(run),

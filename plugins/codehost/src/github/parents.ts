@@ -1,10 +1,14 @@
 /** Who reported on the parents of a commit: whoever did may still report on the commit itself. */
 import { DestinationError } from '@claimcheck/core/plugin'
-import { accountId } from '../reporters.ts'
+import { accountId, workflow } from '../reporters.ts'
 import { ParentsAnswer } from './answers.ts'
 import { reportersOf, statusesOf } from './check-runs.ts'
 import { checkSuitesOf, hasRuns } from './check-suites.ts'
 import type { ClaimedRepository } from './repository.ts'
+import { fileOf, workflowRunsOf } from './workflow-runs.ts'
+
+/** What a person or the time starts runs for one commit, and need not for the next. */
+const OF_COMMITS: ReadonlySet<string> = new Set(['push', 'pull_request', 'pull_request_target', 'merge_group'])
 
 /** Of a merge of more, the first ones. */
 const MOST_PARENTS = 2
@@ -17,13 +21,15 @@ export async function reportersBefore(claimed: ClaimedRepository, sha: string): 
   if (!('value' in commit)) throw new DestinationError('forbidden', { status: commit.refused })
   const found = await Promise.all(
     commit.value.parents.slice(0, MOST_PARENTS).map(async (parent) => {
-      const [suites, statuses] = await Promise.all([
+      const [suites, statuses, workflows] = await Promise.all([
         checkSuitesOf(claimed, parent.sha),
         statusesOf(claimed, parent.sha),
+        workflowRunsOf(claimed, parent.sha),
       ])
       if (suites === 'hidden' || statuses === 'hidden') throw new DestinationError('forbidden', { status: 403 })
       return [
         ...(suites ?? []).filter(hasRuns).flatMap((suite) => reportersOf(suite).slice(0, 1)),
+        ...workflows.latest.filter(({ event }) => OF_COMMITS.has(event)).map((run) => workflow(fileOf(run))),
         ...(statuses ?? []).flatMap(({ creator }) => (creator ? accountId(creator.id) : [])),
       ]
     }),
