@@ -1,5 +1,5 @@
 /** When a claim is checked next: at growing gaps, and around each moment that decides. */
-import { type CheckRecord, type Instant, isRead, showsOutcome } from './evidence.ts'
+import { type CheckRecord, type Instant, isRead, type Mark, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
 import { CONFIRMATION_MS, graceEnd, largestAge } from './rules/v2.ts'
 import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
@@ -10,6 +10,7 @@ const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
 /** What ends within this time is seen sooner. */
 const CLOSE_MS = 10 * 60_000
+const CLOSEST_GAP_MS = 12_000
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
@@ -64,13 +65,15 @@ export function nextCheck(
 
 function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecord[], last: CheckRecord): number {
   // Only a second look at what nothing can change any more is missing.
-  if (isFinal(last) && !isFinal(checks.at(-2))) return FIRST_GAP_MS
-  if (isUnderWay(last, rules)) return closeGap(last.answeredAt - claim.submittedAt)
+  if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS
+  // Nothing but time is missing to what is unsettled.
+  if (isUnderWay(last, rules))
+    return markOf(last) === 'unsettled' ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 
-function isFinal(check: CheckRecord | undefined): boolean {
-  return check !== undefined && isRead(check) && check.observation.mark === 'final'
+function markOf(check: CheckRecord | undefined): Mark | undefined {
+  return check && isRead(check) ? check.observation.mark : undefined
 }
 
 /** The destination says that something is under way, by the fact that the profile names. */
@@ -81,7 +84,7 @@ function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
 
 /** While something is under way: what takes long ends within a gap that is short beside it. */
 function closeGap(waitedMs: number): number {
-  const shortest = waitedMs <= CLOSE_MS ? 12_000 : 40_000
+  const shortest = waitedMs <= CLOSE_MS ? CLOSEST_GAP_MS : 40_000
   return Math.min(Math.max(shortest, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
 }
 
