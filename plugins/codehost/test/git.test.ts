@@ -1,6 +1,7 @@
 /** Checks at a real git server. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
+import { status } from '../../../test/destinations/faults.ts'
 import { git } from '../../../test/destinations/git.ts'
 import { LONG, shortened } from '../../../test/support/extent.ts'
 import { createCache, outcome } from './context.ts'
@@ -105,6 +106,21 @@ t.test("a redirect to another owner's repository is ambiguous, but through a con
   t.equal(await outcome(look(first, { connection: connect({ owners: ['acme'] }) })), 'ambiguous_claim')
   const connection = connect({ owners: ['Acme', 'Other'] })
   t.match(await look(first, { connection }), { differs: [], facts: { repository: 'other/new-name' } })
+})
+
+t.test('a repository whose address has no `.git` can be read', async (t) => {
+  const { server, look } = await atGitServer(t)
+  const plain = await server.createRepository('acme/azure', { isPlain: true })
+  const sha = await plain.commit({ content: 'hello\n' })
+  await plain.push('main', await plain.commit({ parents: [sha] }))
+  const target = 'acme/azure'
+  t.match(await look(sha, { target }), { kind: 'present', facts: { repository: undefined } })
+  t.equal(await outcome(look('0'.repeat(40), { target })), 'absent')
+  server.faults.inject({ fault: status(503), on: /azure\.git/, times: 1 })
+  const before = server.requests.length
+  t.equal(await outcome(look(sha, { target })), 'unavailable', 'a server that fails is not asked by another name')
+  t.equal(server.requests.length - before, 1)
+  t.equal(await outcome(look(sha, { target: 'acme/nothing' })), 'forbidden')
 })
 
 t.test('an old server without partial clones can be read', async (t) => {

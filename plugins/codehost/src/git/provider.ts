@@ -29,7 +29,9 @@ import { discover } from './repository-url.ts'
 
 const Options = Type.Object(
   {
-    base_url: baseUrl('Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`.'),
+    base_url: baseUrl(
+      'Where the repositories are: each is read at `<base_url>/<owner>/<repo>.git`, or without `.git` where the server has it so.',
+    ),
     username: Type.Optional(
       Type.String({
         minLength: 1,

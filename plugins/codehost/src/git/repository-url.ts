@@ -4,10 +4,13 @@ import { RepositoryPath } from '../actions/fields.ts'
 import { httpFailure } from '../http-failure.ts'
 
 const DISCOVERY = '/info/refs?service=git-upload-pack'
+/** The server has said that it does not answer now, or not to us: another address would get the same. */
+const MEANS_REFUSED: ReadonlySet<number> = new Set([401, 429, 500, 502, 503, 504])
 const ADVERTISEMENT = 'application/x-git-upload-pack-advertisement'
 
 /**
- * The URL for git, and the repository's name by it, which is another one after a redirect. A renamed repository's new URL is found here, because git does not follow redirects.
+ * The URL for git, and the repository's name by it, which is another one after a redirect. Most servers have a repository with `.git` at its
+ * end; Azure Repos, CodeCommit and cgit have it without. A renamed repository's new URL is found here, because git does not follow redirects.
  *
  * @throws DestinationError with the HTTP status and the time to wait, which git does not report
  */
@@ -17,13 +20,11 @@ export async function discover(
   auth: Auth | undefined,
   { fetch, now }: Pick<CheckContext, 'fetch' | 'now'>,
 ): Promise<{ readonly url: string; readonly name: string }> {
-  const asked = `${baseUrl}/${slug}.git${DISCOVERY}`
-  const response = await fetch(asked, {
-    headers: { 'git-protocol': 'version=2' },
-    auth,
-  })
-  const isGit = response.headers.get('content-type') === ADVERTISEMENT
-  await response.body?.cancel()
+  const suffixed = await ask(`${baseUrl}/${slug}.git`)
+  const plain =
+    suffixed.isGit || MEANS_REFUSED.has(suffixed.response.status) ? undefined : await ask(`${baseUrl}/${slug}`)
+  // What the usual address answers says more of why there is none.
+  const { asked, response, isGit } = plain?.isGit ? plain : suffixed
   if (response.status !== 200) throw httpFailure(response, now())
   if (!isGit) throw new DestinationError('unexpected_response', { status: 200 })
 
@@ -37,4 +38,13 @@ export async function discover(
   // Led to a place that no claim can name, it is not the claimed repository.
   if (!Value.Check(RepositoryPath, name)) throw new DestinationError('ambiguous_claim')
   return { url: found, name }
+
+  async function ask(url: string) {
+    const asked = url + DISCOVERY
+    const response = await fetch(asked, { headers: { 'git-protocol': 'version=2' }, auth })
+    await response.body?.cancel()
+    // Some servers add a charset.
+    const [type = ''] = (response.headers.get('content-type') ?? '').split(';')
+    return { asked, response, isGit: response.status === 200 && type.trim().toLowerCase() === ADVERTISEMENT }
+  }
 }
