@@ -1,6 +1,7 @@
 /** Bitbucket Data Center's answers, field by field, for its stand-in. Their description is types alone: the compiler holds them against it. */
 import type { components } from '@coderabbitai/bitbucket/server/openapi'
 import type { PostedStatus } from './checks.ts'
+import type { ForgeEvent } from './events.ts'
 import type { ForgeRepository } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
 
@@ -92,6 +93,23 @@ export function pullRequestAnswer(repository: ForgeRepository, pullRequest: Pull
 const BUILD_STATES = { pending: 'INPROGRESS', success: 'SUCCESSFUL', failure: 'FAILED', error: 'CANCELLED' } as const
 
 /** `context` is the name, with the key behind it where that is another: `Unit tests @ unit`. */
+const ACTIONS: Readonly<
+  Partial<Record<ForgeEvent['kind'], NonNullable<Schemas['RestPullRequestActivity']['action']>>>
+> = {
+  ...{ opened: 'OPENED', closed: 'DECLINED', reopened: 'REOPENED', merged: 'MERGED', commented: 'COMMENTED' },
+  ...{ base_changed: 'RESCOPED', head_moved: 'RESCOPED', head_forced: 'RESCOPED', edited: 'UPDATED' },
+}
+
+/** Newest first. */
+export function activityAnswers(events: readonly ForgeEvent[]) {
+  return events
+    .flatMap(({ id, at, by, kind }) => {
+      const action = ACTIONS[kind]
+      return action === undefined ? [] : [{ id, createdDate: at, user: { name: by, slug: by, type: 'NORMAL' }, action }]
+    })
+    .reverse()
+}
+
 export function buildAnswer({ context, state, createdAt, updatedAt }: PostedStatus) {
   const [name, key = name] = context.split(' @ ') as [string, string?]
   return {

@@ -1,5 +1,6 @@
 /** A Bitbucket Data Center stand-in: its REST API, read-only. */
 import {
+  activityAnswers,
   branchAnswer,
   buildAnswer,
   commitAnswer,
@@ -31,6 +32,7 @@ function kind({ hasMergeBase }: { readonly hasMergeBase: boolean }): CodeHostKin
       { template: `${COMMIT}/builds`, answer: build },
       { template: `${REPOSITORY}/pull-requests`, answer: pullRequests },
       { template: `${REPOSITORY}/pull-requests/{number}`, answer: pullRequest },
+      { template: `${REPOSITORY}/pull-requests/{number}/activities`, answer: activities },
       { template: '/branch-utils/latest/projects/{project}/repos/{slug}/branches/info/{commit}', answer: branchesWith },
     ],
     plainRoutes: [
@@ -128,6 +130,12 @@ function pullRequest({ repository, state, params }: Call): Reply {
   const found = state.pullRequest(Number(params.number))
   if (found) return ok(pullRequestAnswer(repository, found))
   return no(404, 'pull.NoSuchPullRequestException', 'There is no such pull request.')
+}
+
+function activities({ repository, state, params, query }: Call): Reply {
+  const found = state.pullRequest(Number(params.number))
+  if (!found) return no(404, 'pull.NoSuchPullRequestException', 'There is no such pull request.')
+  return paged(query, activityAnswers(repository.pullRequests.events(found.number, state.until)))
 }
 
 /** A token with a scope `REPO_WRITE` may write to what it shows. */

@@ -12,6 +12,8 @@ export interface ForgeEvent {
   readonly by: string
   /** The commit that it is about: the merge, the new head. */
   readonly sha?: string
+  /** Of a changed base: the old one, and the new one. */
+  readonly refs?: readonly [string, string]
   /** Of an issue's closing. */
   readonly reason?: CloseReason
 }

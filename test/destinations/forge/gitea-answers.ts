@@ -1,5 +1,6 @@
 /** What Gitea and Forgejo write of a repository and what is in it, in their own JSON. */
 import { createHash } from 'node:crypto'
+import type { ForgeEvent } from './events.ts'
 import type { Issue } from './issues.ts'
 import { type ForgeRepository, NO_COMMIT, type Push } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
@@ -19,6 +20,8 @@ export interface GiteaWays {
   readonly migrated: Set<ForgeRepository>
   /** It tells whether a repository allows to merge by hand, as Gitea does since the middle of 2025. */
   tellsManualMerges: boolean
+  /** It has a timeline of issues. */
+  hasTimeline: boolean
   /** Releases have a time of publication of their own, as newer versions have. */
   publishesTimes: boolean
 }
@@ -145,6 +148,25 @@ function headAnswer({ number, head, from, headSha }: PullRequest, repository: Fo
   if (tip !== undefined) return { ...side, ref: head, sha: tip }
   const own = from === repository ? headSha : theirs.pullRequest(number)?.headSha
   return { ...side, ref: kept, sha: own ?? headSha }
+}
+
+const TIMELINE: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
+  ...{ closed: 'close', reopened: 'reopen', merged: 'merge_pull', base_changed: 'change_target_branch' },
+  ...{ head_moved: 'pull_push', head_forced: 'pull_push', commented: 'comment' },
+}
+
+/** Oldest first. A merge by hand is one like any other here. */
+export function timelineAnswers(events: readonly ForgeEvent[], repository: ForgeRepository, { api }: Place) {
+  return events.flatMap(({ id, kind, by, shownAt, number, sha, refs }) => {
+    const type = TIMELINE[kind]
+    if (type === undefined) return []
+    const url = `${api}/repos/${repository.slug}/issues/${number}`
+    const body =
+      type === 'pull_push' ? JSON.stringify({ is_force_push: kind === 'head_forced', commit_ids: [sha] }) : ''
+    const times = { created_at: time(shownAt), updated_at: time(shownAt) }
+    const [old_ref = '', new_ref = ''] = refs ?? []
+    return [{ id, type, issue_url: url, user: userAnswer(by), body, ...times, old_ref, new_ref }]
+  })
 }
 
 export function issueAnswer(issue: Issue, repository: ForgeRepository, place: Place) {

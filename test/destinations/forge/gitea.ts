@@ -11,6 +11,7 @@ import {
   repositoryAnswer,
   statusAnswers,
   tagAnswer,
+  timelineAnswers,
   userAnswer,
 } from './gitea-answers.ts'
 import { type AnswerCheck, answerCheck } from './schema.ts'
@@ -57,14 +58,12 @@ function page(list: readonly unknown[], { query }: Pick<Call, 'query'>): Reply {
 
 function newWays(flavour: GiteaWays['flavour']): GiteaWays {
   const sets = { hidden: new Set<string>(), deleted: new Set<string>() }
-  return {
-    flavour,
-    ...sets,
-    mergingByHand: new Set(),
-    migrated: new Set(),
-    tellsManualMerges: true,
-    publishesTimes: false,
-  }
+  return { flavour, ...sets, mergingByHand: new Set(), migrated: new Set(), ...versionOf(flavour) }
+}
+
+/** What is told depends on the version: Forgejo, and Gitea before the middle of 2025, do not tell whether merges by hand are allowed. */
+function versionOf(flavour: GiteaWays['flavour']) {
+  return { tellsManualMerges: flavour === 'gitea', hasTimeline: true, publishesTimes: false }
 }
 
 function giteaKind(ways: GiteaWays): CodeHostKind {
@@ -169,6 +168,21 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           if (pull) return ok(pullAsIssueAnswer(pull, call.repository, place(call)))
           const issue = call.state.issue(number)
           return found(issue?.isDeleted ? undefined : issue, (one) => issueAnswer(one, call.repository, place(call)))
+        },
+      }),
+      ofRepository('/issues/{index}/timeline', {
+        needs: 'issues',
+        answer(call) {
+          const { state, repository, params, query } = call
+          const number = Number(params.index)
+          const log = state.pullRequest(number) ? repository.pullRequests : state.issue(number) && repository.issues
+          if (!log || !ways.hasTimeline) return notFound()
+          const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z')
+          const all = timelineAnswers(log.events(number, state.until), repository, place(call))
+          return page(
+            all.filter(({ updated_at }) => Date.parse(updated_at) >= since),
+            call,
+          )
         },
       }),
       ofRepository('/releases', {

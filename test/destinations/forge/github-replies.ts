@@ -30,9 +30,12 @@ export function paged(query: URLSearchParams, byDefault: number, most = 100) {
     slice: <T>(items: readonly T[]) => items.slice((page - 1) * perPage, page * perPage),
     link(count: number, path: string): Readonly<Record<string, string>> {
       if (page * perPage >= count) return {}
-      const next = new URL(`${path}?${query}`)
-      next.searchParams.set('page', String(page + 1))
-      return { link: `<${next}>; rel="next"` }
+      const to = (number: number, rel: string) => {
+        const url = new URL(`${path}?${query}`)
+        url.searchParams.set('page', String(number))
+        return `<${url}>; rel="${rel}"`
+      }
+      return { link: `${to(page + 1, 'next')}, ${to(Math.ceil(count / perPage), 'last')}` }
     },
   }
 }

@@ -156,7 +156,7 @@ const EVENTS: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
 /** What the timeline lists of what happened; `merged` is followed by `closed`. */
 export function timelineAnswer(api: string, { slug }: ForgeRepository, events: readonly ForgeEvent[]) {
   return events.flatMap((event) => {
-    const { kind, id, by, shownAt, sha, reason } = event
+    const { kind, id, by, at, sha, reason } = event
     const name = EVENTS[kind]
     if (name === undefined) return []
     const shown = {
@@ -167,7 +167,7 @@ export function timelineAnswer(api: string, { slug }: ForgeRepository, events: r
       event: name,
       commit_id: kind === 'merged' ? (sha ?? null) : null,
       commit_url: kind === 'merged' && sha ? `${api}/repos/${slug}/commits/${sha}` : null,
-      created_at: iso(shownAt),
+      created_at: iso(at),
       performed_via_github_app: null,
       ...(kind === 'labeled' ? { label: { name: 'triage', color: 'ededed' } } : {}),
       ...(kind === 'closed' ? { state_reason: reason === 'completed' ? null : (reason ?? null) } : {}),

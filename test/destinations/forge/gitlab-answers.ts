@@ -1,5 +1,6 @@
 /** A repository's state in the JSON of GitLab's REST API. */
 import { AUTHOR } from '../objects.ts'
+import type { ForgeEvent } from './events.ts'
 import type { Issue } from './issues.ts'
 import { type ForgeRepository, NO_COMMIT, type Push } from './model.ts'
 import type { PullRequest } from './pull-requests.ts'
@@ -149,6 +150,33 @@ export function mergeRequestAnswer(repository: ForgeRepository, pullRequest: Pul
     ...{ web_url: `https://gitlab.test/${full.replace('!', '/-/merge_requests/')}`, squash: false },
     ...(settingsOf(repository).isImported ? { imported: true, imported_from: 'gitlab_project' } : {}),
   }
+}
+
+/** Of changes of state. Owners may choose their times. */
+export function stateEventAnswers(kind: 'Issue' | 'MergeRequest', id: number, events: readonly ForgeEvent[]) {
+  const states: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
+    ...{ closed: 'closed', reopened: 'reopened', merged: 'merged' },
+  }
+  return events.flatMap((event) => {
+    const state = states[event.kind]
+    if (state === undefined) return []
+    const of = { resource_type: kind, resource_id: id, state }
+    return [{ id: event.id, user: userAnswer(event.by), created_at: time(event.shownAt), ...of }]
+  })
+}
+
+/** Newest first: a push and a change of the target make one. */
+export function versionAnswers(pullRequest: PullRequest, events: readonly ForgeEvent[]) {
+  const { id: merge_request_id, baseSha } = pullRequest
+  const made = events.filter(({ kind }) => ['opened', 'head_moved', 'head_forced', 'base_changed'].includes(kind))
+  let head = pullRequest.openedHead
+  return made
+    .map((event) => {
+      head = event.sha ?? head
+      const shas = { head_commit_sha: head, base_commit_sha: baseSha, start_commit_sha: baseSha }
+      return { id: event.id, ...shas, created_at: time(event.at), merge_request_id, state: 'collected', real_size: '1' }
+    })
+    .reverse()
 }
 
 export function issueAnswer(repository: ForgeRepository, issue: Issue) {

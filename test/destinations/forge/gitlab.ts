@@ -9,6 +9,8 @@ import {
   projectAnswer,
   releaseAnswer,
   settingsOf,
+  stateEventAnswers,
+  versionAnswers,
 } from './gitlab-answers.ts'
 import { bridgeAnswers, jobAnswers, pipelineAnswer, pipelinesOf, statusAnswers } from './gitlab-pipelines.ts'
 import type { Call, CodeHostKind, Reply, Right, Route, Token } from './kind.ts'
@@ -88,6 +90,24 @@ function pipelineRoute(part: 'jobs' | 'bridges'): Route {
           ? jobAnswers(repository, pipeline, query.get('include_retried') === 'true')
           : bridgeAnswers(repository, pipeline, all),
       )
+    },
+  }
+}
+
+/** To nobody without a token. */
+function stateEventsRoute(of: 'issues' | 'merge_requests', parameter: string): Route {
+  return {
+    template: `/projects/{id}/${of}/${parameter}/resource_state_events`,
+    needs: of === 'issues' ? 'issues' : 'pull_requests',
+    answer(call) {
+      const { repository, state, params, token } = call
+      if (!token) return { status: 401, body: { message: '401 Unauthorized' } }
+      const number = Number(params[parameter.slice(1, -1)])
+      const found = of === 'issues' ? state.issue(number) : state.pullRequest(number)
+      if (!found) return notFound()
+      const [kind, log] =
+        of === 'issues' ? (['Issue', repository.issues] as const) : (['MergeRequest', repository.pullRequests] as const)
+      return page(call, stateEventAnswers(kind, found.id, log.events(number, state.until)))
     },
   }
 }
@@ -201,6 +221,19 @@ const routes: readonly Route[] = [
       const { off, confidential } = settingsOf(repository)
       const isHidden = off.has('issues') || (confidential.has(Number(params.issue_iid)) && !seesConfidential(call))
       return !issue || issue.isDeleted || isHidden ? notFound() : ok(issueAnswer(repository, issue))
+    },
+  },
+  stateEventsRoute('issues', '{issue_iid}'),
+  stateEventsRoute('merge_requests', '{merge_request_iid}'),
+  {
+    template: '/projects/{id}/merge_requests/{merge_request_iid}/versions',
+    needs: 'pull_requests',
+    answer(call) {
+      const { repository, state, params, token } = call
+      if (!token) return { status: 401, body: { message: '401 Unauthorized' } }
+      const found = state.pullRequest(Number(params.merge_request_iid))
+      if (!found) return notFound()
+      return page(call, versionAnswers(found, repository.pullRequests.events(found.number, state.until)))
     },
   },
   {

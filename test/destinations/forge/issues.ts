@@ -60,6 +60,11 @@ export class Issues {
     this.#log(number, 'closed', { at, by, shownAt, reason })
   }
 
+  /** Of one that is closed, and no event tells of it. */
+  changeReason(number: number, reason: CloseReason, { at = this.#repository.now() }: Act = {}): void {
+    this.#change(number, at, { reason })
+  }
+
   reopen(number: number, { at = this.#repository.now(), by = 'agent', shownAt = at }: ShownAct = {}): void {
     const { closedAt: _, closedBy: __, reason: ___, ...rest } = this.#latest(number)
     this.#timelines.set(number, at, { ...rest, state: 'open', updatedAt: shownAt })

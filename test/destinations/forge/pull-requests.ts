@@ -22,6 +22,8 @@ export interface PullRequest {
   /** Its repository, a fork or the same. Deleted, when `from.deletedAt` is a time. */
   readonly from: ForgeRepository
   readonly headSha: string
+  /** The first one that it had. */
+  readonly openedHead: string
   /** The tip of the base when it was opened, got its newest commit, or was merged. */
   readonly baseSha: string
   /** By the host's clock, as are the other times. */
@@ -89,7 +91,7 @@ export class PullRequests {
     const testMerge = await this.#testMerge(baseSha, headSha, at)
     this.#timelines.set(number, at, {
       ...{ id: repository.host.nextId(), number, title, by, state: 'open', isDraft: draft, isMerging: false },
-      ...{ base, head, from, headSha, baseSha, openedAt: at, updatedAt: at, ...testMerge },
+      ...{ base, head, from, headSha, openedHead: headSha, baseSha, openedAt: at, updatedAt: at, ...testMerge },
     })
     await this.#keepRef(number, headSha)
     this.#log(number, 'opened', { at, by })
@@ -123,8 +125,9 @@ export class PullRequests {
   retarget(number: number, base: string, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
     const baseSha = this.#repository.asOf(NOW).tip(base)
     if (baseSha === undefined) throw new Error(`no such branch: ${base}`)
+    const refs = [this.#latest(number).base, base] as const
     this.#change(number, at, { base, baseSha })
-    this.#log(number, 'base_changed', { at, by })
+    this.#log(number, 'base_changed', { at, by, refs })
   }
 
   setDraft(number: number, isDraft: boolean, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
@@ -268,7 +271,7 @@ export class PullRequests {
     this.#timelines.set(number, at, { ...this.#latest(number), updatedAt: at, ...change })
   }
 
-  #log(number: number, kind: ForgeEventKind, about: Required<Act> & { sha?: string }): void {
+  #log(number: number, kind: ForgeEventKind, about: Required<Act> & Pick<ForgeEvent, 'refs' | 'sha'>): void {
     this.#events.add({ id: this.#repository.host.nextId(), number, kind, ...about })
   }
 }
