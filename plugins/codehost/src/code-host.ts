@@ -53,8 +53,6 @@ export interface CommitQuery extends RepositoryQuery {
   /** 40 or 64 lower-case hexadecimal characters. */
   readonly sha: string
   readonly branch: string
-  /** From here on the push log counts. */
-  readonly logFrom: Instant
   /** The account that the claim says pushed. */
   readonly pusher?: string
 }
@@ -137,8 +135,28 @@ export interface PullRequest {
   readonly mergedAt?: LogTime
   /** The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward. */
   readonly mergeCommit?: string
-  /** Whether the base has the commit now. Asked only for a merged one. */
-  isOnBase?(): Promise<boolean>
+  /** Whether the base has the commit now. Asked only for a merged one. `gone`: the host merged it itself, and the base is there no more. */
+  isOnBase?(): Promise<boolean | 'gone'>
+  /**
+   * What the host's own log says of its base or its head. Absent, or undefined: the host keeps no log of it, or none for these credentials.
+   * Asked only where something hangs on it.
+   */
+  log?(field: PullRequestField): Promise<Log<Held> | undefined>
+}
+
+export type PullRequestField = 'base' | 'head_sha'
+
+/** What a log shows from the window's start until now, the oldest first. `cut`: it may not be read, or not back to there. */
+export type Log<T> = 'cut' | readonly T[]
+
+/** A value that the base or the head had: the last one is what it has now. */
+export interface Held {
+  /** The name of the branch, or the beginning of a commit's id; absent where the log does not tell it. */
+  readonly value?: string
+  /** Since when, by a clock that no user can set; absent where there is none. */
+  readonly since?: LogTime
+  /** Absent while it has this value, and where there is no such clock. */
+  readonly until?: LogTime
 }
 
 export interface FoundChecks extends FoundRepository {
@@ -199,9 +217,16 @@ export interface Issue {
   readonly reason?: 'completed' | 'not_planned' | 'duplicate'
   /** Since when it is closed, by the host's own clock; left out where somebody could choose it. */
   readonly closedAt?: LogTime
-  /**
-   * It was closed at some time since the claim, and opened again after that: an open one, or one that was closed once more. Undefined
-   * where the host keeps no record of it, or where nothing hangs on it.
-   */
-  readonly wasClosed?: boolean
+  /** By the host's own log. Absent, or undefined: it keeps none, or none for these credentials. Asked only where something hangs on it. */
+  closings?(): Promise<Log<Closing> | undefined>
+}
+
+/** A time in which an issue was closed, for one reason. */
+export interface Closing {
+  /** Absent where the log does not tell it. */
+  readonly reason?: Issue['reason']
+  /** By a clock that no user can set; absent where there is none. */
+  readonly since?: LogTime
+  /** When it was opened again, or closed for another reason. Absent while it is closed, and where there is no such clock. */
+  readonly until?: LogTime
 }

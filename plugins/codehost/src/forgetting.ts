@@ -2,7 +2,7 @@
  * Places that forget: without a push log, a commit that is not on the branch now may have been there and gone. These rules say
  * when it may have, so that a merged and deleted branch blames nobody.
  */
-import { type Instant, isLateLook, type Mark } from '@claimcheck/core/plugin'
+import type { Instant, LogTime, Mark } from '@claimcheck/core/plugin'
 import type { CommitQuery, Place, RepositoryQuery } from './code-host.ts'
 
 export interface Surroundings {
@@ -26,13 +26,12 @@ export async function markOf(query: CommitQuery, surroundings: Surroundings): Pr
   // What an earlier check saw on some branch was there, whatever the host knows now.
   const wasSeen = query.previous.some(({ observation }) => observation.kind === 'present')
   if (place.at === 'nowhere' && isKnown === false && keepsObjects && !isYoung && !wasSeen) return 'never_before'
-  const isLate = isLateLook(query)
   const mayHaveBeen =
     isYoung ||
     (place.at === 'nowhere' && wasSeen) ||
     head === undefined ||
     query.previous.some(({ observation }) => observation.facts.branch_listed === false) ||
-    (place.at === 'nowhere' && (isKnown === true || isLate)) ||
+    (place.at === 'nowhere' && isKnown === true) ||
     (await wasRewritten(query, surroundings, head))
   return mayHaveBeen ? 'may_have_been' : undefined
 }
@@ -48,6 +47,12 @@ export function isMadeAfter(
 ): boolean {
   // A time that is none proves nothing about the repository's age.
   return createdAt !== undefined && !(createdAt <= claimedAt)
+}
+
+/** What has not changed since the window's start: a log that was read no further back does not tell since when. */
+export function unchangedSince(openedAt: LogTime, { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>): LogTime {
+  const isWithin = openedAt.notBefore !== undefined && openedAt.notBefore >= windowFrom
+  return isWithin ? openedAt : { notAfter: Math.max(openedAt.notAfter, windowFrom) }
 }
 
 /** An earlier read shows the pull request or the issue, in whatever state. */

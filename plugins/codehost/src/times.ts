@@ -21,6 +21,13 @@ export function atLast({ notAfter }: LogTime): LogTime {
   return { notAfter }
 }
 
+/** When both had come. */
+export function laterOf(one: LogTime, other: LogTime): LogTime {
+  const begins = [one.notBefore, other.notBefore].filter((begin) => begin !== undefined)
+  const notAfter = Math.max(one.notAfter, other.notAfter)
+  return begins.length > 0 ? { notBefore: Math.max(...begins), notAfter } : { notAfter }
+}
+
 /** As a fact. */
 export function shownTime({ notBefore, notAfter }: LogTime): string {
   return new Date(notBefore ?? notAfter).toISOString()

@@ -1,5 +1,5 @@
 /** What is reported of pull requests that were opened or merged, a row for each rule. */
-import type { FoundPullRequest, PullRequest } from '@claimcheck/plugin-codehost/provider'
+import type { FoundPullRequest, Held, Log, PullRequest, PullRequestField } from '@claimcheck/plugin-codehost/provider'
 import t from 'tap'
 import { acting, at, MINUTE, NOON, type Row } from './acting.ts'
 
@@ -7,9 +7,14 @@ const HEAD = 'a'.repeat(40)
 const OTHER = 'b'.repeat(40)
 const MERGE = 'c'.repeat(40)
 const LATE = 6 * MINUTE
+/** After the tolerance. */
+const AT_THE_END = 12 * MINUTE
 
 const open: PullRequest = { state: 'open', base: 'main', head: HEAD, openedAt: at(NOON - MINUTE), isDraft: false }
 const found = (change: Partial<PullRequest> = {}) => ({ pullRequest: { ...open, ...change } })
+const logs = (told: Partial<Record<PullRequestField, Log<Held>>>) => ({
+  log: async (field: PullRequestField) => told[field],
+})
 const OPENED = [{ appeared: at(NOON - MINUTE) }]
 
 const OPENINGS: readonly Row<FoundPullRequest>[] = [
@@ -37,23 +42,130 @@ const OPENINGS: readonly Row<FoundPullRequest>[] = [
     sees: { kind: 'present', stays: [{ appeared: at(NOON - 60 * MINUTE) }], facts: { preexisting: true } },
   },
   {
-    name: 'another base, at a prompt look',
+    name: 'it has the claimed base and head, and the log tells since when',
+    found: found(
+      logs({ base: [{ value: 'main', since: at(NOON - MINUTE) }], head_sha: [{ value: HEAD, since: at(NOON) }] }),
+    ),
+    params: { base: 'main', head_sha: HEAD },
+    afterMs: AT_THE_END,
+    sees: { kind: 'present', stays: [{ appeared: at(NOON) }] },
+  },
+  {
+    name: 'it has the claimed base since a time before which it had one that is not told',
+    found: found(
+      logs({
+        base: [
+          { since: at(NOON - MINUTE), until: at(NOON) },
+          { value: 'main', since: at(NOON) },
+        ],
+      }),
+    ),
+    params: { base: 'main' },
+    afterMs: AT_THE_END,
+    sees: { kind: 'present', stays: [{ appeared: { notAfter: NOON + 999 } }] },
+  },
+  {
+    name: 'it has the claimed base, and the log is cut',
+    found: found(logs({ base: 'cut' })),
+    params: { base: 'main' },
+    afterMs: AT_THE_END,
+    sees: { kind: 'present' },
+  },
+  {
+    name: 'it has the claimed base in time: the log is not read',
+    found: found(logs({ base: [{ value: 'main', since: at(NOON) }] })),
+    params: { base: 'main' },
+    afterMs: LATE,
+    sees: { kind: 'present' },
+  },
+  {
+    name: 'another base, at a host without a log',
     found: found({ base: 'develop' }),
     params: { base: 'main' },
     sees: { kind: 'present', differs: ['base'], facts: { base: 'develop' } },
   },
   {
-    name: 'another head, at a prompt look',
+    name: 'another base, and by the log never the claimed one',
+    found: found({ base: 'develop', ...logs({ base: [{ value: 'develop', since: at(NOON - MINUTE) }] }) }),
+    params: { base: 'main' },
+    sees: { kind: 'present', differs: ['base'], stays: [] },
+  },
+  {
+    name: 'another base, after one that the log does not tell',
+    found: found({ base: 'develop', ...logs({ base: [{ until: at(NOON) }, { value: 'develop', since: at(NOON) }] }) }),
+    params: { base: 'main' },
+    sees: { kind: 'present', differs: ['base'], mark: 'may_have_been' },
+  },
+  {
+    name: 'another base, never the claimed one, and a head that may have been as claimed',
+    found: found({ base: 'develop', ...logs({ base: [{ value: 'develop', since: at(NOON) }], head_sha: 'cut' }) }),
+    params: { base: 'main', head_sha: OTHER },
+    sees: { kind: 'present', differs: ['base', 'head_sha'], stays: [] },
+  },
+  {
+    name: 'another head, at a host without a log',
     found: found(),
     params: { head_sha: OTHER },
     sees: { kind: 'present', differs: ['head_sha'] },
   },
   {
-    name: 'another head, at a late look',
-    found: found(),
+    name: 'another head, and the log is cut',
+    found: found(logs({ head_sha: 'cut' })),
+    params: { head_sha: OTHER },
+    sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
+  },
+  {
+    name: 'another head, and before the beginning of the claimed one',
+    found: found(
+      logs({
+        head_sha: [
+          { value: OTHER.slice(0, 12), since: at(NOON - MINUTE), until: at(NOON) },
+          { value: HEAD, since: at(NOON) },
+        ],
+      }),
+    ),
+    params: { head_sha: OTHER },
+    sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
+  },
+  {
+    name: 'another head, and by the log the claimed one for a time',
+    found: found(
+      logs({
+        head_sha: [
+          { value: OTHER, since: at(NOON - 5 * MINUTE), until: at(NOON + 3000) },
+          { value: HEAD, since: at(NOON + 3000) },
+        ],
+      }),
+    ),
+    params: { head_sha: OTHER },
+    afterMs: 4000,
+    sees: {
+      kind: 'present',
+      differs: ['head_sha'],
+      stays: [{ appeared: at(NOON - MINUTE), removed: at(NOON + 3000) }],
+      mark: 'may_have_been',
+    },
+  },
+  {
+    name: 'another head, and by the log the claimed one on its branch before it was opened',
+    found: found(
+      logs({
+        head_sha: [
+          { value: OTHER, since: at(NOON - 5 * MINUTE), until: at(NOON - 2 * MINUTE) },
+          { value: HEAD, since: at(NOON - 2 * MINUTE) },
+        ],
+      }),
+    ),
+    params: { head_sha: OTHER },
+    sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
+  },
+  {
+    name: 'another head than at an earlier look, while nothing hangs on the log',
+    found: found(logs({ head_sha: 'cut' })),
     params: { head_sha: OTHER },
     afterMs: LATE,
-    sees: { kind: 'present', differs: ['head_sha'], mark: 'may_have_been' },
+    earlier: [[0, { facts: { base: 'main', head_sha: MERGE } }]],
+    sees: { kind: 'present', differs: ['head_sha'] },
   },
   {
     name: 'another head still, after a prompt look',
@@ -112,7 +224,7 @@ const OPENINGS: readonly Row<FoundPullRequest>[] = [
 ]
 
 const mergedPull: PullRequest = { ...open, state: 'merged', mergedAt: at(NOON), mergeCommit: MERGE }
-const merged = (isOnBase: boolean, change: Partial<PullRequest> = {}) => ({
+const merged = (isOnBase: boolean | 'gone', change: Partial<PullRequest> = {}) => ({
   pullRequest: { ...mergedPull, isOnBase: async () => isOnBase, ...change },
 })
 const withoutHead = ({ head: _, ...rest }: PullRequest): PullRequest => rest
@@ -168,19 +280,29 @@ const MERGES: readonly Row<FoundPullRequest>[] = [
     found: merged(true, { base: 'develop' }),
     params: { base: 'main' },
     afterMs: LATE,
-    sees: { kind: 'present', differs: ['base'], facts: { base: 'develop' } },
+    sees: { kind: 'present', differs: ['base'], mark: 'final', facts: { base: 'develop' } },
   },
   {
     name: 'with another head',
     found: merged(true),
     params: { head_sha: OTHER },
-    sees: { kind: 'present', differs: ['head_sha'] },
+    sees: { kind: 'present', differs: ['head_sha'], mark: 'final' },
   },
   {
     name: 'with another merge commit',
     found: merged(true),
     params: { merge_commit: OTHER },
-    sees: { kind: 'present', differs: ['merge_commit'] },
+    sees: { kind: 'present', differs: ['merge_commit'], mark: 'final' },
+  },
+  {
+    name: 'merged by the host into a base that is gone',
+    found: merged('gone'),
+    params: { base: 'main', merge_commit: MERGE },
+    sees: {
+      kind: 'present',
+      stays: [{ appeared: at(NOON) }],
+      facts: { state: 'merged', merge_commit: MERGE, merge_commit_on_base: undefined } as never,
+    },
   },
   {
     name: 'with a head that the host has forgotten',

@@ -11,7 +11,7 @@ for (const hasMergeBase of [true, false]) {
     const facts = { repository: 'acme/app', repository_id: String(repository.id), head: base, branch_listed: true }
     t.equal(
       await requestsOf(async () =>
-        t.match(await lookAtPush(base), { kind: 'present', differs: [], facts, ageMs: 10_000 }),
+        t.match(await lookAtPush(base), { kind: 'present', differs: [], facts, ageMs: 2000 }),
       ),
       2,
       'the tip',
@@ -101,7 +101,11 @@ t.test('a pull request that is not shown may have been deleted', async (t) => {
   const number = await repository.pullRequests.open({ head: 'topic' })
   t.strictSame((await lookAtOpen({ number: number + 1 })).mark, undefined, 'it was not there a moment ago')
   clock.now += MINUTE
-  t.match(await lookAtOpen({ number: number + 1 }), { kind: 'absent', mark: 'may_have_been' }, 'the newest, too')
+  t.match(
+    await lookAtOpen({ number: number + 1 }),
+    { kind: 'absent', mark: undefined },
+    'the rules know how late it is',
+  )
   standIn.faults.inject({ fault: status(404), on: /pull-requests\/1$/ })
   clock.now = NOON
   t.match(await lookAtOpen({ number }), { kind: 'absent', mark: 'may_have_been' }, 'its number was given out')
@@ -231,4 +235,19 @@ t.test('the connection type', async (t) => {
   })
   t.match(await probe('bitbucket-server', options('writer')), { warnings: [/can also write/, /unencrypted/] })
   await t.rejects(probe('bitbucket-server', options('wrong')), { code: 'unauthorized' })
+})
+
+t.test('the activities of a pull request tell whether it changed', async (t) => {
+  const { standIn, repository, base, clock, lookAtOpen } = await atBitbucketServer(t)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  await repository.push('next', base)
+  t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: [], mark: undefined })
+  standIn.faults.inject({ fault: status(404), on: /activities/, times: 1 })
+  t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], mark: 'may_have_been' })
+  repository.pullRequests.retarget(number, 'next')
+  t.match(await lookAtOpen({ number, base: 'main' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })
+  clock.now = NOON + 11 * MINUTE
+  const late = await repository.pullRequests.open({ head: 'topic', at: NOON + MINUTE })
+  const exact = { notBefore: NOON + MINUTE, notAfter: NOON + MINUTE }
+  t.strictSame((await lookAtOpen({ number: late, base: 'main' })).stays, [{ appeared: exact }])
 })

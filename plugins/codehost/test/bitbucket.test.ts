@@ -35,7 +35,7 @@ t.test('a push, and what it costs', async (t) => {
   t.match(await lookAtPush(unknown), { kind: 'absent', mark: 'may_have_been' }, 'a fork may have it')
   clock.now = NOON + 2 * DAY
   const late = await repository.commit({ parents: [base] })
-  t.match(await lookAtPush(late), { kind: 'absent', mark: 'may_have_been' }, 'objects are not kept for ever')
+  t.match(await lookAtPush(late), { kind: 'absent', mark: undefined }, 'objects are not kept for ever')
 })
 
 t.test('a head that was forced away', async (t) => {
@@ -91,7 +91,7 @@ t.test('a merged pull request, and what it costs', async (t) => {
   await repository.push('main', base, { force: true })
   t.match(await lookAtMerge(params), { kind: 'absent', facts: { merge_commit_on_base: false }, mark: 'may_have_been' })
   await repository.deleteBranch('main')
-  t.match(await lookAtMerge(params), { kind: 'absent', facts: { merge_commit_on_base: false } })
+  t.match(await lookAtMerge(params), { kind: 'present', facts: { merge_commit_on_base: undefined } }, 'no base')
 })
 
 t.test('its title was edited after the merge: the first entry that says so is the merge', async (t) => {
@@ -343,4 +343,24 @@ t.test('the connection type', async (t) => {
   await t.rejects(probe('bitbucket', options('wrong')), { code: 'unauthorized' })
   standIn.faults.inject({ fault: status(403), on: /user/ })
   await t.rejects(probe('bitbucket', options('reader')), { code: 'forbidden' })
+})
+
+t.test('the activity of a pull request tells whether it changed since it was opened', async (t) => {
+  const { standIn, repository, base, clock, lookAtOpen } = await atBitbucket(t)
+  const number = await repository.pullRequests.open({ head: 'topic' })
+  await repository.push('next', base)
+  t.match(await lookAtOpen({ number, base: 'next' }), { differs: ['base'], stays: [], mark: undefined })
+  repository.pullRequests.retarget(number, 'next')
+  t.match(await lookAtOpen({ number, base: 'main' }), { differs: ['base'], stays: undefined, mark: 'may_have_been' })
+  t.match(await lookAtOpen({ number, head_sha: base }), { differs: ['head_sha'], mark: 'may_have_been' })
+  const old = await repository.pullRequests.open({ head: 'topic', at: NOON - DAY })
+  repository.pullRequests.retarget(old, 'next', { at: NOON - DAY / 2 })
+  t.match(await lookAtOpen({ number: old, base: 'main' }), { stays: [], mark: undefined }, 'before the window')
+  clock.now = NOON + 11 * MINUTE
+  const late = await lookAtOpen({ number: old, base: 'next' })
+  t.strictSame(late.stays, [{ appeared: { notBefore: NOON - DAY, notAfter: NOON - 5 * MINUTE } }])
+  for (let index = 0; index < 501; index++) repository.pullRequests.comment(old)
+  t.match(await lookAtOpen({ number: old, base: 'main' }), { mark: 'may_have_been' }, 'longer than a check reads')
+  standIn.faults.inject({ fault: status(503), on: /activity/, times: 1 })
+  t.equal(await outcome(lookAtOpen({ number, base: 'main' })), 'unavailable')
 })

@@ -65,7 +65,7 @@ t.test('a merge at GitHub', LONG, async (t) => {
         ...common,
         name: 'merged into another branch',
         situation: 'merged elsewhere',
-        sees: { kind: 'present', differs: ['base'], facts: { base: 'next' } },
+        sees: { kind: 'present', differs: ['base'], mark: 'final', facts: { base: 'next' } },
         verdict: 'mismatch',
       },
     ],

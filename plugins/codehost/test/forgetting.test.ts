@@ -53,7 +53,7 @@ t.test('at a git server', LONG, async (t) => {
 
 t.test('at GitHub, without a log', async (t) => {
   const { github, repository, base, clock, look } = await atGitHub(t)
-  repository.answering.logStatus = 403
+  repository.answering.logStatus = 404
   const sha = await repository.commit({ parents: [base] })
   const other = await repository.commit({ parents: [base] })
   await repository.hold(sha)
@@ -61,16 +61,20 @@ t.test('at GitHub, without a log', async (t) => {
 
   t.equal(await markOf(look(INVENTED)), 'never_before', 'GitHub does not know it')
   t.equal(await markOf(look(sha)), 'may_have_been', 'GitHub knows it, and no branch has it')
-  t.equal(await markOf(look(other)), undefined, "another branch's, while the claimed one stands")
+  const previous = seenBefore({ branch_listed: true, head: base }, NOON)
+  t.equal(await markOf(look(other, { previous })), undefined, "another branch's, while the claimed one stands")
   t.equal(await markOf(look(other, { branch: 'missing' })), 'may_have_been')
+  repository.answering.logStatus = 403
+  t.equal(await markOf(look(other, { previous })), 'may_have_been', 'there is a log, and it may not be read')
+  repository.answering.logStatus = 404
   const rewritten = seenBefore({ branch_listed: true, head: other })
   t.equal(await markOf(look(other, { previous: rewritten })), 'may_have_been', 'the branch was rewritten')
   const young = await github.createRepository('acme/young', { createdAt: NOON + MINUTE })
-  young.answering.logStatus = 403
+  young.answering.logStatus = 404
   await young.push('main', await young.commit())
   t.equal(await markOf(look(INVENTED, { target: 'acme/young' })), 'may_have_been', 'younger than the claim')
   const emptied = await github.createRepository('acme/emptied', { createdAt: NOON - MINUTE })
-  emptied.answering.logStatus = 403
+  emptied.answering.logStatus = 404
   const gone = await emptied.commit()
   await emptied.push('topic', gone)
   await emptied.deleteBranch('topic')

@@ -8,7 +8,7 @@ for (const flavour of ['gitea', 'forgejo'] as const) {
   t.test(`a commit is on a branch as its tip or as an ancestor of it, at ${flavour}`, async (t) => {
     const { find, first, base, repository } = await atGitea(t, { flavour })
     const facts = { repository: 'acme/app', repository_id: String(repository.id), branch_listed: true, head: base }
-    t.match(await find(base), { kind: 'present', differs: [], facts, ageMs: 10_000 })
+    t.match(await find(base), { kind: 'present', differs: [], facts, ageMs: 2000 })
     t.match(await find(first), { kind: 'present', differs: [], facts })
   })
 }

@@ -116,14 +116,21 @@ t.test('merged by hand as a commit of somebody else, which is on the base', asyn
 })
 
 t.test('merged by a commit that the base does not have, or has no more', async (t) => {
-  const { look, pulls, number, repository, base } = await withPull(t)
+  const { look, pulls, number, repository, base, ways } = await withPull(t)
   await pulls.merge(number)
   await repository.push('main', base, { force: true })
   const gone = { kind: 'absent', mark: 'may_have_been', facts: { merge_commit_on_base: false } }
   t.match(await look(MERGE, { number }), gone)
   await repository.push('other', base)
   await repository.deleteBranch('main')
-  t.match(await look(MERGE, { number }), gone, 'the base is gone')
+  t.match(
+    await look(MERGE, { number }),
+    { kind: 'present', facts: { state: 'merged', merge_commit_on_base: undefined } },
+    'the base is gone, and merges by hand are not allowed',
+  )
+  ways.mergingByHand.add(repository)
+  t.match(await look(MERGE, { number }), { kind: 'present' }, 'it has the files of the pull request')
+  ways.mergingByHand.clear()
 })
 
 t.test('a number that is none, an issue, was given, or is too high', async (t) => {
@@ -138,8 +145,8 @@ t.test('a number that is none, an issue, was given, or is too high', async (t) =
   clock.now = NOON + MINUTE
   t.match(
     await look(OPEN, { number: number + 9 }),
-    { kind: 'absent', mark: 'may_have_been' },
-    'it may be deleted since',
+    { kind: 'absent', mark: undefined },
+    'the rules know how late it is',
   )
 })
 
@@ -201,3 +208,58 @@ t.test('rights, and answers that name something else', async (t) => {
 async function answerOf(url: string): Promise<{ readonly value: unknown }> {
   return { value: await (await fetch(url)).json() }
 }
+
+t.test('where the host does not tell whether merges by hand are allowed', async (t) => {
+  const { look, repository, pulls, base, ways, clock } = await withPull(t)
+  ways.tellsManualMerges = false
+  const opened = async (branch: string) => {
+    const sha = await repository.commit({ parents: [base], content: branch })
+    await repository.push(branch, sha)
+    return { sha, number: await pulls.open({ head: branch }) }
+  }
+  for (const how of ['merge', 'squash', 'rebase'] as const) {
+    const { number } = await opened(how)
+    clock.now += MINUTE
+    const landed = await pulls.merge(number, { how })
+    t.match(await look(MERGE, { number, merge_commit: landed }), { differs: [], facts: { merge_commit: landed } }, how)
+  }
+  const { number, sha } = await opened('by-hand')
+  const other = await repository.commit({ parents: [base], content: 'other', date: new Date(clock.now) })
+  await repository.push('main', other, { force: true })
+  await pulls.markMerged(number, other)
+  t.equal(await outcome(look(MERGE, { number })), 'ambiguous_claim', 'other files, and the date of the closing')
+  const { number: next } = await opened('by-hand-too')
+  const same = await repository.commit({ parents: [base], content: 'by-hand-too', date: new Date(clock.now - HOUR) })
+  await repository.push('main', same, { force: true })
+  await pulls.markMerged(next, same)
+  t.equal(await outcome(look(MERGE, { number: next })), 'ambiguous_claim', 'the same files, and the date of its author')
+  await repository.push('other', base)
+  await repository.deleteBranch('main')
+  t.match(await look(MERGE, { number }), { kind: 'absent', mark: 'may_have_been' }, `nor is it told where ${sha} went`)
+})
+
+t.test('the timeline tells whether it had another base or head', async (t) => {
+  const { look, repository, pulls, number, base, head, ways, host, clock } = await withPull(t)
+  await repository.push('next', base)
+  const other = { number, base: 'next' }
+  const moved = { number, head_sha: base }
+  t.match(await look(OPEN, other), { differs: ['base'], stays: [], mark: undefined })
+  t.match(await look(OPEN, moved), { differs: ['head_sha'], stays: [], mark: undefined })
+  pulls.retarget(number, 'next')
+  t.match(await look(OPEN, { number, base: 'main' }), { differs: ['base'], mark: 'may_have_been' })
+  t.match(await look(OPEN, { number, base: 'third' }), { differs: ['base'], stays: [], mark: undefined })
+  await repository.push('topic', await repository.commit({ parents: [head] }))
+  t.match(await look(OPEN, moved), { differs: ['head_sha'], mark: 'may_have_been' })
+  for (let index = 0; index < 500; index++) pulls.comment(number)
+  t.match(await look(OPEN, { number, base: 'third' }), { mark: 'may_have_been' }, 'longer than a check reads')
+  clock.now = NOON + 11 * MINUTE
+  const late = await pulls.open({ head: 'topic', at: NOON + 2 * MINUTE })
+  t.strictSame((await look(OPEN, { number: late, base: 'main' })).stays, [
+    { appeared: { notBefore: NOON + 2 * MINUTE, notAfter: NOON + 2 * MINUTE + 999 } },
+  ])
+  host.faults.inject({ fault: status(403), on: /timeline/, times: 1 })
+  t.match(await look(OPEN, { number: late, base: 'next' }), { mark: 'may_have_been' }, 'it may not be read')
+  ways.hasTimeline = false
+  const without = await look(OPEN, { number: late, base: 'next' })
+  t.match(without, { differs: ['base'], mark: undefined, stays: undefined }, 'a server without one')
+})

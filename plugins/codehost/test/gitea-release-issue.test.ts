@@ -38,7 +38,7 @@ t.test('the time of a release counts where it is its own', async (t) => {
   await repository.releases.create({ tag: 'v1', at: NOON + MINUTE, releasedAt: NOON - HOUR })
   t.same((await look(RELEASE, { tag: 'v1' })).stays, undefined, 'the date that the author of the tag wrote')
   ways.publishesTimes = true
-  const stays = [{ appeared: { notBefore: NOON + MINUTE, notAfter: NOON + MINUTE + 999 } }]
+  const stays = [{ appeared: { notAfter: NOON + MINUTE + 999 } }]
   t.same((await look(RELEASE, { tag: 'v1' })).stays, stays)
   ways.migrated.add(repository)
   t.same((await look(RELEASE, { tag: 'v1' })).stays, undefined, 'of another place')
@@ -57,7 +57,7 @@ t.test('no release: a tag alone, a draft, another case, nothing', async (t) => {
   await repository.deleteTag('v1')
   t.match(await look(RELEASE, { tag: 'v1', commit: base }), { differs: ['commit'], mark: 'may_have_been' })
   clock.now = NOON + MINUTE
-  t.match(await look(RELEASE, { tag: 'v2' }), { kind: 'absent', mark: 'may_have_been' }, 'it may be deleted')
+  t.match(await look(RELEASE, { tag: 'v2' }), { kind: 'absent', mark: undefined }, 'the rules know how late it is')
 })
 
 t.test('a release that the list has, and its own address has not', async (t) => {
@@ -82,7 +82,7 @@ t.test('an issue that is deleted, too high, or a pull request', async (t) => {
   repository.pullRequests.close(pull)
   t.equal(await outcome(look(CLOSE, { number: pull })), 'ambiguous_claim')
   clock.now = NOON + MINUTE
-  t.match(await look(CLOSE, { number: newest + 7 }), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number: newest + 7 }), { kind: 'absent', mark: undefined })
 })
 
 t.test('rights, and answers that name something else', async (t) => {
@@ -121,4 +121,21 @@ t.test('rights, and answers that name something else', async (t) => {
     t.equal(await outcome(look(action, params)), expected, JSON.stringify(body))
     host.faults.clear()
   }
+})
+
+t.test('the timeline tells whether an issue was closed and opened again', async (t) => {
+  const { look, repository, host } = await atGitea(t)
+  const number = repository.issues.open()
+  t.match(await look(CLOSE, { number }), { kind: 'absent', stays: [], mark: undefined })
+  repository.issues.close(number, { at: NOON - HOUR })
+  repository.issues.reopen(number, { at: NOON - HOUR })
+  t.match(await look(CLOSE, { number }), { kind: 'absent', stays: [], mark: undefined }, 'before the window')
+  repository.issues.close(number)
+  repository.issues.reopen(number)
+  t.match(await look(CLOSE, { number }), { kind: 'absent', stays: undefined, mark: 'may_have_been' })
+  const other = repository.issues.open()
+  host.faults.inject({ fault: status(403), on: /timeline/, times: 1 })
+  t.match(await look(CLOSE, { number: other }), { kind: 'absent', mark: 'may_have_been' })
+  host.faults.inject({ fault: status(500), on: /timeline/, times: 1 })
+  t.equal(await outcome(look(CLOSE, { number: other })), 'unavailable')
 })

@@ -10,15 +10,15 @@ const LATE = { afterMs: 6 * MINUTE }
 const AFTER_TOLERANCE = { afterMs: 12 * MINUTE }
 const SEEN_OPEN = { earlier: { kind: 'absent', facts: { state: 'open' } } } as const
 
-t.test('an issue takes two requests, and one more where an earlier closing may have been missed', async (t) => {
+t.test('an issue takes two requests, and one more where its events may tell of an earlier closing', async (t) => {
   const { repository, look, costOf } = await atGitHub(t)
   const number = repository.issues.open()
-  t.equal(await costOf(() => look(CLOSE, { number })), 2, 'open, at a prompt look')
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 3, 'open, at a late look')
+  t.equal(await costOf(() => look(CLOSE, { number })), 3, 'open, at the first look')
   t.equal(await costOf(() => look(CLOSE, { number }, { ...LATE, ...SEEN_OPEN })), 2, 'open still')
   t.equal(await costOf(() => look(CLOSE, { number }, { ...AFTER_TOLERANCE, ...SEEN_OPEN })), 3, 'open at the end')
   repository.issues.close(number, { at: NOON + MINUTE, reason: 'duplicate' })
   t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2, 'closed in time')
+  t.equal(await costOf(() => look(CLOSE, { number, reason: 'duplicate' }, AFTER_TOLERANCE)), 3, 'since when for this')
   t.match(await look(CLOSE, { number }), {
     kind: 'present',
     stays: [{ appeared: wholeSecond(NOON + MINUTE) }],
@@ -26,21 +26,23 @@ t.test('an issue takes two requests, and one more where an earlier closing may h
   })
 })
 
-t.test('the events tell whether it was closed and opened again', async (t) => {
+t.test('the events tell when it was closed, and opened again', async (t) => {
   const { github, repository, look } = await atGitHub(t)
   const number = repository.issues.open()
+  const stay = (from: number, until?: number) => ({
+    appeared: wholeSecond(NOON + from * MINUTE),
+    ...(until === undefined ? {} : { removed: wholeSecond(NOON + until * MINUTE) }),
+  })
   repository.issues.close(number, { at: NOON - 30 * MINUTE })
   repository.issues.reopen(number, { at: NOON - 20 * MINUTE })
-  t.notOk((await look(CLOSE, { number }, LATE)).mark, 'before the claim: that is not what it means')
+  const before = await look(CLOSE, { number }, LATE)
+  t.match(before, { mark: undefined, stays: [] }, 'before the window: that is not what it means')
   repository.issues.close(number, { at: NOON + MINUTE })
   repository.issues.reopen(number, { at: NOON + 2 * MINUTE })
-  t.match(await look(CLOSE, { number }, LATE), { kind: 'absent', mark: 'may_have_been' })
+  t.match(await look(CLOSE, { number }, LATE), { kind: 'absent', stays: [stay(1, 2)], mark: 'may_have_been' })
   repository.issues.close(number, { at: NOON + 11 * MINUTE })
-  t.match(
-    await look(CLOSE, { number }, { ...AFTER_TOLERANCE, ...SEEN_OPEN }),
-    { kind: 'present', stays: [{ appeared: { notBefore: undefined, notAfter: NOON + 11 * MINUTE + 999 } }] },
-    'closed too late, and closed before',
-  )
+  const again = await look(CLOSE, { number }, { ...AFTER_TOLERANCE, ...SEEN_OPEN })
+  t.strictSame(again.stays, [stay(1, 2), stay(11)], 'closed too late, and closed before')
   for (const fault of [status(403), status(404), status(410)]) {
     const open = repository.issues.open()
     github.faults.inject({ fault, on: /events/, times: 1 })
@@ -48,24 +50,73 @@ t.test('the events tell whether it was closed and opened again', async (t) => {
   }
 })
 
-t.test('too many events to read tell nothing', async (t) => {
+t.test('the events tell for which reason it was closed', async (t) => {
+  const { repository, look } = await atGitHub(t)
+  const planned = { reason: 'not_planned' } as const
+  const closed = (...reasons: readonly ('completed' | 'not_planned' | 'duplicate')[]) => {
+    const number = repository.issues.open()
+    for (const [index, reason] of reasons.entries())
+      repository.issues.close(number, { at: NOON + index * 1000, reason })
+    return number
+  }
+  t.match(await look(CLOSE, { number: closed('completed'), ...planned }, LATE), { differs: ['reason'], stays: [] })
+  const changed = await look(CLOSE, { number: closed('not_planned', 'duplicate'), ...planned }, LATE)
+  const stays = [{ appeared: wholeSecond(NOON), removed: wholeSecond(NOON + 1000) }]
+  t.match(changed, { differs: ['reason'], stays, mark: 'may_have_been' })
+  const untold = await look(CLOSE, { number: closed('completed', 'duplicate'), ...planned }, LATE)
+  t.match(
+    untold,
+    { mark: 'may_have_been', stays: undefined },
+    'an event leaves out `completed`, and may leave out more',
+  )
+  const kept = await look(CLOSE, { number: closed('not_planned'), ...planned }, AFTER_TOLERANCE)
+  t.strictSame(kept.stays, [{ appeared: wholeSecond(NOON) }])
+
+  const silent = closed('duplicate')
+  repository.issues.changeReason(silent, 'not_planned')
+  t.match(await look(CLOSE, { number: silent, ...planned }, AFTER_TOLERANCE), { differs: [], stays: undefined })
+  const was = await look(CLOSE, { number: silent, reason: 'duplicate' }, AFTER_TOLERANCE)
+  t.match(was, { mark: 'may_have_been', stays: undefined }, 'changed at a time that nothing tells')
+})
+
+t.test('of many events those of the window are read, from the end', async (t) => {
   const { repository, look, costOf } = await atGitHub(t)
   const number = repository.issues.open()
-  for (let index = 0; index < 160; index++) {
-    repository.issues.close(number, { at: NOON - 60 * MINUTE })
-    repository.issues.reopen(number, { at: NOON - 60 * MINUTE })
+  const flip = (times: number, at: number) => {
+    for (let index = 0; index < times; index++) {
+      repository.issues.close(number, { at })
+      repository.issues.reopen(number, { at })
+    }
   }
-  t.match(await look(CLOSE, { number }, LATE), { kind: 'absent', mark: 'may_have_been' })
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 3)
+  flip(160, NOON - 60 * MINUTE)
+  const old = await look(CLOSE, { number }, LATE)
+  t.match(old, { kind: 'absent', stays: [], mark: undefined }, 'before the window')
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 2)
+  flip(1, NOON + MINUTE)
+  const { stays, mark } = await look(CLOSE, { number }, LATE)
+  t.match({ stays, mark }, { stays: [{ appeared: wholeSecond(NOON + MINUTE) }], mark: 'may_have_been' })
+  flip(700, NOON + 2 * MINUTE)
+  t.match(await look(CLOSE, { number }, LATE), { stays: undefined, mark: 'may_have_been' }, 'more than a check reads')
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 13)
+})
+
+t.test('after events that the window excludes a liar is blamed', async (t) => {
+  const { repository, look } = await atGitHub(t)
+  const number = repository.issues.open()
+  for (let index = 0; index < 301; index++)
+    repository.issues.close(number, { at: NOON + 11 * MINUTE, reason: 'duplicate' })
+  repository.issues.reopen(number, { at: NOON + 12 * MINUTE })
+  const seen = await look(CLOSE, { number, reason: 'not_planned' }, { afterMs: 15 * MINUTE, ...SEEN_OPEN })
+  t.match(seen, { kind: 'absent', stays: [], mark: undefined })
 })
 
 t.test('a number that is not an issue', async (t) => {
   const { github, repository, look } = await atGitHub(t)
-  t.match(await look(CLOSE, { number: 1 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
+  t.match(await look(CLOSE, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
   const [deleted, moved, open] = [1, 2, 3].map(() => repository.issues.open())
   const pull = await repository.pullRequests.open({ head: 'topic' })
   repository.issues.delete(deleted!)
-  t.match(await look(CLOSE, { number: pull + 1 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
+  t.match(await look(CLOSE, { number: pull + 2 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
   t.match(await look(CLOSE, { number: deleted! }), { kind: 'absent', mark: 'may_have_been' }, 'it was deleted')
   t.equal(await outcome(look(CLOSE, { number: pull })), 'ambiguous_claim', 'a pull request')
   repository.issues.transfer(moved!, await github.createRepository('acme/other'))
@@ -77,7 +128,7 @@ t.test('a number that is not an issue', async (t) => {
   t.match(await look(CLOSE, { number: away }), { kind: 'absent', mark: 'may_have_been' }, 'to where nobody sees it')
   const last = repository.issues.open()
   repository.issues.transfer(last, hidden)
-  t.match(await look(CLOSE, { number: last }, LATE), { mark: 'may_have_been' }, 'the newest one, too')
+  t.match(await look(CLOSE, { number: last }, LATE), { kind: 'absent', mark: undefined }, 'the newest one, too')
   t.match(
     await look(CLOSE, { number: last }, { ...LATE, ...SEEN_OPEN }),
     { mark: 'may_have_been' },

@@ -8,6 +8,7 @@ import { atGitHub, MINUTE, NOON, wholeSecond } from './github-things.ts'
 const OPEN = 'pull_request.open'
 const MERGE = 'pull_request.merge'
 const COMMIT = 'c'.repeat(40)
+const LATE = { afterMs: 6 * MINUTE }
 
 t.test('a pull request takes two requests, and its merge three or four', async (t) => {
   const { repository, base, look, costOf } = await atGitHub(t)
@@ -96,11 +97,85 @@ t.test('a merge that is gone from the base, and a base that is gone', async (t) 
   const gone = { kind: 'absent', mark: 'may_have_been', facts: { merge_commit_on_base: false } }
   t.match(await look(MERGE, { number }), gone)
   await repository.deleteBranch('next')
-  t.match(await look(MERGE, { number }), gone)
+  t.match(await look(MERGE, { number, base: 'next' }), {
+    kind: 'present',
+    differs: [],
+    stays: [{ appeared: wholeSecond(NOON) }],
+    facts: { state: 'merged', merge_commit_on_base: undefined },
+  })
+})
+
+t.test('the events tell whether it had another base', async (t) => {
+  const { github, repository, base, look, costOf } = await atGitHub(t)
+  await repository.push('next', base)
+  const number = await repository.pullRequests.open({ head: 'topic', at: NOON - MINUTE })
+  const next = { number, base: 'next' }
+  t.match(await look(OPEN, next), { differs: ['base'], stays: [], mark: undefined })
+  t.equal(await costOf(() => look(OPEN, next)), 3)
+  const stays = [{ appeared: wholeSecond(NOON - MINUTE) }]
+  t.match(await look(OPEN, { number, base: 'main' }, { afterMs: 11 * MINUTE }), { differs: [], stays })
+  repository.pullRequests.retarget(number, 'next', { at: NOON + MINUTE })
+  t.match(await look(OPEN, { number, base: 'main' }, LATE), { differs: ['base'], mark: 'may_have_been' })
+  const since = await look(OPEN, next, { afterMs: 11 * MINUTE })
+  t.strictSame(since.stays, [{ appeared: { notAfter: NOON + MINUTE + 999 } }])
+  for (const fault of [status(403), status(404)]) {
+    github.faults.inject({ fault, on: /events/, times: 1 })
+    t.match(await look(OPEN, { number, base: 'main' }), { mark: 'may_have_been', stays: undefined })
+  }
+  const old = await repository.pullRequests.open({ head: 'topic', base: 'next', at: NOON - 40 * MINUTE })
+  repository.pullRequests.retarget(old, 'main', { at: NOON - 30 * MINUTE })
+  t.match(await look(OPEN, { number: old, base: 'next' }), { stays: [], mark: undefined }, 'before the window')
+  const kept = await look(OPEN, { number: old, base: 'main' }, { afterMs: 11 * MINUTE })
+  t.strictSame(kept.stays, [{ appeared: wholeSecond(NOON - 30 * MINUTE) }])
+})
+
+t.test('the push log of the branch from which it comes tells which heads it had', async (t) => {
+  const { github, repository, base, head, clock, look, token } = await atGitHub(t)
+  const number = await repository.pullRequests.open({ head: 'topic', at: NOON - MINUTE })
+  const never = { number, head_sha: base }
+  t.match(await look(OPEN, never), { differs: ['head_sha'], stays: [], mark: undefined }, 'an ancestor of the head')
+  clock.now = NOON + 2000
+  const next = await repository.commit({ parents: [head] })
+  await repository.push('topic', next)
+  const was = await look(OPEN, { number, head_sha: head }, LATE)
+  const stay = { appeared: wholeSecond(NOON - MINUTE), removed: wholeSecond(NOON + 2000) }
+  t.match(was, { differs: ['head_sha'], stays: [stay], mark: 'may_have_been' })
+  const late = await look(OPEN, { number, head_sha: next }, { afterMs: 11 * MINUTE })
+  t.strictSame(late.stays, [{ appeared: wholeSecond(NOON + 2000) }])
+  const both = { number, head_sha: head, base: 'next' }
+  t.match(await look(OPEN, both, LATE), { stays: [], mark: undefined }, 'into this base it never was')
+
+  repository.pullRequests.close(number, { at: NOON + 8 * MINUTE })
+  clock.now = NOON + 9 * MINUTE
+  const after = await repository.commit({ parents: [next] })
+  await repository.push('topic', after)
+  const closed = await look(OPEN, { number, head_sha: after }, { afterMs: 11 * MINUTE })
+  t.match(closed, { differs: ['head_sha'], stays: [], mark: undefined }, 'the branch went on without it')
+  repository.pullRequests.reopen(number, { at: NOON + 9 * MINUTE })
+  const reopened = await look(OPEN, { number, head_sha: head }, { afterMs: 11 * MINUTE })
+  t.match(reopened, { mark: 'may_have_been', stays: undefined }, 'it did not follow its branch all the time')
+
+  for (const logStatus of [403, 404]) {
+    repository.answering.logStatus = logStatus
+    t.match(await look(OPEN, never), { mark: 'may_have_been' }, 'it cannot be read')
+  }
+  repository.answering.logStatus = 200
+  repository.answering.logLagMs = 10 * MINUTE
+  t.match(await look(OPEN, never), { mark: 'may_have_been' }, 'it does not end at the head')
+  repository.answering.logLagMs = 0
+  const fork = await github.fork(repository, 'forker/app')
+  const theirs = await fork.commit({ parents: [base] })
+  await fork.push('work', theirs)
+  const from = await repository.pullRequests.open({ head: 'work', from: fork })
+  t.match(await look(OPEN, { number: from, head_sha: base }, LATE), { stays: [] }, 'in the fork')
+  t.ok(github.requests.some((request) => request.includes('forker/app/activity')))
+  github.delete(fork)
+  const gone = await look(OPEN, { number: from, head_sha: base }, { ...LATE, token: token() })
+  t.match(gone, { mark: 'may_have_been' }, 'a fork that is gone')
 })
 
 const pull = (change: JsonObject = {}) => ({
-  ...{ number: 1, state: 'open', merged: false, created_at: '2026-09-25T11:59:00Z', merged_at: null },
+  ...{ number: 1, state: 'open', merged: false, created_at: '2026-09-25T11:59:00Z', merged_at: null, closed_at: null },
   ...{ merge_commit_sha: null, head: { sha: COMMIT }, base: { ref: 'main', repo: { id: 0 } } },
   ...change,
 })

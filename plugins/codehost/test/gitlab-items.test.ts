@@ -1,5 +1,6 @@
 /** Merge requests, issues and releases at GitLab: their states, their times, and what it means that there is none. */
 import t from 'tap'
+import { status } from '../../../test/destinations/faults.ts'
 import { outcome } from './context.ts'
 import { atGitLab, MINUTE, NOON } from './gitlab-fixture.ts'
 
@@ -44,7 +45,11 @@ t.test('merged, and not on its base any more', async (t) => {
   const gone = { kind: 'absent', mark: 'may_have_been', facts: { state: 'merged', merge_commit_on_base: false } }
   t.match(await look(MERGE, { number }), gone)
   await repository.deleteBranch('release')
-  t.match(await look(MERGE, { number }), gone)
+  t.match(
+    await look(MERGE, { number, base: 'release' }),
+    { kind: 'present', differs: [], facts: { state: 'merged', merge_commit_on_base: undefined } },
+    'GitLab alone says that it is merged',
+  )
 })
 
 t.test('opened, closed, being merged', async (t) => {
@@ -64,7 +69,7 @@ t.test('opened, closed, being merged', async (t) => {
   })
   t.equal(requests.length, 2)
   t.match(await look(OPEN, params), { kind: 'present', differs: [] })
-  t.match(await look(OPEN, { ...params, base: 'other' }), { differs: ['base'], mark: 'may_have_been' })
+  t.match(await look(OPEN, { ...params, base: 'other' }), { differs: ['base'], stays: [] }, 'one version: it never was')
   repository.pullRequests.beginMerge(number)
   t.equal(await outcome(look(OPEN, params)), 'unavailable')
   t.equal(await outcome(look(MERGE, { number })), 'unavailable')
@@ -113,8 +118,10 @@ t.test('a merge request that there is not', async (t) => {
   await repository.pullRequests.open({ head: 'topic' })
   t.match(await look(MERGE, { number: 3 }), { kind: 'absent', mark: 'never_before' })
   // The newest may have been deleted by an owner.
-  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: 'may_have_been' })
-  t.match(await look(MERGE, { number: 2 }, { at: NOON + 1000, claimedAt: NOON + 10 * MINUTE }), { mark: undefined })
+  t.match(await look(MERGE, { number: 2 }), { kind: 'absent', mark: undefined })
+  t.match(await look(MERGE, { number: 1 }, { at: NOON + 1000, claimedAt: NOON + 10 * MINUTE }), {
+    mark: 'never_before',
+  })
   gitlab.addToken({ token: 'glpat-no-merge-requests', repositories: [repository], rights: ['contents', 'issues'] })
   const options = { token: 'glpat-no-merge-requests' }
   t.equal(await outcome(look(MERGE, { number: 3 }, { options })), 'forbidden')
@@ -139,8 +146,9 @@ t.test('issues', async (t) => {
       facts: { state: 'closed', closed_at: undefined, preexisting: undefined, closed_as: undefined },
     })
   })
-  t.equal(requests.length, 2)
-  t.match(await look(CLOSE, { number: open! }), { kind: 'absent', mark: 'may_have_been', facts: { state: 'open' } })
+  t.equal(requests.length, 3, 'since when, its changes of state might tell')
+  const still = await look(CLOSE, { number: open! })
+  t.match(still, { kind: 'absent', stays: [], mark: undefined, facts: { state: 'open' } })
   t.match(await look(CLOSE, { number: duplicate!, reason: 'duplicate' }), { kind: 'present', differs: [] })
   const completed = await look(CLOSE, { number: closed!, reason: 'completed' })
   t.match(completed, { differs: ['reason'], mark: 'may_have_been' }, 'GitLab has no such reason')
@@ -191,4 +199,48 @@ t.test('releases', async (t) => {
   t.match(historical, { kind: 'present', stays: undefined, facts: { published_at: undefined } })
   await releases.create({ tag: 'soon', releasedAt: NOON + 100 * HOUR })
   t.match(await look(RELEASE, { tag: 'soon' }), { kind: 'absent', mark: 'may_have_been' })
+})
+
+t.test('the changes of state of an issue forbid blame, and have no times that count', async (t) => {
+  const { gitlab, repository, look } = await atGitLab(t, { isPrivate: false })
+  const number = repository.issues.open()
+  t.match(await look(CLOSE, { number }), { kind: 'absent', stays: [], mark: undefined })
+  repository.issues.close(number, { at: NOON, shownAt: NOON - 100 * HOUR })
+  repository.issues.reopen(number, { at: NOON, shownAt: NOON - 100 * HOUR })
+  const dated = await look(CLOSE, { number })
+  t.match(dated, { kind: 'absent', stays: undefined, mark: undefined }, 'dated back: that proves nothing')
+  repository.issues.close(number)
+  repository.issues.reopen(number)
+  t.match(await look(CLOSE, { number }), { kind: 'absent', stays: undefined, mark: 'may_have_been' })
+  for (const code of [403, 404]) {
+    gitlab.faults.inject({ fault: status(code), on: /state_events/, times: 1 })
+    t.match(await look(CLOSE, { number }), { kind: 'absent', mark: 'may_have_been' })
+  }
+  const options = { token: undefined } as never
+  const without = await look(CLOSE, { number }, { options })
+  t.match(without, { kind: 'absent', stays: undefined, mark: undefined }, 'without a token there is no log')
+})
+
+t.test('the versions of a merge request tell its heads, and whether it ever changed', async (t) => {
+  const { gitlab, repository, base, look, push } = await atGitLab(t)
+  const head = await repository.commit({ parents: [base] })
+  await push('topic', head, NOON)
+  await push('next', base, NOON)
+  const number = await repository.pullRequests.open({ head: 'topic', at: NOON + MINUTE })
+  const stays = [{ appeared: { notBefore: NOON + MINUTE, notAfter: NOON + MINUTE } }]
+  const late = { at: NOON + 11 * MINUTE }
+  t.match(await look(OPEN, { number, base: 'main', head_sha: head }, late), { differs: [], stays })
+  t.match(await look(OPEN, { number, head_sha: base }), { differs: ['head_sha'], stays: [] })
+  const next = await repository.commit({ parents: [head] })
+  await push('topic', next, NOON + 2 * MINUTE)
+  t.match(await look(OPEN, { number, head_sha: head }), { differs: ['head_sha'], mark: 'may_have_been' })
+  t.match(await look(OPEN, { number, head_sha: base }), { differs: ['head_sha'], stays: [], mark: undefined })
+  t.match(await look(OPEN, { number, base: 'next' }), { differs: ['base'], mark: 'may_have_been' })
+  t.match(await look(OPEN, { number, base: 'main' }, late), { differs: [], stays: undefined })
+  gitlab.faults.inject({ fault: status(403), on: /versions/, times: 1 })
+  t.match(await look(OPEN, { number, head_sha: base }), { differs: ['head_sha'], mark: 'may_have_been' })
+  const old = await repository.pullRequests.open({ head: 'topic', at: NOON - 2 * HOUR })
+  repository.pullRequests.retarget(old, 'next', { at: NOON - HOUR })
+  const long = await look(OPEN, { number: old, base: 'main' })
+  t.match(long, { differs: ['base'], stays: undefined, mark: undefined }, 'changed before the window, by its times')
 })

@@ -40,7 +40,8 @@ const profile: ActionProfile<typeof Params, typeof Facts> = {
 export const commitPushV1 = defineAction({
   profile,
   reader: ({ commit }) => commit,
-  query: commitQuery,
+  query: (params, query) =>
+    commitQuery(params, { ...query, windowFrom: query.claimedAt - commitPushProfile.removedWithinMs! }),
   observe: (found, { claimedAt }) => observed(found, claimedAt),
 })
 

@@ -1,9 +1,9 @@
 /** `codehost.commit.push`, version 2: for claims that were submitted under it and wait still. New claims are of the newest version. */
 import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 import type { FoundRepository } from '../code-host.ts'
-import { defineAction } from './action.ts'
 import { commitFacts, commitFactsOf, commitPushProfile, commitQuery, observed, Pusher } from './commit-push.ts'
 import { BranchName, Host } from './fields.ts'
+import { underRules2 } from './rules-2.ts'
 
 /** Two names, where version 3 takes groups between them. */
 export const Slug = Type.String({
@@ -56,18 +56,21 @@ const Facts = Type.Object(
 
 const profile: ActionProfile<typeof Params, typeof Facts> = {
   ...commitPushProfile,
-  version: '2',
   target: Slug,
   params: Params,
   facts: Facts,
 }
 
-export const commitPushV2 = defineAction({
-  profile,
-  reader: ({ commit }) => commit,
-  query: commitQuery,
-  observe: (found) => observed<Static<typeof Facts>>(found, { ...repositoryFactsV2Of(found), ...commitFactsOf(found) }),
-})
+export const commitPushV2 = underRules2(
+  {
+    profile,
+    reader: ({ commit }) => commit,
+    query: commitQuery,
+    observe: (found) =>
+      observed<Static<typeof Facts>>(found, { ...repositoryFactsV2Of(found), ...commitFactsOf(found) }),
+  },
+  '2',
+)
 
 /** A host whose ids are no numbers has no claims of this version. */
 export function repositoryNumber({ repositoryId }: FoundRepository): { readonly repository_id?: number } {

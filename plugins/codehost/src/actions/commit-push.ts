@@ -1,6 +1,6 @@
 /** The action `codehost.commit.push`: a commit can be reached from the named branch of a repository. */
 import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { CommitQuery, FoundCommit, RepositoryQuery } from '../code-host.ts'
+import type { CommitQuery, FoundCommit, Readers, RepositoryQuery } from '../code-host.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
@@ -14,6 +14,7 @@ import {
   Sha,
   Timestamp,
 } from './fields.ts'
+import { underRules2 } from './rules-2.ts'
 
 export const Pusher = Type.Optional(
   Type.String({
@@ -40,7 +41,7 @@ const Params = Type.Object(
   { additionalProperties: false },
 )
 
-/** All but the repository, in versions 2 and 3. */
+/** All but the repository, from version 2 on. */
 export const commitFacts = {
   branch_listed: Type.Boolean({
     title: 'Branch listed',
@@ -81,8 +82,8 @@ const Facts = Type.Object({ ...repositoryFacts, ...commitFacts }, { additionalPr
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
-  version: '3',
-  rulesVersion: 2,
+  version: '4',
+  rulesVersion: 3,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
   words: {
     title: 'Push of a commit',
@@ -138,18 +139,21 @@ export function commitQuery(
   { sha, branch, pusher }: { readonly sha: string; readonly branch: string; readonly pusher?: string },
   query: RepositoryQuery,
 ): CommitQuery {
-  const logFrom = query.claimedAt - commitPushProfile.removedWithinMs!
-  return { ...query, sha, branch, logFrom, ...(pusher === undefined ? {} : { pusher }) }
+  return { ...query, sha, branch, ...(pusher === undefined ? {} : { pusher }) }
 }
 
-export const commitPush = defineAction({
+const options = {
   profile: commitPushProfile,
-  reader: ({ commit }) => commit,
+  reader: ({ commit }: Readers<unknown>) => commit,
   query: commitQuery,
-  observe: (found) => observed(found, { ...repositoryFactsOf(found), ...commitFactsOf(found) }),
-})
+  observe: (found: FoundCommit) => observed(found, { ...repositoryFactsOf(found), ...commitFactsOf(found) }),
+}
 
-/** As rules 2 judge it. */
+export const commitPush = defineAction(options)
+/** For claims that were submitted under it and wait still. */
+export const commitPushV3 = underRules2(options, '3')
+
+/** As rules 2 and 3 judge it. */
 export function observed<F>(found: FoundCommit, facts: F): Observation<F> {
   const { place, stays, mark, ageMs } = found
   const seen = {

@@ -1,9 +1,11 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
-import { type ActionProfile, isLateLook, isLongBefore, Type } from '@claimcheck/core/plugin'
-import type { Issue, RepositoryQuery } from '../code-host.ts'
+import { type ActionProfile, isLongBefore, type Stay, Type } from '@claimcheck/core/plugin'
+import type { FoundIssue, Issue, NumberQuery, RepositoryQuery } from '../code-host.ts'
 import { atLast, shownTime } from '../times.ts'
-import { defineAction, repositoryFactsOf } from './action.ts'
+import { type ActionOptions, defineAction, repositoryFactsOf } from './action.ts'
 import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
+import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
+import { underRules2 } from './rules-2.ts'
 
 const reason = (options: { readonly title: string; readonly description: string }) =>
   Type.Optional(
@@ -48,8 +50,8 @@ const Facts = Type.Object(
 
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'An issue was closed.',
   words: {
     title: 'Closing of an issue',
@@ -75,19 +77,20 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   params: Params,
   facts: Facts,
   required: { reason: 'content' },
+  shows: { state: 'closed' },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: "Reading the repository's issues and metadata.", anonymous: true },
 }
 
-export const issueClose = defineAction({
+const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundIssue> = {
   profile: issueCloseProfile,
   reader: ({ issue }) => issue,
   query: ({ number }, query) => ({ ...query, number }),
-  observe(found, { params }, query) {
+  async observe(found, { params }, query) {
     const { issue, mark, ageMs } = found
-    const { state, closedAt, reason, wasClosed } = issue ?? {}
+    const { state, closedAt, reason } = issue ?? {}
     const observed = {
       facts: {
         ...repositoryFactsOf(found),
@@ -99,21 +102,46 @@ export const issueClose = defineAction({
       ...(ageMs === undefined ? {} : { ageMs }),
     }
     if (!issue) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
-    // It may have been closed and opened again.
-    const wasReopened = (wasClosed ?? isLateLook(query)) || wasSeenClosed(query, state)
-    if (state === 'open') return { kind: 'absent', ...observed, ...(wasReopened ? { mark: 'may_have_been' } : {}) }
-    if (params.reason !== undefined && params.reason !== reason) {
-      // A host without reasons tells nothing of this one, and one with reasons lets people change them.
-      const isTold = reason !== undefined && !wasReopened && !isLateLook(query)
-      return { kind: 'present', differs: ['reason'], ...observed, ...(isTold ? {} : { mark: 'may_have_been' }) }
+    if (state === 'closed' && (params.reason === undefined || params.reason === reason)) {
+      const stays = await staysOf(issue, params.reason, query)
+      return { kind: 'present', differs: [], ...observed, ...(stays === undefined ? {} : { stays }) }
     }
-    // Since when it has this reason, it does not tell; nor that it was closed before, and opened again.
-    const appeared = params.reason === undefined && closedAt && (wasReopened ? atLast(closedAt) : closedAt)
-    return { kind: 'present', differs: [], ...observed, ...(appeared ? { stays: [{ appeared }] } : {}) }
+    const past = await pastOf(issue, params.reason, query)
+    if (state === 'open') return { kind: 'absent', ...observed, ...past }
+    // A host without reasons tells nothing of this one.
+    return { kind: 'present', differs: ['reason'], ...observed, ...(reason === undefined ? MAY_HAVE_BEEN : past) }
   },
-})
+}
 
-/** It is open now, and an earlier read shows it closed, if not as claimed. */
-function wasSeenClosed({ previous }: RepositoryQuery, state: Issue['state'] | undefined): boolean {
-  return state === 'open' && previous.some(({ observation: { facts } }) => facts.state === 'closed')
+export const issueClose = defineAction(options)
+export const issueCloseV1 = underRules2(options, '1')
+
+const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
+
+/** Since when it is closed as claimed. */
+async function staysOf(
+  { closedAt, closings }: Issue,
+  reason: Issue['reason'],
+  query: RepositoryQuery,
+): Promise<readonly Stay[] | undefined> {
+  const { sentAt, inTimeUntil } = query
+  const isTold = closedAt !== undefined && reason === undefined
+  if (isTold && closedAt.notAfter <= inTimeUntil) return [{ appeared: closedAt }]
+  // Seen in time, it was closed in time, whatever a log says.
+  if (sentAt < inTimeUntil) return isTold ? [{ appeared: atLast(closedAt) }] : undefined
+  // It may have been closed before, and opened again; and since when it has this reason, it does not tell.
+  return staysClosed(await closings?.(), reason) ?? (isTold ? [{ appeared: atLast(closedAt) }] : undefined)
+}
+
+/** Of one that is not closed as claimed. */
+async function pastOf(issue: Issue, reason: Issue['reason'], query: RepositoryQuery): Promise<Past> {
+  if (issue.closings && !isLogDue(query)) return {}
+  const past = pastClosings(await issue.closings?.(), reason)
+  if (past !== undefined) return past
+  // An earlier read shows that it was closed, if not as claimed, or for another reason than now.
+  const hasChanged = query.previous.some(
+    ({ observation: { facts } }) =>
+      facts.state === 'closed' && (issue.state === 'open' || facts.closed_as !== issue.reason),
+  )
+  return hasChanged ? MAY_HAVE_BEEN : {}
 }

@@ -1,9 +1,11 @@
 /** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
+import type { FoundPullRequest, NumberQuery } from '../code-host.ts'
 import { shownTime } from '../times.ts'
-import { defineAction } from './action.ts'
+import { type ActionOptions, defineAction } from './action.ts'
 import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
 import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
+import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(
   {
@@ -38,8 +40,8 @@ const Facts = Type.Object(
 
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',
   words: {
     title: 'Merge of a pull request',
@@ -70,13 +72,14 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
   params: Params,
   facts: Facts,
   required: { base: 'target', head_sha: 'content', merge_commit: 'content' },
+  shows: { state: 'merged', merge_commit_on_base: true },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 
-export const pullRequestMerge = defineAction({
+const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPullRequest> = {
   profile: pullRequestMergeProfile,
   reader: ({ pullRequest }) => pullRequest,
   query: ({ number }, query) => ({ ...query, number }),
@@ -88,22 +91,26 @@ export const pullRequestMerge = defineAction({
     // Nobody can take a merge back at a host, so one that is not merged never was.
     if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ...aged, mark: 'never_before' }
     const { mergeCommit, mergedAt, isOnBase } = pullRequest
-    // A state can be set by hand, and a base can be forced back: what counts is on the branch.
+    // A state can be set by hand, and a base can be forced back: what counts is on the branch, while there is one.
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
       ...shown,
-      ...(mergeCommit === undefined ? {} : { merge_commit: mergeCommit, merge_commit_on_base: onBase }),
+      ...(mergeCommit === undefined ? {} : { merge_commit: mergeCommit }),
+      ...(mergeCommit === undefined || onBase === 'gone' ? {} : { merge_commit_on_base: onBase }),
       ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
       ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),
     }
     if (!onBase) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
     const isOther = params.merge_commit !== undefined && params.merge_commit !== mergeCommit
     const differs = [...differing(pullRequest, params), ...(isOther ? ['merge_commit'] : [])]
-    if (differs.length > 0) {
-      // The head of a merged one does not move any more; one that the host has forgotten cannot be compared.
-      const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
-      return { kind: 'present', differs, facts, ...aged, ...(isUnknown ? { mark: 'may_have_been' as const } : {}) }
+    if (differs.length === 0) {
+      return { kind: 'present', differs, facts, ...aged, ...(mergedAt ? { stays: [{ appeared: mergedAt }] } : {}) }
     }
-    return { kind: 'present', differs, facts, ...aged, ...(mergedAt ? { stays: [{ appeared: mergedAt }] } : {}) }
+    // Nothing of a merged one changes any more; a head that the host has forgotten cannot be compared.
+    const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
+    return { kind: 'present', differs, facts, ...aged, mark: isUnknown ? 'may_have_been' : 'final' }
   },
-})
+}
+
+export const pullRequestMerge = defineAction(options)
+export const pullRequestMergeV1 = underRules2(options, '1')

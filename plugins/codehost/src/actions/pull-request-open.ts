@@ -1,7 +1,9 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
-import { defineAction } from './action.ts'
+import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { type ActionOptions, defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
+import { isLogDue, type Past, pastOf, staysAsClaimed } from './past.ts'
 import {
   differing,
   mayHaveChanged,
@@ -10,6 +12,7 @@ import {
   pullRequestParams,
   pullRequestWords,
 } from './pull-request.ts'
+import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(pullRequestParams, { additionalProperties: false })
 
@@ -23,8 +26,8 @@ const Facts = Type.Object(
 
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'A pull request was opened, with the named base and head commit.',
   words: {
     title: 'Opening of a pull request',
@@ -61,27 +64,28 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 
-export const pullRequestOpen = defineAction({
+const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPullRequest> = {
   profile: pullRequestOpenProfile,
   reader: ({ pullRequest }) => pullRequest,
   query: ({ number }, query) => ({ ...query, number }),
-  observe(found, { params }, query) {
+  async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
     const observed = { facts: factsOf(), ...(ageMs === undefined ? {} : { ageMs }) }
     if (!pullRequest) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
-    const { openedAt } = pullRequest
     const differs = differing(pullRequest, params)
     if (differs.length > 0) {
-      return {
-        kind: 'present',
-        differs,
-        ...observed,
-        ...(mayHaveChanged(pullRequest, query) ? { mark: 'may_have_been' } : {}),
-      }
+      return { kind: 'present', differs, ...observed, ...(await past(pullRequest, differs)) }
     }
-    // Since when it has this base and this head, it does not tell.
-    const isDated = openedAt && params.base === undefined && params.head_sha === undefined
-    return { kind: 'present', differs, ...observed, ...(isDated ? { stays: [{ appeared: openedAt }] } : {}) }
+    // Seen in time, it came in time, whatever a log says.
+    const isPlain = params.base === undefined && params.head_sha === undefined
+    const stays = isPlain || query.sentAt >= query.inTimeUntil ? await staysAsClaimed(pullRequest, params) : undefined
+    return { kind: 'present', differs, ...observed, ...(stays === undefined ? {} : { stays }) }
+
+    async function past(shown: PullRequest, differs: readonly PullRequestField[]): Promise<Past> {
+      if (shown.log && !isLogDue(query)) return {}
+      const told = await pastOf(shown, params, differs)
+      return told ?? (mayHaveChanged(shown, query) ? { mark: 'may_have_been' } : {})
+    }
 
     function factsOf() {
       return {
@@ -91,4 +95,7 @@ export const pullRequestOpen = defineAction({
       }
     }
   },
-})
+}
+
+export const pullRequestOpen = defineAction(options)
+export const pullRequestOpenV1 = underRules2(options, '1')

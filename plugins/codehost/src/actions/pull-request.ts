@@ -1,5 +1,5 @@
 /** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
-import { isLateLook, Type } from '@claimcheck/core/plugin'
+import { Type } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
 import { shownTime } from '../times.ts'
 import { repositoryFactsOf } from './action.ts'
@@ -91,13 +91,12 @@ export function differing({ base, head }: PullRequest, claimed: Claimed): ('base
 }
 
 /**
- * An open pull request can get another base and another head, and no host shows all that it had: what differs now may have been so when
- * the agent said it. Only a first look just after the claim that shows it leaves no room for that, while nothing changed since.
+ * At a host without a log, an open pull request that changed between two reads may have been as claimed in between. A read that does not
+ * show it yet leaves as much room.
  */
 export function mayHaveChanged({ base, head }: PullRequest, query: RepositoryQuery): boolean {
-  if (isLateLook(query) || head === undefined) return true
-  return query.previous.some(({ observation: { facts } }) => {
-    // A read that does not show it, or not yet, leaves as much room as a late one.
-    return facts.head_sha !== head || (facts.base !== base && isBranchName(base))
-  })
+  if (head === undefined) return true
+  return query.previous.some(
+    ({ observation: { facts } }) => facts.head_sha !== head || (facts.base !== base && isBranchName(base)),
+  )
 }

@@ -1,8 +1,8 @@
 /** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
-import { type ActionProfile, isLateLook, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
-import type { Release, RepositoryQuery } from '../code-host.ts'
+import { type ActionProfile, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
+import type { FoundRelease, Release, ReleaseQuery, RepositoryQuery } from '../code-host.ts'
 import { atLast, shownTime } from '../times.ts'
-import { defineAction, repositoryFactsOf } from './action.ts'
+import { type ActionOptions, defineAction, repositoryFactsOf } from './action.ts'
 import {
   ClaimedSha,
   Host,
@@ -14,6 +14,7 @@ import {
   TagName,
   Timestamp,
 } from './fields.ts'
+import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(
   {
@@ -64,8 +65,8 @@ const Facts = Type.Object(
 
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
-  version: '1',
-  rulesVersion: 2,
+  version: '2',
+  rulesVersion: 3,
   summary: 'A release was published for the named tag.',
   words: {
     title: 'Publication of a release',
@@ -97,29 +98,24 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
   params: Params,
   facts: Facts,
   required: { tag: 'target', commit: 'content', assets: 'content' },
+  shows: { assets_missing: 0 },
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 30 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
   access: { permission: "Reading the repository's contents and metadata.", anonymous: true },
 }
 
-export const releasePublish = defineAction({
+const options: ActionOptions<typeof Params, typeof Facts, ReleaseQuery, FoundRelease> = {
   profile: releasePublishProfile,
   reader: ({ release }) => release,
   query: ({ tag }, query) => ({ ...query, tag }),
   observe(found, { params }, query) {
     const { release, mark, ageMs } = found
     const aged = ageMs === undefined ? {} : { ageMs }
-    // A release can be deleted, and leaves no trace.
-    const isLate = isLateLook(query)
-    const forgotten = isLate || wasSeen(query) ? { mark: 'may_have_been' as const } : {}
     if (!release) {
-      return {
-        kind: 'absent',
-        facts: repositoryFactsOf(found),
-        ...aged,
-        ...(mark === undefined ? forgotten : { mark }),
-      }
+      // No host keeps a log of releases: one that was deleted leaves no trace.
+      const told = mark ?? (wasSeen(query) ? 'may_have_been' : undefined)
+      return { kind: 'absent', facts: repositoryFactsOf(found), ...aged, ...(told === undefined ? {} : { mark: told }) }
     }
     const { publishedAt, commit, isPrerelease } = release
     const missing = params.assets?.filter((name) => !release.assets.includes(name)).length
@@ -134,21 +130,25 @@ export const releasePublish = defineAction({
     const differs = differing(release, params)
     if (differs.length > 0) {
       // Tags move, and files are removed.
-      return {
-        kind: 'present',
-        differs,
-        facts,
-        ...aged,
-        ...(isLate || hasChanged(release, query) ? { mark: 'may_have_been' } : {}),
-      }
+      return { kind: 'present', differs, facts, ...aged, ...(hasChanged(release, query) ? MAY_HAVE_BEEN : {}) }
     }
     // When a file was added, or the tag moved here, the release does not tell.
     const isDated = publishedAt && params.commit === undefined && params.assets === undefined
     // One that was deleted and published again tells only the later time.
-    const appeared = isDated && (isLate ? atLast(publishedAt) : publishedAt)
-    return { kind: 'present', differs, facts, ...aged, ...(appeared ? { stays: [{ appeared }] } : {}) }
+    return {
+      kind: 'present',
+      differs,
+      facts,
+      ...aged,
+      ...(isDated ? { stays: [{ appeared: atLast(publishedAt) }] } : {}),
+    }
   },
-})
+}
+
+export const releasePublish = defineAction(options)
+export const releasePublishV1 = underRules2(options, '1')
+
+const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
 function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'assets')[] {
   return [

@@ -39,6 +39,9 @@ export const PullRequestAnswer = Type.Object({
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
+/** Newest first. */
+export const ActivitiesAnswer = PageOf(Type.Object({ createdDate: Time, action: Type.String() }))
+
 export const PullRequestsAnswer = PageOf(Type.Object({ id: Type.Integer() }))
 
 export const BuildAnswer = Type.Object({

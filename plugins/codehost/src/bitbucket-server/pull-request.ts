@@ -1,7 +1,14 @@
 /** Reads a pull request at Bitbucket Data Center. */
-import { type CheckContext, DestinationError, type Instant, isLateLook, type LogTime } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
-import { PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
+import {
+  type CheckContext,
+  DestinationError,
+  type Instant,
+  isDestinationError,
+  type LogTime,
+} from '@claimcheck/core/plugin'
+import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { unchangedSince, wasSeen } from '../forgetting.ts'
+import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'
 
@@ -24,12 +31,39 @@ export async function findPullRequest(
   })
   if ('answer' in read) {
     const { answer, ...identity } = read
-    return { ...identity, ageMs: AGE_MS, pullRequest: toPullRequest(answer, repository) }
+    const pullRequest = toPullRequest(answer, repository)
+    const log = (field: PullRequestField) => heldBy(repository, pullRequest, field, { ...query, ...identity })
+    return { ...identity, ageMs: AGE_MS, pullRequest: { ...pullRequest, log } }
   }
   const { newest, ...identity } = read
   // Pull requests can be deleted, the newest ones, too: that a number is above them all does not say that it was never given out.
-  const mayHaveBeen = number <= newest || isLateLook(query)
+  const mayHaveBeen = number <= newest || wasSeen(query)
   return { ...identity, ageMs: AGE_MS, pullRequest: undefined, ...(mayHaveBeen ? { mark: 'may_have_been' } : {}) }
+}
+
+const CHANGES: ReadonlySet<string> = new Set(['RESCOPED', 'UPDATED'])
+
+/** The activities, newest first, have a time by the server's clock for each change of its branches and commits. What it was before is not told. */
+async function heldBy(
+  { api, root }: Repository,
+  { openedAt, base, head }: PullRequest,
+  field: PullRequestField,
+  { number, windowFrom, clockBehindMs }: NumberQuery & { readonly clockBehindMs: number | undefined },
+): Promise<Log<Held>> {
+  const value = field === 'base' ? base : head
+  if (value === undefined || !openedAt || clockBehindMs === undefined) return 'cut'
+  const from = windowFrom - Math.max(clockBehindMs, 0)
+  let hasChanged = false
+  try {
+    for await (const values of api.pages(`${root}/pull-requests/${number}/activities`, ActivitiesAnswer)) {
+      hasChanged ||= values.some(({ action, createdDate }) => CHANGES.has(action) && createdDate >= from)
+      if (values.some(({ createdDate }) => createdDate < from)) break
+    }
+  } catch (error) {
+    if (isDestinationError(error) && (error.code === 'too_large' || error.code === 'forbidden')) return 'cut'
+    throw error
+  }
+  return hasChanged ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
 /** The list shows whether these credentials may read pull requests. */
@@ -59,7 +93,8 @@ function toPullRequest(answer: PullRequestAnswer, repository: Repository): PullR
           mergeCommit,
           async isOnBase() {
             const tip = await repository.head(base)
-            return tip !== undefined && (await repository.contains(mergeCommit, tip)) === true
+            // A merge commit is named for merges by the server alone.
+            return tip === undefined ? 'gone' : (await repository.contains(mergeCommit, tip)) === true
           },
         }),
   }

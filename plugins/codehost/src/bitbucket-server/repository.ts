@@ -7,7 +7,7 @@ import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnsw
 import { createServerApi, type ServerAccess, type ServerApi } from './api.ts'
 
 /** All nodes of a server share its storage, and keep little in memory. How old an answer may be. */
-export const AGE_MS = 10_000
+export const AGE_MS = 2000
 
 const BRANCH = 'refs/heads/'
 

@@ -6,31 +6,68 @@ import {
   type LogTime,
   type Mark,
 } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { unchangedSince } from '../forgetting.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
 import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
+/** A hosted service keeps its clock; ours may be a little off. */
+const CLOCK_SLACK_MS = 60_000
+
 const STATES = { OPEN: 'open', MERGED: 'merged', DECLINED: 'closed', SUPERSEDED: 'closed' } as const
 
 export async function findPullRequest(
   access: BitbucketAccess,
-  { repository: slug, number }: NumberQuery,
+  query: NumberQuery,
   context: CheckContext,
 ): Promise<FoundPullRequest> {
+  const { repository: slug, number } = query
   const repository = openRepository(access, slug, context)
   const found = await context.cache.share(`bitbucket ${slug} pull request ${number}`, () =>
     readPullRequest(repository, number),
   )
-  const { mergeCommit, base } = found.pullRequest ?? {}
-  if (mergeCommit === undefined || base === undefined) return found
+  const { pullRequest } = found
+  if (!pullRequest) return found
   // What others read together is data alone: each check sends requests of its own.
-  const isOnBase = async () => {
+  const { mergeCommit, base } = pullRequest
+  const isOnBase = async (): Promise<boolean | 'gone'> => {
     const { tip } = await repository.branch(base)
-    return tip !== undefined && (await repository.contains(mergeCommit, tip)) === true
+    if (tip === undefined) return 'gone'
+    return mergeCommit !== undefined && (await repository.contains(mergeCommit, tip)) === true
   }
-  return { ...found, pullRequest: { ...found.pullRequest!, isOnBase } }
+  const log = (field: PullRequestField) => heldBy(repository, pullRequest, field, query)
+  return { ...found, pullRequest: { ...pullRequest, log, ...(mergeCommit === undefined ? {} : { isOnBase }) } }
+}
+
+/**
+ * The activity has a time by the host's clock for each change of an open pull request: of its branches, of its commits, or of its text alone.
+ * What it was before a change is not told. The opening is the first of them.
+ */
+async function heldBy(
+  { api, root }: Repository,
+  { openedAt, base, head }: PullRequest,
+  field: PullRequestField,
+  { number, windowFrom }: NumberQuery,
+): Promise<Log<Held>> {
+  const value = field === 'base' ? base : head
+  if (value === undefined || !openedAt) return 'cut'
+  const path = `${root}/pullrequests/${number}/activity?pagelen=50`
+  const from = windowFrom - CLOCK_SLACK_MS
+  let changes = 0
+  try {
+    for await (const { values } of api.pages(path, ActivityAnswer, linkedPage)) {
+      const updates = values.flatMap(({ update }) => update ?? [])
+      changes += updates.filter(({ state, date }) => state === 'OPEN' && logTime(date).notAfter >= from).length
+      if (updates.some(({ date }) => logTime(date).notAfter < from)) break
+    }
+  } catch (error) {
+    if (isDestinationError(error) && error.code === 'too_large') return 'cut'
+    throw error
+  }
+  const opening = openedAt.notAfter >= from ? 1 : 0
+  return changes > opening ? [{}, { value }] : [{ value, since: unchangedSince(openedAt, { windowFrom }) }]
 }
 
 async function readPullRequest(repository: Repository, number: number): Promise<FoundPullRequest> {

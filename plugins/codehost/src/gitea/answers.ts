@@ -21,6 +21,12 @@ export const BranchesAnswer = Type.Array(BranchAnswer)
 
 export const CommitAnswer = Type.Object({ sha: Sha, parents: orNull(Type.Array(Type.Object({ sha: Sha }))) })
 
+/** With what it has: the id of its tree stands for all files. */
+export const TreeOfCommitAnswer = Type.Object({
+  sha: Sha,
+  commit: Type.Object({ tree: Type.Object({ sha: Sha }) }),
+})
+
 const Account = orNull(Type.Object({ id: Type.Integer(), login: Type.String() }))
 
 export const ActivitiesAnswer = Type.Array(
@@ -54,11 +60,27 @@ export const PullRequestAnswer = Type.Object({
   head: Type.Object({ ...Side, label: Type.Optional(Type.String()), sha: Type.Union([Sha, Type.Literal('')]) }),
   created_at: Time,
   closed_at: orNull(Time),
+  merged_at: orNull(Time),
   merge_commit_sha: orNull(Type.Union([Sha, Type.Literal('')])),
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
 
 export const NumbersAnswer = Type.Array(Type.Object({ number: Id }))
+
+/** Oldest first, comments and changes together. */
+export const TimelineAnswer = Type.Union([
+  Type.Null(),
+  Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      type: Type.String(),
+      /** Of a changed target: the names of the branches. */
+      old_ref: Type.Optional(Type.String()),
+      new_ref: Type.Optional(Type.String()),
+    }),
+  ),
+])
+export type TimelineEntry = NonNullable<Static<typeof TimelineAnswer>>[number]
 
 export const IssueAnswer = Type.Object({
   number: Id,

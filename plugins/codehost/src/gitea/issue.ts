@@ -1,8 +1,10 @@
 /** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported. */
-import { type CheckContext, DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
-import type { FoundIssue, NumberQuery } from '../code-host.ts'
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { Closing, FoundIssue, Log, NumberQuery } from '../code-host.ts'
+import { wasSeen } from '../forgetting.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { readTimeline } from './timeline.ts'
 
 export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const { repository: slug, number } = query
@@ -15,7 +17,12 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
   // Both are counted together: whether it is meant nobody can tell.
   if (answer.pull_request) throw new DestinationError('ambiguous_claim')
-  return { ...repository.found, issue: { state: answer.state } }
+  const closings = async (): Promise<Log<Closing> | undefined> => {
+    const log = await readTimeline(repository, query)
+    if (log === undefined || log === 'cut') return log
+    return log.some(({ type }) => type === 'close' || type === 'reopen') ? [{}] : []
+  }
+  return { ...repository.found, issue: { state: answer.state, closings } }
 }
 
 /**
@@ -26,5 +33,5 @@ async function absence(repository: Repository, query: NumberQuery): Promise<{ re
   const { value: list } = await repository.get('/issues?state=all&type=issues&limit=1', IssuesAnswer)
   const newest = list.find(({ pull_request, repository: { id } }) => !pull_request && id === repository.id)
   if (!newest) throw new DestinationError('forbidden')
-  return query.number <= newest.number || isLateLook(query) ? { mark: 'may_have_been' } : {}
+  return query.number <= newest.number || wasSeen(query) ? { mark: 'may_have_been' } : {}
 }

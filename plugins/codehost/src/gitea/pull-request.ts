@@ -1,11 +1,16 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
-import { type CheckContext, DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { logTime, notAfter } from '../times.ts'
-import { IssueAnswer, NumbersAnswer, PullRequestAnswer } from './answers.ts'
+import { IssueAnswer, NumbersAnswer, PullRequestAnswer, TreeOfCommitAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
+import { readTimeline } from './timeline.ts'
+
+/** From a merge by the host until it closes the pull request, in whole seconds. */
+const MERGE_MS = 2000
 
 export async function readPullRequest(
   access: GiteaAccess,
@@ -22,7 +27,7 @@ export async function readPullRequest(
   if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
   const git = openGitRepository(repository.git, repository.name, context, repositories)
-  return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }) }
+  return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }, query) }
 }
 
 interface Place {
@@ -31,11 +36,12 @@ interface Place {
   readonly context: CheckContext
 }
 
-async function shown(answer: PullRequestAnswer, place: Place): Promise<PullRequest> {
+async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery): Promise<PullRequest> {
   const { repository } = place
-  const { merged, state, draft, base, closed_at, created_at, merge_commit_sha } = answer
+  const { merged, state, draft, base, closed_at, merged_at, created_at, merge_commit_sha } = answer
   const head = await headOf(answer, place)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
+  const isDatedByHost = Math.abs(Date.parse(merged_at ?? '') - Date.parse(closed_at ?? '')) <= MERGE_MS
   return {
     state: merged ? 'merged' : state,
     base: base.ref,
@@ -45,8 +51,29 @@ async function shown(answer: PullRequestAnswer, place: Place): Promise<PullReque
     // A merge by hand has the date of a commit's author as `merged_at`. It closes the pull request, and that time is the host's.
     ...(repository.hasOwnTimes && merged && closed_at ? { mergedAt: notAfter(closed_at) } : {}),
     ...(mergeCommit === undefined ? {} : { mergeCommit }),
-    isOnBase: async () => mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head }, place),
+    isOnBase: async () =>
+      mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, place),
+    log: (field) => heldBy(answer, { field, head }, repository, query),
   }
+}
+
+/** A change of the target names both branches; a push does not name the commit that was the head before. */
+async function heldBy(
+  { base, created_at }: PullRequestAnswer,
+  { field, head }: { readonly field: PullRequestField; readonly head: string | undefined },
+  repository: Repository,
+  query: NumberQuery,
+): Promise<Log<Held> | undefined> {
+  const log = await readTimeline(repository, query)
+  if (log === undefined || log === 'cut') return log
+  const now = field === 'base' ? base.ref : head
+  if (now === undefined) return 'cut'
+  const change = field === 'base' ? 'change_target_branch' : 'pull_push'
+  const changes = log.filter(({ type }) => type === change)
+  const since = repository.hasOwnTimes ? { since: unchangedSince(logTime(created_at), query) } : {}
+  if (changes.length === 0) return [{ value: now, ...since }]
+  const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref]).map((value) => (value ? { value } : {}))
+  return [...before, { value: now }]
 }
 
 /**
@@ -72,19 +99,43 @@ async function headOf(answer: PullRequestAnswer, { repository, git, context }: P
 }
 
 /**
- * Where the repository allows to merge by hand, whoever may write can name any commit of the base as the merge. Then the pull request's own
- * commits must be on the base, too; where they were squashed by hand, nothing tells that from a lie.
+ * Where the repository allows to merge by hand, whoever may write can name any commit of the base as the merge; and some hosts do not tell
+ * whether it does. Then the base must have what the pull request brought: its own commits, or a commit with the same files that was merged
+ * when it was closed, as the host does it with a squash or a rebase. A merge by hand has the date of the commit's author. What else was
+ * squashed, onto a base that went on, nothing tells from a lie.
  */
-async function isMergedInto(
-  base: string,
-  { mergeCommit, head }: { readonly mergeCommit: string; readonly head: string | undefined },
-  { repository, git: { withBranch, isIn } }: Place,
-): Promise<boolean> {
+async function isMergedInto(base: string, merge: Merge, { repository, git: { withBranch, isIn } }: Place) {
   return withBranch(base, async (read) => {
-    if (!(await isIn(mergeCommit, read))) return false
-    if (!repository.allowsManualMerge || (head !== undefined && (await isIn(head, read)))) return true
+    const isThere = read.tip !== undefined && (await isIn(merge.mergeCommit, read))
+    if (read.tip !== undefined && !isThere) return false
+    const isCertain =
+      repository.allowsManualMerge === false ||
+      (merge.head !== undefined && isThere && (await isIn(merge.head, read))) ||
+      (merge.isDatedByHost && (await hasSameFiles(merge, repository)))
+    if (isCertain) return isThere || ('gone' as const)
+    if (!isThere) return false
     throw new DestinationError('ambiguous_claim')
   })
+}
+
+interface Merge {
+  readonly mergeCommit: string
+  readonly head: string | undefined
+  /** It is said to be merged when it was closed. */
+  readonly isDatedByHost: boolean
+}
+
+/** The API answers for commits that no branch has: that does not matter here. */
+async function hasSameFiles({ mergeCommit, head }: Merge, { find }: Repository): Promise<boolean> {
+  if (head === undefined) return false
+  const [one, other] = await Promise.all(
+    [mergeCommit, head].map(async (sha) => {
+      const { value } = await find(`/git/commits/${sha}`, TreeOfCommitAnswer)
+      // A branch may be called like a commit.
+      return value?.sha === sha ? value.commit.tree.sha : undefined
+    }),
+  )
+  return one !== undefined && one === other
 }
 
 /** What it means that there is none: the list of all is seen with the same right. Nothing is kept of one that was deleted, not even its number. */
@@ -97,5 +148,5 @@ async function absence(repository: Repository, query: NumberQuery): Promise<{ re
   // Both are counted together, and an issue never becomes a pull request.
   if (issue && issue.number === number && issue.repository.id === repository.id) return { mark: 'never_before' }
   const wasGiven = newest !== undefined && number <= newest.number
-  return wasGiven || isLateLook(query) ? { mark: 'may_have_been' } : {}
+  return wasGiven || wasSeen(query) ? { mark: 'may_have_been' } : {}
 }

@@ -26,7 +26,7 @@ export interface GiteaAccess {
 
 export const API_PATH = '/api/v1'
 /** A server of one's own, with one database: nothing lags but what it queues. */
-const AGE_MS = 10_000
+const AGE_MS = 2000
 
 export interface Repository {
   /** What every answer says of it. */
@@ -38,8 +38,11 @@ export interface Repository {
   readonly createdAt: Instant
   /** Its pull requests, issues and releases have times that this host gave them. */
   readonly hasOwnTimes: boolean
-  /** Whoever may write can say of a pull request that it was merged, as any commit on its base. */
-  readonly allowsManualMerge: boolean
+  /**
+   * Whoever may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
+   * Forgejo, and Gitea before the middle of 2025.
+   */
+  readonly allowsManualMerge: boolean | undefined
   readonly git: GitAccess
   /** @param path from the repository's own on: `/branches`. @throws DestinationError */
   get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
@@ -97,7 +100,7 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, {
     name: full_name,
     createdAt,
     hasOwnTimes: original_url === '',
-    allowsManualMerge: allow_manual_merge !== false,
+    allowsManualMerge: allow_manual_merge,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
     get: (path, schema) => http.json(root + path, { schema, auth }),
     find: (path, schema, also = [404]) => http.json(root + path, { schema, auth, also }),

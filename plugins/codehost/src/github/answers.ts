@@ -62,9 +62,15 @@ export const PullRequestAnswer = Type.Object({
   merged: Type.Boolean(),
   created_at: Time,
   merged_at: Type.Union([Time, Type.Null()]),
+  closed_at: Type.Union([Time, Type.Null()]),
   // Of one that is not merged: a throw-away merge that no branch has.
   merge_commit_sha: Type.Union([Sha, Type.Null()]),
-  head: Type.Object({ sha: Sha }),
+  head: Type.Object({
+    sha: Sha,
+    ref: Type.Optional(Type.String()),
+    // Null where the fork was deleted.
+    repo: Type.Optional(Type.Union([Type.Object({ id: Id, full_name: RepositoryPath }), Type.Null()])),
+  }),
   base: Type.Object({ ref: Type.String(), repo: Type.Object({ id: Id }) }),
 })
 export type PullRequestAnswer = Static<typeof PullRequestAnswer>
@@ -84,7 +90,16 @@ export const IssueAnswer = Type.Object({
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
-export const IssueEventsAnswer = Type.Array(Type.Object({ event: Type.String(), created_at: Time }))
+/** Oldest first. Of pull requests, too. */
+export const IssueEventsAnswer = Type.Array(
+  Type.Object({
+    event: Type.String(),
+    created_at: Time,
+    /** Of a closing; null also for one as `completed`. */
+    state_reason: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  }),
+)
+export type IssueEvent = Static<typeof IssueEventsAnswer>[number]
 
 export const ReleaseAnswer = Type.Object({
   id: Id,

@@ -115,8 +115,19 @@ export function createGitHubApi({ baseUrl, token }: GitHubAccess, reading: Readi
 
 /** Where the `Link` header says that the next page is. Only what it says of the page is used, and never the address. */
 export function nextLink(link: string | null): URL | undefined {
-  const next = link?.split(',').find((part) => /;\s*rel="next"/.test(part))
-  const url = next?.match(/<([^>]+)>/)?.[1]
+  return linked(link, 'next')
+}
+
+/** The number of the last page; 1 where there is no other. Undefined where the header does not tell it. */
+export function lastPage(link: string | null): number | undefined {
+  if (nextLink(link) === undefined) return 1
+  const page = linked(link, 'last')?.searchParams.get('page') ?? ''
+  return /^[1-9]\d{0,5}$/.test(page) ? Number(page) : undefined
+}
+
+function linked(link: string | null, rel: 'next' | 'last'): URL | undefined {
+  const found = link?.split(',').find((part) => part.includes(`rel="${rel}"`))
+  const url = found?.match(/<([^>]+)>/)?.[1]
   return url === undefined ? undefined : parseUrl(url)
 }
 

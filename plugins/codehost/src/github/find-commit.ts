@@ -29,6 +29,7 @@ import {
   type Repository,
   readRepository,
   type ShownRepository,
+  WITHOUT_LOG_AGE_MS,
 } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
@@ -36,7 +37,7 @@ const MAX_COMPARISONS = 16
 /** The newest ones are reported. */
 const MAX_STAYS = 8
 
-type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
+type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head'>
 
 export async function findCommit(
   access: GitHubAccess,
@@ -54,8 +55,8 @@ export async function findCommit(
   const repository = open(shown)
   const finding = await findIn(repository, head, { query, context })
   return {
-    ...finding,
     ageMs: AGE_MS,
+    ...finding,
     repositoryId: String(repository.id),
     repositoryName: repository.name,
     ...(head === undefined ? {} : { head }),
@@ -69,7 +70,7 @@ interface Look {
 
 async function findIn(repository: Repository, head: string | undefined, look: Look): Promise<Finding> {
   const { query, context } = look
-  const { sha, inTimeUntil, claimedAt, logFrom } = query
+  const { sha, inTimeUntil, claimedAt, windowFrom } = query
   // That a branch has a commit is concluded from its own history alone: forks share objects, so a commit that was
   // pushed to a fork only is answered under the upstream's name, too.
   const onBranch = head !== undefined && (await repository.contains(sha, head)) === true
@@ -78,10 +79,11 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
     return { place: { at: 'branch' }, ...(await describe(repository, head, look)) }
   }
 
-  const log = await readLog(repository, query, onBranch, context)
+  const read = await readLog(repository, query, onBranch, context)
+  const log = read === 'forbidden' ? undefined : read
   const contains = comparisons(repository, sha, head, onBranch)
   const history = log && (await commitHistory(sha, log, contains, (known) => isEnough(known, query)))
-  const isGapless = history !== undefined && history.since <= logFrom && !isMadeAfter(query, repository.createdAt)
+  const isGapless = history !== undefined && history.since <= windowFrom && !isMadeAfter(query, repository.createdAt)
   const told = history ? toldBy(history, isGapless, repository, query) : {}
   if (onBranch) return { place: { at: 'branch' }, ...told }
   // The log has it there now, and the answer about the branch is an older one.
@@ -93,7 +95,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
     return { place, ...told, mark: 'never_before' }
   }
   if (isGapless && endsAtHead) return { place, ...told }
-  const mark = await markOf(query, {
+  const known = await markOf(query, {
     place,
     head,
     isKnown,
@@ -101,7 +103,10 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
     repositoryCreatedAt: repository.createdAt,
     isAncestor: (older, newer) => repository.contains(older, newer),
   })
-  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
+  // What a log leaves out that is cut, or that may not be read, may have been there.
+  const mark = known ?? (read === undefined ? undefined : 'may_have_been')
+  const aged = read === undefined ? { ageMs: WITHOUT_LOG_AGE_MS } : {}
+  return { place, ...told, ...aged, ...(mark === undefined ? {} : { mark }) }
 }
 
 /**
@@ -115,7 +120,7 @@ async function describe(repository: Repository, head: string, { query, context }
       if (!isDestinationError(error)) throw error
       return undefined
     })
-  const run = log ? newestRun(log) : []
+  const run = log === undefined || log === 'forbidden' ? [] : newestRun(log)
   // A log that lags does not list yet what put the commit where it is.
   if (run[0]?.after !== head) return {}
   const arrival = await arrivalAtHead(repository, run, query)
@@ -165,12 +170,12 @@ function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partia
 
 async function readLog(
   repository: Repository,
-  { branch, logFrom }: CommitQuery,
+  { branch, windowFrom }: CommitQuery,
   onBranch: boolean,
   { logger }: CheckContext,
-): Promise<PushLog | undefined> {
+): Promise<PushLog | 'forbidden' | undefined> {
   try {
-    return await repository.pushLog(branch, logFrom)
+    return await repository.pushLog(branch, windowFrom)
   } catch (error) {
     // A commit that is there has been seen, log or no log. That it is not there is not said while the log may yet show that it was.
     if (!onBranch || !isDestinationError(error)) throw error
@@ -191,7 +196,7 @@ function comparisons(repository: Repository, sha: string, head: string | undefin
 /** It came in time, or everything that counts is known. */
 function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean {
   return (
-    since <= query.logFrom ||
+    since <= query.windowFrom ||
     // What went before the claim counts only within a gapless log, so the search goes on behind it.
     stays.some(
       ({ arrival, removal }) =>
@@ -201,9 +206,9 @@ function isEnough({ stays, since }: CommitHistory, query: CommitQuery): boolean 
 }
 
 /** What was forced away before the claim is not what was claimed; what went with its whole branch may be. */
-function counts({ arrival, removal }: LoggedStay, { claimedAt, logFrom }: CommitQuery): boolean {
+function counts({ arrival, removal }: LoggedStay, { claimedAt, windowFrom }: CommitQuery): boolean {
   if (!removal || removal.at.notBefore >= claimedAt) return true
-  return removal.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= logFrom
+  return removal.after === NO_COMMIT && !arrival.earlier && arrival.entry.at.notBefore >= windowFrom
 }
 
 /** @param isGapless no stay before the oldest one known was overlooked */
@@ -244,9 +249,9 @@ async function wasNeverBefore(
   { entries }: PushLog,
   { stays }: CommitHistory,
   contains: Contains,
-  { logFrom }: CommitQuery,
+  { windowFrom }: CommitQuery,
 ): Promise<boolean> {
-  if (stays.some(({ removal }) => !removal || removal.at.notAfter >= logFrom)) return false
+  if (stays.some(({ removal }) => !removal || removal.at.notAfter >= windowFrom)) return false
   const oldest = entries.at(-1)
   if (!oldest || oldest.fastForward || oldest.before === NO_COMMIT) return true
   return (await contains(oldest.before)) === false

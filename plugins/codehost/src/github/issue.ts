@@ -1,17 +1,14 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
-import { type CheckContext, DestinationError, isDestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
-import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
+import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { Closing, FoundIssue, Issue, NumberQuery } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
-import { logTime } from '../times.ts'
-import { IssueAnswer, IssueEventsAnswer, NumbersAnswer } from './answers.ts'
+import { atLast, logTime } from '../times.ts'
+import { IssueAnswer, type IssueEvent, NumbersAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { type ClaimedRepository, claimedRepository } from './repository.ts'
+import { type EventLog, isBeforeWindow, readEvents } from './events.ts'
+import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 const REASONS = ['completed', 'not_planned', 'duplicate'] as const
-/** Of events, 100 each: comments are not among them. */
-const MOST_EVENT_PAGES = 3
-/** How much later than the claim a reopening is certainly not by accident of clocks. */
-const CLOCK_SLACK_MS = 5000
 /** Of the newest issues: enough to find one among pull requests. */
 const NEWEST = 50
 
@@ -25,14 +22,14 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
     const mark = read.refused === 410 ? 'may_have_been' : await markOfMissing(claimed, query)
-    return { ...found, issue: undefined, mark }
+    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, issue: undefined, ...(mark === undefined ? {} : { mark }) }
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   // Whoever says that issue 7 was closed may mean the pull request.
   if (value.pull_request) throw new DestinationError('ambiguous_claim')
-  return { ...found, issue: await issueOf(value, claimed, query) }
+  return { ...found, issue: issueOf(value, claimed, query) }
 }
 
 /** A transferred issue is answered from where it is now. */
@@ -40,46 +37,67 @@ function isOf({ repository_url }: IssueAnswer, { repository }: ClaimedRepository
   return repository_url.toLowerCase().endsWith(repository.root.toLowerCase())
 }
 
-async function issueOf(answer: IssueAnswer, claimed: ClaimedRepository, query: NumberQuery): Promise<Issue> {
+function issueOf(answer: IssueAnswer, { api, repository }: ClaimedRepository, query: NumberQuery): Issue {
   const { state, closed_at, state_reason } = answer
   if ((state === 'closed') !== (closed_at !== null)) throw new DestinationError('unexpected_response', { status: 200 })
-  const closedAt = closed_at === null ? undefined : logTime(closed_at)
-  const reason = REASONS.find((one) => one === state_reason)
-  const wasClosed = isOpenToDoubt(closedAt?.notAfter, query) ? await wasReopened(claimed, query) : undefined
-  return {
+  const reason = state === 'closed' ? reasonOf(state_reason) : undefined
+  const shown = {
     state,
-    ...(closedAt === undefined ? {} : { closedAt }),
-    ...(state === 'closed' && reason !== undefined ? { reason } : {}),
-    ...(wasClosed === undefined ? {} : { wasClosed }),
+    ...(closed_at === null ? {} : { closedAt: logTime(closed_at) }),
+    ...(reason === undefined ? {} : { reason }),
+  }
+  return {
+    ...shown,
+    async closings() {
+      const log = await readEvents(api, repository, query.number, query.windowFrom)
+      return log === 'cut'
+        ? log
+        : closingsIn(log, shown, (event) => isBeforeWindow(event, repository, query.windowFrom))
+    },
   }
 }
 
-/** It is not closed, or was not in time, and an earlier closing may not have been seen. */
-function isOpenToDoubt(closedUntil: number | undefined, query: NumberQuery): boolean {
-  if (closedUntil !== undefined) return closedUntil > query.inTimeUntil
-  return isLateLook(query) || query.sentAt >= query.inTimeUntil
+function reasonOf(told: string | null | undefined): Issue['reason'] {
+  return REASONS.find((one) => one === told)
 }
 
-/** By its events, it was opened again after the claim, and so was closed before. Undefined where they cannot all be read. */
-async function wasReopened(
-  { api, repository }: ClaimedRepository,
-  { number, claimedAt }: NumberQuery,
-): Promise<boolean | undefined> {
-  const { root, clockBehindMs } = repository
-  const path = `${root}/issues/${number}/events?per_page=100`
-  const read = await api
-    .list(path, IssueEventsAnswer, { refusals: [403, 404, 410], most: MOST_EVENT_PAGES })
-    .catch((error: unknown) => {
-      if (isDestinationError(error) && error.code === 'too_large') return undefined
-      throw error
-    })
-  if (read === undefined || 'refused' in read) return undefined
-  const from = clockBehindMs === undefined ? 0 : claimedAt - Math.max(clockBehindMs, 0) - CLOCK_SLACK_MS
-  return read.pages.flat().some(({ event, created_at }) => event === 'reopened' && logTime(created_at).notAfter >= from)
+/** From closing to closing, or to the opening. Those that ended before the window are left out. */
+function closingsIn(
+  { events, isFromStart }: EventLog,
+  { state, reason, closedAt }: Pick<Issue, 'state' | 'reason' | 'closedAt'>,
+  isBefore: (event: IssueEvent) => boolean,
+): Closing[] {
+  const changes = events.filter(({ event }) => event === 'closed' || event === 'reopened')
+  const closings: Closing[] = []
+  const [first] = changes
+  // Before the first change that was read, it may have been closed for any reason.
+  if (first && !isFromStart && !isBefore(first)) {
+    const at = logTime(first.created_at)
+    closings.push(first.event === 'reopened' ? { since: atLast(at), until: at } : { until: at })
+  }
+  for (const [index, change] of changes.entries()) {
+    if (change.event !== 'closed') continue
+    const next = changes[index + 1]
+    if (next && isBefore(next)) continue
+    const until = next ? { until: logTime(next.created_at) } : {}
+    const told = reasonOf(change.state_reason)
+    const isCurrent = !next && state === 'closed'
+    // An event leaves `completed` out; the issue tells its last reason.
+    const last = isCurrent && (told === undefined ? reason === 'completed' || reason === undefined : told === reason)
+    if (isCurrent && !last) {
+      // The reason was changed since, and nothing tells when.
+      closings.push(told === undefined ? {} : { reason: told }, reason === undefined ? {} : { reason })
+      continue
+    }
+    const known = isCurrent ? reason : told
+    closings.push({ since: logTime(change.created_at), ...(known === undefined ? {} : { reason: known }), ...until })
+  }
+  if (first === undefined && closedAt) closings.push({ since: closedAt, ...(reason === undefined ? {} : { reason }) })
+  return closings
 }
 
 /** @throws DestinationError `forbidden` where issues may not be read */
-async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark> {
+async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
   const path = `${repository.root}/issues?state=all&sort=created&direction=desc&per_page=${NEWEST}`
   const list = await api.get(path, NumbersAnswer, [410])
   if ('refused' in list) return 'may_have_been'
@@ -88,7 +106,7 @@ async function markOfMissing({ api, repository }: ClaimedRepository, query: Numb
   if (!showsIssues) throw new DestinationError('forbidden', { status: 404 })
   // One that was moved here is as old as it was there.
   const highest = Math.max(0, ...list.value.map(({ number }) => number))
+  if (query.number <= highest || wasSeen(query)) return 'may_have_been'
   // The highest may have been moved to where we do not see it.
-  const mayBeMoved = wasSeen(query) || (query.number === highest + 1 && isLateLook(query))
-  return query.number > highest && !mayBeMoved ? 'never_before' : 'may_have_been'
+  return query.number > highest + 1 ? 'never_before' : undefined
 }

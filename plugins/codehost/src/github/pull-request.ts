@@ -1,12 +1,16 @@
 /** What GitHub shows of a pull request, or whether there ever was one with this number. */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
-import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
-import { logTime } from '../times.ts'
-import { IssueAnswer, NumbersAnswer, PullRequestAnswer } from './answers.ts'
+import { atLast, laterOf, logTime } from '../times.ts'
+import { IssueAnswer, type IssueEvent, NumbersAnswer, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
+import { type EventLog, isBeforeWindow, readEvents } from './events.ts'
+import { NO_COMMIT, readPushLog } from './push-log.ts'
 import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
+
+const MOST_LOG_PAGES = 3
 
 export async function findPullRequest(
   access: GitHubAccess,
@@ -23,10 +27,15 @@ export async function findPullRequest(
   const { value } = read
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (value.base.repo.id !== repository.id) throw new DestinationError('ambiguous_claim')
-  return { ...found, pullRequest: pullRequestOf(value, repository, context) }
+  return { ...found, pullRequest: pullRequestOf(value, claimed, query, context) }
 }
 
-function pullRequestOf(answer: PullRequestAnswer, repository: Repository, context: CheckContext): PullRequest {
+function pullRequestOf(
+  answer: PullRequestAnswer,
+  { api, repository }: ClaimedRepository,
+  query: NumberQuery,
+  context: CheckContext,
+): PullRequest {
   const { state, draft, merged, merged_at, merge_commit_sha, created_at, head, base } = answer
   if (merged !== (merged_at !== null)) throw new DestinationError('unexpected_response', { status: 200 })
   const shown = {
@@ -35,11 +44,22 @@ function pullRequestOf(answer: PullRequestAnswer, repository: Repository, contex
     head: head.sha,
     openedAt: logTime(created_at),
   }
-  if (merged_at === null) return { ...shown, state }
+  let read: Promise<EventLog | 'cut'> | undefined
+  const reading: Reading = {
+    ...{ api, repository },
+    events() {
+      read ??= readEvents(api, repository, query.number, query.windowFrom)
+      return read
+    },
+  }
+  const log = (field: PullRequestField) =>
+    field === 'base' ? basesOf(answer, reading, query) : headsOf(answer, reading, query)
+  if (merged_at === null) return { ...shown, state, log }
   return {
     ...shown,
     state: 'merged',
     mergedAt: logTime(merged_at),
+    log,
     ...(merge_commit_sha === null
       ? {}
       : {
@@ -49,13 +69,88 @@ function pullRequestOf(answer: PullRequestAnswer, repository: Repository, contex
   }
 }
 
+/** GitHub alone says that one is merged, by a merge of its own or by a push that it found on the base. */
 async function isOnBranch(sha: string, branch: string, repository: Repository, { cache }: CheckContext) {
   if (!isBranchName(branch)) throw new DestinationError('unexpected_response', { status: 200 })
   const head = await cache.share(`github ${repository.id} head ${branch}`, () => repository.head(branch))
   if (head !== undefined) return (await repository.contains(sha, head)) === true
   // It is gone, or the repository's contents may not be read: then this throws.
   await repository.branchesWithTip(sha)
-  return false
+  return 'gone'
+}
+
+interface Reading extends Pick<ClaimedRepository, 'api' | 'repository'> {
+  /** Read once. */
+  events(): Promise<EventLog | 'cut'>
+}
+
+/** By hand, and by GitHub where it deleted the old one. */
+const BASE_CHANGES: ReadonlySet<string> = new Set(['base_ref_changed', 'automatic_base_change_succeeded'])
+
+/** Events tell when it got another base, and not which one it had. */
+async function basesOf(
+  { base, created_at }: PullRequestAnswer,
+  { repository, events: read }: Reading,
+  { windowFrom }: NumberQuery,
+): Promise<Log<Held>> {
+  const log = await read()
+  if (log === 'cut') return log
+  const { events, isFromStart } = log
+  const isOld = (event: IssueEvent) => isBeforeWindow(event, repository, windowFrom)
+  const changes = events.filter(({ event }) => BASE_CHANGES.has(event))
+  const inWindow = changes.filter((change) => !isOld(change))
+  const starts = [begin(), ...inWindow.map(({ created_at }) => logTime(created_at))]
+  return starts.map((since, index) => {
+    const until = starts[index + 1]
+    return until === undefined ? { value: base.ref, since } : { since, until }
+  })
+
+  /** Since when it had the base that it had when the window began, or later. */
+  function begin(): LogTime {
+    const openedAt = logTime(created_at)
+    const last = changes.findLast(isOld)
+    if (last) return logTime(last.created_at)
+    const [oldest] = events
+    return isFromStart || !oldest ? openedAt : atLast(laterOf(openedAt, logTime(oldest.created_at)))
+  }
+}
+
+/**
+ * While a pull request is open, its head is the tip of its branch: the push log of the repository from which it comes tells which ones these
+ * were, before and after each push. The pull request's own commits do not: they have their authors' times, and what is an ancestor of
+ * the head may never have been one.
+ */
+async function headsOf(
+  { head, state, closed_at }: PullRequestAnswer,
+  { api, repository, events: read }: Reading,
+  { windowFrom }: NumberQuery,
+): Promise<Log<Held>> {
+  const { clockBehindMs } = repository
+  if (!head.repo || head.ref === undefined || !isBranchName(head.ref) || clockBehindMs === undefined) return 'cut'
+  const reachingBackTo = windowFrom - Math.max(clockBehindMs, 0)
+  const root = `/repos/${head.repo.full_name}`
+  const log = await readPushLog(api, root, head.ref, { reachingBackTo, most: MOST_LOG_PAGES })
+  if (log === undefined || log === 'forbidden') return 'cut'
+  const closedAt = state === 'open' || closed_at === null ? undefined : logTime(closed_at)
+  // The branch of a closed one goes its own way.
+  const entries = log.entries
+    .filter(({ at }) => closedAt === undefined || at.notBefore <= closedAt.notAfter)
+    .toReversed()
+  const [oldest] = entries
+  const isWhole = log.fromTheStart || (oldest !== undefined && oldest.at.notAfter < reachingBackTo)
+  // A log that lags does not list yet what put the head where it is.
+  if (!oldest || !isWhole || entries.at(-1)!.after !== head.sha) return 'cut'
+  const events = await read()
+  // What came to the branch while the pull request was closed was never its head.
+  const isFollowed =
+    events !== 'cut' &&
+    !events.events.some((event) => event.event === 'reopened' && !isBeforeWindow(event, repository, windowFrom))
+  const first: Held[] = oldest.before === NO_COMMIT ? [] : [{ value: oldest.before, until: oldest.at }]
+  const heads = entries.map(({ after, at }, index): Held => {
+    const until = entries[index + 1]?.at
+    return { value: after, ...(isFollowed ? { since: at } : {}), ...(until ? { until } : {}) }
+  })
+  return [...first, ...heads].filter(({ until }) => until === undefined || until.notAfter >= reachingBackTo)
 }
 
 /**

@@ -1,7 +1,8 @@
 /** GitHub's push log of a branch: from when and until when the branch had a commit. */
 import type { Instant, LogTime } from '@claimcheck/core/plugin'
 import { logTime } from '../times.ts'
-import type { ActivityAnswer } from './answers.ts'
+import { ActivityAnswer } from './answers.ts'
+import { type GitHubApi, nextLink } from './api.ts'
 
 export interface LogEntry {
   readonly before: string
@@ -49,6 +50,36 @@ export type Contains = (tip: string) => Promise<boolean | undefined>
 
 export const NO_COMMIT = '0'.repeat(40)
 const FAST_FORWARDS: ReadonlySet<string> = new Set(['push', 'pr_merge', 'merge_queue_merge'])
+
+const PAGE = 100
+
+/**
+ * @param root of the repository's requests
+ * @param reachingBackTo older entries are not needed
+ * @returns `undefined` where the host has no push log
+ */
+export async function readPushLog(
+  api: GitHubApi,
+  root: string,
+  branch: string,
+  { reachingBackTo, most }: { readonly reachingBackTo: Instant; readonly most: number },
+): Promise<PushLog | 'forbidden' | undefined> {
+  const ref = `refs/heads/${branch}`
+  const query = new URLSearchParams({ ref, per_page: String(PAGE) })
+  const activities: ActivityAnswer = []
+  let isWhole = false
+  for (let page = 1; page <= most; page++) {
+    const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
+    if ('refused' in answer) return answer.refused === 403 ? 'forbidden' : undefined
+    activities.push(...answer.value.filter((activity) => activity.ref === ref))
+    const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined
+    isWhole = cursor === undefined
+    const oldest = activities.at(-1)
+    if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
+    query.set('after', cursor)
+  }
+  return toPushLog(activities, isWhole)
+}
 
 /**
  * Entries older than the first gap are left out: what happened in the gap is unknown.

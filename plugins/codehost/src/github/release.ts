@@ -4,7 +4,7 @@ import type { FoundRelease, Release, ReleaseQuery } from '../code-host.ts'
 import { logTime } from '../times.ts'
 import { AnyList, AssetsAnswer, ReleaseAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
-import { type ClaimedRepository, claimedRepository } from './repository.ts'
+import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 /** A release with more files may be shown with some of them alone: then they are listed. */
 const FILES_WITH_RELEASE = 30
@@ -19,7 +19,7 @@ export async function findRelease(
   const release = await context.cache.share(`github ${repository.id} release ${query.tag}`, () =>
     readRelease(claimed, query.tag),
   )
-  return { ...found, release }
+  return { ...found, ageMs: WITHOUT_LOG_AGE_MS, release }
 }
 
 /** Drafts are not shown to who can only read. */

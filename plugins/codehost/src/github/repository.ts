@@ -8,20 +8,17 @@ import {
 import { isReachable } from '../ancestry.ts'
 import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import {
-  ActivityAnswer,
-  BranchesAnswer,
-  CommitAnswer,
-  ComparisonAnswer,
-  RefAnswer,
-  RepositoryAnswer,
-  TagAnswer,
-} from './answers.ts'
-import { createGitHubApi, type GitHubAccess, type GitHubApi, nextLink } from './api.ts'
-import { type PushLog, toPushLog } from './push-log.ts'
+import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
+import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
+import { type PushLog, readPushLog } from './push-log.ts'
 
 /** How old GitHub's answers may be. */
 export const AGE_MS = 10_000
+/**
+ * The same of what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. GitHub
+ * slows writers down when its replicas are a second behind.
+ */
+export const WITHOUT_LOG_AGE_MS = 2000
 /** GitHub keeps a commit that no branch has for longer than this. */
 export const KEEPS_OBJECTS_MS = 7 * 24 * 60 * 60_000
 
@@ -46,10 +43,10 @@ export interface Repository {
   isKnown(sha: string): Promise<boolean>
   /** Whether `sha` is `tip` or one of its ancestors; `undefined` when the repository lacks one of them, or they have no common history. */
   contains(sha: string, tip: string): Promise<boolean | undefined>
-  /** `undefined` when the host has no push log, or does not show it to us. @param reachingBackTo older entries are not needed */
-  pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | undefined>
+  /** `undefined` where the host has no push log. @param reachingBackTo older entries are not needed */
+  pushLog(branch: string, reachingBackTo: Instant): Promise<PushLog | 'forbidden' | undefined>
   /** The newest page of it alone. */
-  newestPushes(branch: string): Promise<PushLog | undefined>
+  newestPushes(branch: string): Promise<PushLog | 'forbidden' | undefined>
   /**
    * The branches that have the commit as their tip, and whether GitHub knows it: undefined where no branch is left, and GitHub does not tell.
    * @throws DestinationError `forbidden` when the repository's contents may not be read
@@ -57,7 +54,6 @@ export interface Repository {
   branchesWithTip(sha: string): Promise<{ readonly names: readonly string[]; readonly isKnown: boolean | undefined }>
 }
 
-const LOG_PAGE = 100
 const MAX_LOG_PAGES = 3
 /** Tags can be of tags. */
 const MAX_TAG_DEPTH = 5
@@ -141,24 +137,6 @@ export function openRepository(
     return answer.value.object
   }
 
-  async function readPushLog(branch: string, reachingBackTo: Instant, mostPages: number): Promise<PushLog | undefined> {
-    const ref = `refs/heads/${branch}`
-    const query = new URLSearchParams({ ref, per_page: String(LOG_PAGE) })
-    const activities: ActivityAnswer = []
-    let isWhole = false
-    for (let page = 1; page <= mostPages; page++) {
-      const answer = await api.get(`${root}/activity?${query}`, ActivityAnswer, [403, 404, 409, 422])
-      if ('refused' in answer) return undefined
-      activities.push(...answer.value.filter((activity) => activity.ref === ref))
-      const cursor = nextLink(answer.link)?.searchParams.get('after') || undefined
-      isWhole = cursor === undefined
-      const oldest = activities.at(-1)
-      if (cursor === undefined || (oldest && Date.parse(oldest.timestamp) < reachingBackTo)) break
-      query.set('after', cursor)
-    }
-    return toPushLog(activities, isWhole)
-  }
-
   return {
     id,
     name: full_name,
@@ -195,8 +173,8 @@ export function openRepository(
         const { status, merge_base_commit } = answer.value
         return (status === 'ahead' || status === 'identical') && merge_base_commit.sha === sha
       }),
-    pushLog: (branch, reachingBackTo) => readPushLog(branch, reachingBackTo, MAX_LOG_PAGES),
-    newestPushes: (branch) => readPushLog(branch, 0, 1),
+    pushLog: (branch, reachingBackTo) => readPushLog(api, root, branch, { reachingBackTo, most: MAX_LOG_PAGES }),
+    newestPushes: (branch) => readPushLog(api, root, branch, { reachingBackTo: 0, most: 1 }),
     async branchesWithTip(sha) {
       const answer = await api.get(`${root}/commits/${sha}/branches-where-head`, BranchesAnswer, [404, 409, 422])
       if ('refused' in answer) {

@@ -73,6 +73,12 @@ export const IssueAnswer = Type.Object({
 })
 export type IssueAnswer = Static<typeof IssueAnswer>
 
+/** In the order of their ids. `created_at` follows the `updated_at` that owners may choose. */
+export const StateEventsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, state: Type.String() }))
+
+/** Newest first: one for each push to its branch, and for each change of its target. */
+export const VersionsAnswer = Type.Array(Type.Object({ id: Id, created_at: Time, head_commit_sha: Sha }))
+
 /** Of merge requests or issues. */
 export const NumbersAnswer = Type.Array(Type.Object({ iid: Id, project_id: Id }))
 

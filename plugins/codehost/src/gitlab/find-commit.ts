@@ -96,7 +96,7 @@ async function findOffBranch(look: Look): Promise<Finding> {
   return { place, ...told, ...(mark === undefined ? {} : { mark }) }
 
   function isRecent({ removal }: LoggedStay): boolean {
-    return !removal || removal.at >= query.logFrom
+    return !removal || removal.at >= query.windowFrom
   }
 }
 
@@ -105,8 +105,8 @@ async function readLog(
   { api, project, head, onBranch, query, context }: Look,
   most: number,
 ): Promise<BranchLog | undefined> {
-  const { logFrom, branch } = query
-  const day = Math.floor(logFrom / 3_600_000)
+  const { windowFrom, branch } = query
+  const day = Math.floor(windowFrom / 3_600_000)
   try {
     const log = await context.cache.share(
       `gitlab ${project.id} pushes ${day} ${most}`,
@@ -145,7 +145,7 @@ function tipsHolding(
 
 /** The log has all moves of the branch that count, and whether each tip had the commit is known. */
 function isGapless({ since }: BranchLog, { isWhole }: History, { project, query }: Look): boolean {
-  return isWhole && since <= query.logFrom && !isMadeAfter(query, project.madeBy)
+  return isWhole && since <= query.windowFrom && !isMadeAfter(query, project.madeBy)
 }
 
 function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'> {

@@ -3,6 +3,7 @@ import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
 import { IssueAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { closingsOf } from './history.ts'
 import { markOfMissing } from './numbers.ts'
 import { type Project, readProject, seesConfidentialIssues } from './project.ts'
 
@@ -14,7 +15,13 @@ export async function findIssue(access: GitLabAccess, query: NumberQuery, contex
   const issue = await context.cache.share(`gitlab ${project.id} issue ${query.number}`, () =>
     api.find(`${list}/${query.number}`, IssueAnswer),
   )
-  if (issue) return { ...found, issue: toIssue(issue, project, query) }
+  if (issue) {
+    const closings = () => closingsOf(api, project, `${list}/${query.number}`, query)
+    return {
+      ...found,
+      issue: { ...toIssue(issue, project, query), ...(access.token === undefined ? {} : { closings }) },
+    }
+  }
   // Where a project has no issues for these credentials, the list is empty; confidential ones are left out of it.
   if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)

@@ -1,6 +1,7 @@
 /** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
-import { DestinationError, isLateLook, type Mark } from '@claimcheck/core/plugin'
+import { DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { NumberQuery } from '../code-host.ts'
+import { wasSeen } from '../forgetting.ts'
 import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -25,5 +26,5 @@ export async function markOfMissing(
     throw new DestinationError('unexpected_response', { status: 200 })
   const highest = Math.max(0, ...value.map(({ iid }) => iid))
   if (query.number > highest + 1) return 'never_before'
-  return query.number <= highest || isLateLook(query) ? 'may_have_been' : undefined
+  return query.number <= highest || wasSeen(query) ? 'may_have_been' : undefined
 }

@@ -1,11 +1,12 @@
 /** Reads a merge request at GitLab. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery, PullRequest } from '../code-host.ts'
+import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
+import { heldBy } from './history.ts'
 import { markOfMissing } from './numbers.ts'
-import { isOwnTime, type Project, readProject } from './project.ts'
+import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
 import { openRepository, type Repository } from './repository.ts'
 
 export async function findMergeRequest(
@@ -22,7 +23,10 @@ export async function findMergeRequest(
   )
   if (mergeRequest) {
     const pullRequest = toPullRequest(mergeRequest, project, query, openRepository(api, project, context))
-    return { ...found, pullRequest }
+    const { openedAt } = pullRequest
+    const log = (field: PullRequestField) =>
+      heldBy(api, project, mergeRequest, { field, openedAt, windowFrom: query.windowFrom })
+    return { ...found, pullRequest: { ...pullRequest, ...(access.token === undefined ? {} : { log }) } }
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
@@ -54,11 +58,19 @@ function toPullRequest(
       ? { mergedAt: notAfter(merged_at) }
       : {}),
     ...(landed === null ? {} : { mergeCommit: landed }),
-    ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository) }),
+    ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository, project) }),
   }
 }
 
-async function isOnBranch(sha: string, branch: string, repository: Repository): Promise<boolean> {
+/** GitLab alone says that one is merged, by a merge of its own or by a push that it found on the target. */
+async function isOnBranch(
+  sha: string,
+  branch: string,
+  repository: Repository,
+  project: Project,
+): Promise<boolean | 'gone'> {
   const tip = await repository.head(branch)
-  return tip !== undefined && (await repository.contains(sha, tip)) === true
+  if (tip !== undefined) return (await repository.contains(sha, tip)) === true
+  requireCode(project)
+  return 'gone'
 }

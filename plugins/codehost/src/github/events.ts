@@ -1,0 +1,58 @@
+/**
+ * GitHub's events of an issue or a pull request: its own log, with times by its own clock that nobody can set. The list is oldest first, and a
+ * busy one has many pages, so that it is read from its end.
+ */
+import type { Instant } from '@claimcheck/core/plugin'
+import { logTime } from '../times.ts'
+import { type IssueEvent, IssueEventsAnswer } from './answers.ts'
+import { type GitHubApi, lastPage } from './api.ts'
+import type { Repository } from './repository.ts'
+
+export interface EventLog {
+  /** Oldest first, without a gap until now. */
+  readonly events: readonly IssueEvent[]
+  /** There are no older ones. */
+  readonly isFromStart: boolean
+}
+
+const PAGE = 100
+/** A check stays within the limits of its requests, and events can be made by the hundred. */
+const MOST_PAGES = 12
+
+/**
+ * @param reachingBackTo by our clock. Older events are not needed, and some of them are read
+ * @returns `cut` where these credentials may not read them, or where there are too many since then
+ */
+export async function readEvents(
+  api: GitHubApi,
+  { root, clockBehindMs }: Pick<Repository, 'root' | 'clockBehindMs'>,
+  number: number,
+  reachingBackTo: Instant,
+): Promise<EventLog | 'cut'> {
+  // Where GitHub does not tell its time, nothing tells which events are old enough.
+  const from = clockBehindMs === undefined ? Number.NEGATIVE_INFINITY : reachingBackTo - Math.max(clockBehindMs, 0)
+  const path = `${root}/issues/${number}/events?per_page=${PAGE}`
+  const first = await api.get(`${path}&page=1`, IssueEventsAnswer, [403, 404, 410])
+  if ('refused' in first) return 'cut'
+  const last = lastPage(first.link)
+  if (last === undefined) return 'cut'
+  let events: readonly IssueEvent[] = []
+  for (let page = last; page > 1; page--) {
+    if (last - page >= MOST_PAGES) return 'cut'
+    const read = await api.get(`${path}&page=${page}`, IssueEventsAnswer, [403, 404, 410])
+    if ('refused' in read) return 'cut'
+    events = [...read.value, ...events]
+    const [oldest] = events
+    if (oldest && logTime(oldest.created_at).notAfter < from) return { events, isFromStart: false }
+  }
+  return { events: [...first.value, ...events], isFromStart: true }
+}
+
+/** By GitHub's clock, it was before the window that counts. */
+export function isBeforeWindow(
+  { created_at }: IssueEvent,
+  { clockBehindMs }: Pick<Repository, 'clockBehindMs'>,
+  windowFrom: Instant,
+): boolean {
+  return clockBehindMs !== undefined && logTime(created_at).notAfter < windowFrom - Math.max(clockBehindMs, 0)
+}
