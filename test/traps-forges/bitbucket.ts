@@ -18,7 +18,9 @@ export const bitbucket: HostKind = {
   checkName: 'custom/build',
   // A status replaces the one that had its key.
   tellsEarlierRuns: false,
+  isPrompt: false,
   tellsReopening: false,
+  datesLogs: false,
   hasReasons: false,
   tellsDrafts: true,
   hasRights: true,

@@ -14,7 +14,9 @@ export const github: HostKind = {
   runsChecks: true,
   runBy: 'github-actions',
   tellsEarlierRuns: true,
+  isPrompt: true,
   tellsReopening: true,
+  datesLogs: true,
   hasReasons: true,
   tellsDrafts: true,
   hasRights: true,
@@ -277,8 +279,7 @@ export const githubTraps: readonly Trap<ForgeWorld>[] = [
   {
     name: 'an issue that was closed in time, opened again, and closed once more too late',
     truth: 'in_time',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: 'verified',
     async play(world) {
       const { slug, repository } = await world.repository()
       const now = world.clock.now()
@@ -287,6 +288,67 @@ export const githubTraps: readonly Trap<ForgeWorld>[] = [
       repository.issues.reopen(number, { at: now - 5 * MINUTE })
       repository.issues.close(number, { at: now - MINUTE })
       return world.claim('issue.close', slug, { number }, 12 * MINUTE)
+    },
+  },
+  {
+    name: 'an issue of 301 events, closed and opened again in time',
+    truth: 'in_time',
+    verdict: 'verified',
+    async play(world) {
+      const { slug, repository } = await world.repository()
+      const now = world.clock.now()
+      const number = repository.issues.open({ at: now - DAY })
+      for (let index = 0; index < 150; index++) {
+        repository.issues.close(number, { at: now - DAY / 2 })
+        repository.issues.reopen(number, { at: now - DAY / 2 })
+      }
+      repository.issues.close(number, { at: now - 4 * MINUTE })
+      repository.issues.reopen(number, { at: now - MINUTE })
+      return world.claim('issue.close', slug, { number }, 5 * MINUTE)
+    },
+  },
+  {
+    name: 'an issue that is open, with 302 events of a liar after the time to close it',
+    truth: 'never',
+    verdict: 'failed/not_found',
+    async play(world) {
+      const { slug, repository } = await world.repository()
+      const now = world.clock.now()
+      const number = repository.issues.open({ at: now - DAY })
+      for (let index = 0; index < 301; index++) {
+        repository.issues.close(number, { at: now - MINUTE, reason: 'duplicate' })
+      }
+      repository.issues.reopen(number, { at: now })
+      return world.claim('issue.close', slug, { number, reason: 'not_planned' }, 12 * MINUTE)
+    },
+  },
+  {
+    name: 'an issue whose reason a bot changes within a second',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, repository } = await world.repository()
+      const now = world.clock.now()
+      const number = repository.issues.open({ at: now - DAY })
+      repository.issues.close(number, { at: now - 900, reason: 'not_planned' })
+      repository.issues.close(number, { at: now, reason: 'duplicate', by: 'triage-bot' })
+      return world.claim('issue.close', slug, { number, reason: 'not_planned' })
+    },
+  },
+  {
+    name: 'a pull request whose head may not be read, in a fork that is hidden',
+    truth: 'elsewhere',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, repository, base } = await world.repository()
+      const fork = await world.standIn.fork(repository, `hidden/${slug.replace('/', '-')}`)
+      const head = await fork.commit({ parents: [base] })
+      await fork.push('topic', head)
+      const number = await repository.pullRequests.open({ head: 'topic', from: fork })
+      fork.isPrivate = true
+      return world.claim('pull_request.open', slug, { number, head_sha: base })
     },
   },
   {

@@ -77,13 +77,25 @@ export const issueTraps: readonly CommonTrap[] = [
   {
     name: 'closed and opened again before we look',
     truth: 'in_time',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: ({ datesLogs }) => (datesLogs ? 'verified' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ datesLogs }) => !datesLogs,
     async play(world) {
       const { slug, issues, number } = await opened(world)
       issues.close(number, { at: world.clock.now() - 4 * MINUTE })
       issues.reopen(number, { at: world.clock.now() - MINUTE })
       return world.claim(ACTION, slug, { number }, 5 * MINUTE)
+    },
+  },
+  {
+    name: 'a bot opens it again within a second, before it is claimed',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, issues, number } = await opened(world)
+      issues.close(number, { at: world.clock.now() - 900 })
+      issues.reopen(number, { by: 'keep-open-bot' })
+      return world.claim(ACTION, slug, { number })
     },
   },
   {

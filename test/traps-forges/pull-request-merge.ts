@@ -169,8 +169,7 @@ export const pullRequestMergeTraps: readonly CommonTrap[] = [
   {
     name: 'the base was deleted since',
     truth: 'in_time',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: 'verified',
     async play(world) {
       const { slug, repository, base } = await world.topic()
       await repository.push('develop', base)

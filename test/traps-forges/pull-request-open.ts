@@ -124,13 +124,64 @@ export const pullRequestOpenTraps: readonly CommonTrap[] = [
   {
     name: 'pushed to again before we look',
     truth: 'in_time',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: ({ datesLogs }) => (datesLogs ? 'verified' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ datesLogs }) => !datesLogs,
     async play(world) {
       const { slug, repository, head } = await world.topic()
       const number = await repository.pullRequests.open({ head: 'topic', at: world.clock.now() - 6 * MINUTE })
       await repository.push('topic', await repository.commit({ parents: [head] }))
       return world.claim(ACTION, slug, { number, head_sha: head }, 5 * MINUTE)
+    },
+  },
+  {
+    name: 'a bot pushes onto it within a second, before it is claimed',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, repository, head } = await world.topic()
+      const number = await repository.pullRequests.open({ head: 'topic', at: world.clock.now() - 900 })
+      await repository.push('topic', await repository.commit({ parents: [head] }), { by: 'lint-bot' })
+      return world.claim(ACTION, slug, { number, head_sha: head })
+    },
+  },
+  {
+    name: 'a bot retargets it within a second, before it is claimed',
+    truth: 'in_time',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
+    async play(world) {
+      const { slug, repository, base } = await world.topic()
+      await repository.push('develop', base)
+      const number = await repository.pullRequests.open({ head: 'topic', at: world.clock.now() - 900 })
+      repository.pullRequests.retarget(number, 'develop', { by: 'flow-bot' })
+      return world.claim(ACTION, slug, { number, base: 'main' })
+    },
+  },
+  {
+    name: 'with its base and its head, submitted late',
+    truth: 'in_time',
+    verdict: 'verified',
+    async play(world) {
+      const { slug, repository, base } = await world.repository()
+      const opened = world.clock.now() - 12 * MINUTE
+      const head = await repository.commit({ parents: [base] })
+      await repository.push('topic', head, { at: opened - MINUTE })
+      const number = await repository.pullRequests.open({ head: 'topic', at: opened })
+      return world.claim(ACTION, slug, { number, base: 'main', head_sha: head }, 12 * MINUTE)
+    },
+  },
+  {
+    name: 'into another base, submitted late',
+    truth: 'elsewhere',
+    verdict: 'mismatch/target_mismatch',
+    async play(world) {
+      const { slug, repository, base } = await world.topic()
+      await repository.push('develop', base)
+      const number = await repository.pullRequests.open({
+        ...{ head: 'topic', base: 'develop', at: world.clock.now() - 6 * MINUTE },
+      })
+      return world.claim(ACTION, slug, { number, base: 'main' }, 5 * MINUTE)
     },
   },
   {

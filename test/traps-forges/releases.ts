@@ -54,7 +54,8 @@ export const releaseTraps: readonly CommonTrap[] = [
   {
     name: 'a tag without a release',
     truth: 'never',
-    verdict: 'failed/not_found',
+    verdict: ({ isPrompt }) => (isPrompt ? 'failed/not_found' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ isPrompt }) => !isPrompt,
     async play(world) {
       const { slug, repository, base } = await world.repository()
       await repository.tag(TAG, base)
@@ -64,8 +65,9 @@ export const releaseTraps: readonly CommonTrap[] = [
   {
     name: 'a draft',
     truth: 'never',
-    verdict: 'failed/not_found',
+    verdict: ({ isPrompt }) => (isPrompt ? 'failed/not_found' : 'unverifiable/claim_ambiguous'),
     at: ({ name }) => name !== 'gitlab',
+    forgets: ({ isPrompt }) => !isPrompt,
     async play(world) {
       const { slug, repository, base } = await world.repository()
       await repository.tag(TAG, base)
@@ -76,7 +78,8 @@ export const releaseTraps: readonly CommonTrap[] = [
   {
     name: 'neither tag nor release',
     truth: 'never',
-    verdict: 'failed/not_found',
+    verdict: ({ isPrompt }) => (isPrompt ? 'failed/not_found' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ isPrompt }) => !isPrompt,
     async play(world) {
       const { slug } = await world.repository()
       return world.claim(ACTION, slug, { tag: TAG })
@@ -122,7 +125,8 @@ export const releaseTraps: readonly CommonTrap[] = [
   {
     name: 'another commit',
     truth: 'elsewhere',
-    verdict: 'mismatch/content_mismatch',
+    verdict: ({ isPrompt }) => (isPrompt ? 'mismatch/content_mismatch' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ isPrompt }) => !isPrompt,
     async play(world) {
       const { slug, repository, base } = await world.repository()
       const other = await repository.commit({ parents: [base] })
@@ -187,7 +191,8 @@ export const releaseTraps: readonly CommonTrap[] = [
   {
     name: 'a file that is missing',
     truth: 'elsewhere',
-    verdict: 'mismatch/content_mismatch',
+    verdict: ({ isPrompt }) => (isPrompt ? 'mismatch/content_mismatch' : 'unverifiable/claim_ambiguous'),
+    forgets: ({ isPrompt }) => !isPrompt,
     async play(world) {
       const { slug, repository } = await world.repository()
       const id = await repository.releases.create({ tag: TAG })

@@ -33,8 +33,12 @@ export interface HostKind {
   readonly checkName?: string
   /** Earlier runs of a check are told. */
   readonly tellsEarlierRuns: boolean
+  /** Its answers are so recent that a look just after a claim counts, where it has no log. */
+  readonly isPrompt: boolean
   /** It says that an issue was closed and opened again. */
   readonly tellsReopening: boolean
+  /** Its logs have times that nobody can set, so that what they show in time is verified. */
+  readonly datesLogs: boolean
   /** It records why an issue was closed. */
   readonly hasReasons: boolean
   /** Drafts of pull requests are told. */
