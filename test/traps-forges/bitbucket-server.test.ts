@@ -11,4 +11,8 @@ const LEAST_TRAPS = 12
 const world = await ForgeWorld.start(bitbucketServer)
 t.teardown(() => world.close())
 
-playTable(world, [...commonTrapsHere, ...shareOf(pushTraps, 1, 6), ...shareOf(bitbucketServerTraps, 1, 6)], LEAST_TRAPS)
+playTable(
+  world,
+  [...commonTrapsHere, ...shareOf(pushTraps(bitbucketServer), 1, 6), ...shareOf(bitbucketServerTraps, 1, 6)],
+  LEAST_TRAPS,
+)

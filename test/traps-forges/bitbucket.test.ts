@@ -14,6 +14,6 @@ t.teardown(() => world.close())
 
 playTable(
   world,
-  [...commonTraps(bitbucket), ...shareOf(pushTraps, 0, 6), ...shareOf(bitbucketTraps, 0, 6)],
+  [...commonTraps(bitbucket), ...shareOf(pushTraps(bitbucket), 0, 6), ...shareOf(bitbucketTraps, 0, 6)],
   LEAST_TRAPS,
 )

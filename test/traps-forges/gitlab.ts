@@ -304,7 +304,8 @@ const releaseTraps: readonly Row[] = [
   {
     name: 'the tag was moved long ago, and the release names the commit of its making',
     truth: 'elsewhere',
-    verdict: 'mismatch/content_mismatch',
+    verdict: 'unverifiable/claim_ambiguous',
+    forgets: true,
     async play(world) {
       const { slug, repository, base } = await world.repository()
       const at = world.clock.now() - 3 * DAY

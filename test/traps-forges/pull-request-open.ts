@@ -127,8 +127,11 @@ export const pullRequestOpenTraps: readonly CommonTrap[] = [
     verdict: ({ datesLogs }) => (datesLogs ? 'verified' : 'unverifiable/claim_ambiguous'),
     forgets: ({ datesLogs }) => !datesLogs,
     async play(world) {
-      const { slug, repository, head } = await world.topic()
-      const number = await repository.pullRequests.open({ head: 'topic', at: world.clock.now() - 6 * MINUTE })
+      const { slug, repository, base } = await world.repository()
+      const openedAt = world.clock.now() - 6 * MINUTE
+      const head = await repository.commit({ parents: [base] })
+      await repository.push('topic', head, { at: openedAt - MINUTE })
+      const number = await repository.pullRequests.open({ head: 'topic', at: openedAt })
       await repository.push('topic', await repository.commit({ parents: [head] }))
       return world.claim(ACTION, slug, { number, head_sha: head }, 5 * MINUTE)
     },

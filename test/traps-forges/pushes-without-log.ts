@@ -2,7 +2,7 @@
 import { status } from '../destinations/faults.ts'
 import type { Play, Trap } from '../traps/trap.ts'
 import { DAY, MINUTE, TOO_LATE } from './times.ts'
-import type { ForgeWorld } from './world.ts'
+import type { ForgeWorld, HostKind } from './world.ts'
 
 /** A claim of a push, of now or of a while ago. */
 function pushed(world: ForgeWorld, target: string, sha: string, branch = 'main', agoMs = 0): Play {
@@ -383,7 +383,11 @@ const TRAPS: readonly Trap<ForgeWorld>[] = [
   },
 ]
 
-export const pushTraps: readonly Trap<ForgeWorld>[] = TRAPS.map((trap) => ({
-  ...trap,
-  name: `commit.push: ${trap.name}`,
-}))
+/** Of a commit that is elsewhere nothing tells that it was not here, but a look whose answer is of the submission or later. */
+export function pushTraps({ isPrompt }: HostKind): Trap<ForgeWorld>[] {
+  return TRAPS.map((trap) => {
+    const isOpen = !isPrompt && trap.verdict.startsWith('mismatch/')
+    const told = isOpen ? { verdict: 'unverifiable/claim_ambiguous', forgets: true } : {}
+    return { ...trap, ...told, name: `commit.push: ${trap.name}` }
+  })
+}

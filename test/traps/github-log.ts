@@ -415,7 +415,9 @@ export const githubLogTraps: readonly Trap[] = [
   githubTrap({
     name: "without a log: another branch's commit, while the claimed one stands",
     truth: 'elsewhere',
-    verdict: 'mismatch/target_mismatch',
+    verdict: 'unverifiable/claim_ambiguous',
+    // Answers may be ten seconds old: without a log, no look is prompt.
+    forgets: true,
     answering: REFUSED_LOG,
     set: async ({ repository, sha }) => {
       await repository.push('other', sha)

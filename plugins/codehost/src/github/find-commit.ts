@@ -29,7 +29,6 @@ import {
   type Repository,
   readRepository,
   type ShownRepository,
-  WITHOUT_LOG_AGE_MS,
 } from './repository.ts'
 
 /** How many comparisons one check may ask for to find a commit's place in the push log. */
@@ -37,7 +36,7 @@ const MAX_COMPARISONS = 16
 /** The newest ones are reported. */
 const MAX_STAYS = 8
 
-type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head'>
+type Finding = Omit<FoundCommit, 'repositoryId' | 'repositoryName' | 'head' | 'ageMs'>
 
 export async function findCommit(
   access: GitHubAccess,
@@ -55,8 +54,8 @@ export async function findCommit(
   const repository = open(shown)
   const finding = await findIn(repository, head, { query, context })
   return {
-    ageMs: AGE_MS,
     ...finding,
+    ageMs: AGE_MS,
     repositoryId: String(repository.id),
     repositoryName: repository.name,
     ...(head === undefined ? {} : { head }),
@@ -105,8 +104,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
   })
   // What a log leaves out that is cut, or that may not be read, may have been there.
   const mark = known ?? (read === undefined ? undefined : 'may_have_been')
-  const aged = read === undefined ? { ageMs: WITHOUT_LOG_AGE_MS } : {}
-  return { place, ...told, ...aged, ...(mark === undefined ? {} : { mark }) }
+  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
 }
 
 /**
