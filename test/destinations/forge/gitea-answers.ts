@@ -45,7 +45,13 @@ export function accountId(login: string): number {
 }
 
 export function userAnswer(login: string) {
-  return { id: accountId(login), login, full_name: '', email: `${login}@noreply.example.com`, visibility: 'public' }
+  return {
+    id: accountId(login),
+    login,
+    full_name: '',
+    email: `${login.replace(/[^A-Za-z0-9.-]/g, '-')}@noreply.example.com`,
+    visibility: 'public',
+  }
 }
 
 /** Null for one that is gone, as for the host's own. */

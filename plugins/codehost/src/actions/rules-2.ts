@@ -2,11 +2,9 @@
  * Versions of actions that rules 2 judge, for claims that were submitted under them and wait still. Rules 3 know themselves when a first look
  * came too late to exclude that an outcome came and went before it; under rules 2 a mark says so.
  */
-import type { Instant, Observation, TSchema } from '@claimcheck/core/plugin'
+import { isLateLook, type Observation, type TSchema } from '@claimcheck/core/plugin'
 import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
 import { type Action, type ActionOptions, defineAction } from './action.ts'
-
-const PROMPT_MS = 5000
 
 export function underRules2<P extends TSchema, F extends TSchema, Q extends RepositoryQuery, X extends FoundRepository>(
   options: ActionOptions<P, F, Q, X>,
@@ -24,9 +22,4 @@ export function underRules2<P extends TSchema, F extends TSchema, Q extends Repo
       return { ...observation, mark: 'may_have_been' } as Observation<never>
     },
   })
-}
-
-function isLateLook({ claimedAt, sentAt, previous }: RepositoryQuery): boolean {
-  const firstAt: Instant = previous[0]?.sentAt ?? sentAt
-  return firstAt - claimedAt > PROMPT_MS
 }
