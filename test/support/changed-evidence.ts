@@ -62,7 +62,19 @@ const VALUES: readonly unknown[] = [
   ...['2026-09-25T14:01:58.000Z', '2026-09-25T14:16:58.000Z', '2026-09-25T24:00:00.000Z', '0000-01-01T00:00:00.000Z'],
   ...['9999-12-31T23:59:59.999Z', '2026-02-29T00:00:00.000Z', '2000-02-29T23:59:59.999Z', '2026-09-25T14:01:58Z'],
 ]
-const NAMES = ['mark', 'stays', 'removed', 'not_before', 'facts', 'source', 'differs', 'failure', 'fresh_ms', 'never_late', 'note']
+const NAMES = [
+  'mark',
+  'stays',
+  'removed',
+  'not_before',
+  'facts',
+  'source',
+  'differs',
+  'failure',
+  'fresh_ms',
+  'never_late',
+  'note',
+]
 
 /** @returns so many, of which each is as honest as chance has it */
 export function changedEvidence(random: Random, count: number): GivenEvidence[] {
