@@ -163,7 +163,7 @@ export interface FoundChecks extends FoundRepository {
   /** Undefined: the repository does not have the commit. */
   readonly checks: readonly Check[] | undefined
   readonly mark?: Mark
-  /** Whoever may write can delete what reports them, and they go with it. */
+  /** Accounts that may write can delete what reports them, and they go with it. */
   readonly canBeDeleted?: boolean
   /** Something runs that may still begin a check which is missing. */
   readonly isGrowing?: boolean

@@ -101,7 +101,7 @@ function observed(found: FoundChecks, params: Params, query: RepositoryQuery): O
     }
   }
   if (missing === 0 && red.length === 0) return { kind: 'present', differs: [], facts, ...aged, ...endedAt(counted) }
-  // Whoever may write can delete the runs of a workflow, and their checks go with them.
+  // Accounts that may write can delete the runs of a workflow, and their checks go with them.
   const mayHaveGone = missing > 0 && (isLateLook(query) || hadMore(query, missing))
   // All of them passed at one time only if each of them did. Where the claim names none, one that failed may be newer than the claim.
   const mayHavePassed =

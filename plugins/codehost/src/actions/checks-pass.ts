@@ -119,7 +119,7 @@ export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
       commit_found: { false: 'The repository does not have the commit.' },
       passed: 'Passed: {passed}. Failed: {failed}. Pending: {pending}. Skipped: {skipped}. Missing: {missing}.',
       reported_by:
-        'Reported by {reported_by}. Whoever may write to the repository can post a status or a check; nobody can post a job of the host itself.',
+        'Reported by {reported_by}. Accounts that may write to the repository can post a status or a check; none can post a job of the host itself.',
       settling: { true: 'All that was there had passed, and it was too early to call it all: more could still come.' },
       awaited: '{awaited} of those who reported on the parent commits had not reported on this one.',
     },

@@ -1,5 +1,5 @@
 /**
- * Reads the statuses of a commit. Whoever may write can post one under any name, and the host's own runner (Gitea Actions, Forgejo Actions)
+ * Reads the statuses of a commit. Accounts that may write can post one under any name, and the host's own runner (Gitea Actions, Forgejo Actions)
  * posts its outcomes in the same way: a job can post any status with the runner's token, and those look the same. So the runner's are what
  * the host ran by the repository's definition, and what that posted.
  */

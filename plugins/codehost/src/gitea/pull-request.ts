@@ -99,7 +99,7 @@ async function headOf(answer: PullRequestAnswer, { repository, git, context }: P
 }
 
 /**
- * Where the repository allows to merge by hand, whoever may write can name any commit of the base as the merge; and some hosts do not tell
+ * Where the repository allows to merge by hand, an account that may write can name any commit of the base as the merge; and some hosts do not tell
  * whether it does. Then the base must have what the pull request brought: its own commits, or a commit with the same files that was merged
  * when it was closed, as the host does it with a squash or a rebase. A merge by hand has the date of the commit's author. What else was
  * squashed, onto a base that went on, nothing tells from a lie.

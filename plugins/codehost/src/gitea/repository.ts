@@ -39,7 +39,7 @@ export interface Repository {
   /** Its pull requests, issues and releases have times that this host gave them. */
   readonly hasOwnTimes: boolean
   /**
-   * Whoever may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
+   * Accounts that may write can say of a pull request that it was merged, as any commit on its base. Undefined where the host does not tell:
    * Forgejo, and Gitea before the middle of 2025.
    */
   readonly allowsManualMerge: boolean | undefined
