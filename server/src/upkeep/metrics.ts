@@ -60,7 +60,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   )
   const waiting = gauge(
     'checks_waiting',
-    'Number of claims whose check is due and does not run on this host, by kind: the check decides, or only looks',
+    'Number of claims whose check is due and does not run on this host, by kind: the check decides, is the first one, or only looks again',
     ['kind'],
   )
   const refused = gauge(
