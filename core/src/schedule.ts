@@ -68,7 +68,7 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   if (markOf(last) === 'final' && markOf(checks.at(-2)) !== 'final') return FIRST_GAP_MS
   // Nothing but time is missing to what is unsettled.
   if (isUnderWay(last, rules))
-    return markOf(last) === 'unsettled' ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
+    return markOf(last) !== undefined ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
 }
 

@@ -566,9 +566,9 @@ const CHEATS_3: readonly [
   cheat: Cheat,
 ][] = [
   [
-    'decided-before',
-    'An earlier check decided, and the host went on until it liked the verdict.',
-    [present(1000), absent(3000), absent(D)],
+    'decided-otherwise-before',
+    'Two checks decided otherwise, and the host went on until it liked the verdict.',
+    [...BLAMED, present(9000)],
     cheated('checks'),
     () => undefined,
   ],

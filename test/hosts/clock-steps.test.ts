@@ -180,26 +180,34 @@ t.test('a host that starts with a clock behind the newest time in the log waits 
 
 t.test('a host that starts with a wrong clock hears that from the destinations in its configuration', async (t) => {
   const requests: (string | undefined)[] = []
-  const place = createServer((request, response) => {
-    requests.push(request.method)
-    response.end()
-  })
-  await new Promise<void>((resolve) => place.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => place.close())
-  const host = `127.0.0.1:${(place.address() as AddressInfo).port}`
+  async function place(): Promise<string> {
+    const server = createServer((request, response) => {
+      requests.push(request.method)
+      response.end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => server.close())
+    return `127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  // One alone proves nothing.
+  const hosts = [await place(), await place()]
   const off = (ms: number) => () => Date.now() + ms
   for (const [ms, status] of [
     [20 * MINUTE_MS, 503],
     [-20 * MINUTE_MS, 503],
     [0, 200],
   ] as const) {
-    const options = { file: { sources: { test: [`http://${host}`] } }, env: { ALLOW_PRIVATE: host } }
+    const options = {
+      file: { sources: { test: hosts.map((host) => `http://${host}`) } },
+      env: { ALLOW_PRIVATE: hosts.join(',') },
+    }
     const { installation } = await start(t, { ...options, now: off(ms), wall: off(ms) })
     const ready = await isReady(installation)
     t.equal(ready.status, status, `${ms} ms`)
-    if (status === 503) t.match(ready.problem, new RegExp(`listed destinations \\(http://${host}\\) differ`))
+    if (status === 503)
+      t.match(ready.problem, new RegExp(`listed destinations \\(http://${hosts[0]}, http://${hosts[1]}\\) differ`))
   }
-  t.ok(requests.length >= 3)
+  t.ok(requests.length >= 6)
   t.ok(requests.every((method) => method === 'HEAD'))
 })
 

@@ -235,7 +235,7 @@ export const gitTraps: readonly Trap[] = [
   {
     name: 'git: a redirect to another host',
     truth: 'unknowable',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: pushedBehind(redirectTo('http://127.0.0.1:9/a/b.git/info/refs')),
   },
   {

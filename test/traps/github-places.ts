@@ -298,9 +298,9 @@ export const githubPlaceTraps: readonly Trap[] = [
   ]),
   {
     ...githubTrap({
-      name: 'all listed places disagree with our clock',
-      truth: 'unknowable',
-      verdict: 'unverifiable/verifier_error',
+      name: 'the one listed place disagrees with our clock',
+      truth: 'in_time',
+      verdict: 'verified',
       answering: { clockAheadMs: HOUR_MS },
       set: async ({ world, repository, sha }) => {
         await repository.push('main', sha)

@@ -403,13 +403,13 @@ export const githubTraps: readonly Trap[] = [
   {
     name: 'a web page instead of JSON',
     truth: 'unknowable',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: pushedBehind(html()),
   },
   {
     name: 'truncated JSON',
     truth: 'unknowable',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: pushedBehind(truncatedJson()),
   },
   {
@@ -421,7 +421,7 @@ export const githubTraps: readonly Trap[] = [
   {
     name: 'a redirect to another host',
     truth: 'unknowable',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: pushedBehind(redirectTo('http://127.0.0.1:9/repos/a/b')),
   },
   {
@@ -433,7 +433,7 @@ export const githubTraps: readonly Trap[] = [
   {
     name: 'an empty list of commits from a broken comparison',
     truth: 'unknowable',
-    verdict: 'unverifiable/destination_unavailable',
+    verdict: 'unverifiable/claim_ambiguous',
     play: async (world) => {
       const { slug, repository, base } = await world.repository()
       const sha = await repository.commit({ parents: [base] })

@@ -125,7 +125,7 @@ def _differences(body: Mapping[str, Any], document: Mapping[str, Any], published
     is_decided_at_once = case.checks[-1].answered_at == case.decided_at <= parse_instant(body["issued_at"])
     if not (is_decided_at_once and _is_ordered(case)):
         differs.append("order")
-    if _decides_before(case):
+    if _decides_otherwise(case, decision):
         differs.append("checks")
     # No host takes an answer for younger than the profile says.
     if any(read.age_ms < case.rules.age_ms for read in reads):
@@ -146,10 +146,13 @@ def _is_ordered(case: _Case) -> bool:
     return True
 
 
-def _decides_before(case: _Case) -> bool:
-    """An earlier check decided already: what a host that goes on until it likes the verdict would write."""
+def _decides_otherwise(case: _Case, decision: Decision) -> bool:
+    """An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. One that had to wait for its signer
+    decides again, and the same."""
     rules, claim, checks, _ = case
-    return any(decide(rules, claim, checks[:end], checks[end - 1].answered_at) for end in range(1, len(checks)))
+    said = decision.verdict, decision.reason_code
+    earlier = (decide(rules, claim, checks[:end], checks[end - 1].answered_at) for end in range(1, len(checks)))
+    return any(one is not None and (one.verdict, one.reason_code) != said for one in earlier)
 
 
 def _signed_of(decision: Decision, reads: Sequence[Read]) -> Tuple[Mapping[str, Any], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Dict, Mapping, Optional, Sequence, Tuple
 
@@ -215,8 +216,7 @@ class _Rules3(_Rules2):
 
     def is_followed(self) -> bool:
         """Nothing of it can have come and gone before the first look: the place's own record says so, or the look came at once."""
-        told = (read.stays is not None or read.mark == "never_before" for read in self.reads)
-        return self.was_looked_for() or any(told)
+        return self.was_looked_for() or any(map(_says_since_when, self.reads))
 
     def blamed(self) -> Optional[Decision]:
         if isinstance(self.last, Read) and self.last.mark == "final":
@@ -265,6 +265,13 @@ _VERSIONS = {2: _Rules2, 3: _Rules3}
 
 def _unverifiable(reason_code: str, basis: Check, appeared: Optional[Interval] = None) -> Decision:
     return Decision("unverifiable", reason_code, basis, appeared)
+
+
+def _says_since_when(read: Read) -> bool:
+    """By name, by a log that does not show it, or by a time since when it is there."""
+    if read.mark == "never_before" or read.stays is None:
+        return read.mark == "never_before"
+    return not read.shows_outcome or any(stay.appeared_from > -math.inf for stay in read.stays)
 
 
 def _is_far_from_one(basis: Check, reads: Sequence[Read]) -> bool:

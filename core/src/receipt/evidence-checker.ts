@@ -6,7 +6,7 @@ import { ACTION_PATTERN, type ActionProfile, type Rules } from '../profile.ts'
 import { decide, knowsRules } from '../rules/decide.ts'
 import { FRESH_MS } from '../rules/v3.ts'
 import { formatInstant, parseInstant } from '../time.ts'
-import type { Closing } from '../verdict.ts'
+import type { Closing, Decision } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
 import { sha256Text } from './digest.ts'
 import { type Case, caseOf, type EvidenceDocument, LARGEST_EVIDENCE_BYTES, signedEvidence } from './evidence.ts'
@@ -130,7 +130,7 @@ function differences(body: JsonObject, document: EvidenceDocument, published: Pu
   return [
     ...differing.map(([name]) => name),
     ...(isInOrder ? [] : ['order']),
-    ...(decidesBefore(decided) ? ['checks'] : []),
+    ...(decidesOtherwise(decided, decision) ? ['checks'] : []),
     ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
     ...(published ? publishedDifferences(claim, decided, published) : []),
   ]
@@ -143,13 +143,15 @@ function isOrdered({ claim, checks }: Case): boolean {
   )
 }
 
-/** An earlier check decided already: what a host that goes on until it likes the verdict would write. */
-function decidesBefore({ rules, claim, checks, closing }: Case): boolean {
-  return checks
-    .slice(0, -1)
-    .some(
-      ({ answeredAt }, index) => decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing) !== undefined,
-    )
+/**
+ * An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. One that had to wait for its signer decides
+ * again, and the same.
+ */
+function decidesOtherwise({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
+  return checks.slice(0, -1).some(({ answeredAt }, index) => {
+    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing)?.verdict
+    return earlier !== undefined && (earlier.value !== verdict.value || earlier.reasonCode !== verdict.reasonCode)
+  })
 }
 
 /** No host takes an answer for younger than the profile says. Rules 1 take no age from it. */

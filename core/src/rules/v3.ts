@@ -9,6 +9,7 @@ import {
   type Interval,
   isRead,
   type ReadRecord,
+  showsOutcome,
 } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import {
@@ -92,7 +93,7 @@ export function decideByRules3(
 
   /** Nothing of it can have come and gone before the first look: the place's own record says so, or the look came just after the submission. */
   function isFollowed(): boolean {
-    return account.hasLog || wasLookedFor() || reads.some((read) => markOf(read) === 'never_before')
+    return wasLookedFor() || reads.some(saysSinceWhen)
   }
 
   /** Nothing shows it, and the evidence says that it was not there. */
@@ -140,6 +141,13 @@ export function decideByRules3(
     )
     return failed && !isRead(failed) ? unverifiable(reasonOf(failed), failed) : unverifiable('verifier_error', last!)
   }
+}
+
+/** The place's own record says that it was not there before: by name, by a log that does not show it, or by a time since when it is there. */
+function saysSinceWhen(read: ReadRecord): boolean {
+  const { mark, stays } = read.observation
+  if (mark === 'never_before' || stays === undefined) return mark === 'never_before'
+  return !showsOutcome(read) || stays.some(({ appeared }) => appeared.notBefore !== undefined)
 }
 
 function markOf(check: CheckRecord) {

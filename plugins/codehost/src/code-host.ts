@@ -40,6 +40,7 @@ export interface RepositoryQuery {
   /** `<owner>/<repo>`, with groups between them where the host nests them. */
   readonly repository: string
   readonly claimedAt: Instant
+  readonly submittedAt: Instant
   /** A log that is read back to here is whole: what came and went before is not what was claimed. By our clock. */
   readonly windowFrom: Instant
   /** The end of the tolerance. */

@@ -60,7 +60,7 @@ interface AdjudicationOptions {
   readonly sequencer: Sequencer
   readonly admission: Admission
   readonly lateness: Pick<Lateness, 'note'>
-  readonly clock: Pick<Clock, 'doubt'>
+  readonly clock: Pick<Clock, 'doubt' | 'turn'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
@@ -79,11 +79,17 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
 
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
-  async function read(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<CheckRecord> {
+  /** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
+  async function read(
+    claim: ClaimRow,
+    history: readonly CheckRecord[],
+    entry: Entry,
+  ): Promise<CheckRecord | undefined> {
+    const turn = clock.turn()
     let record: CheckRecord | undefined
     try {
       record = await checkRunner.check(claim, history, entry.kind)
-      return record
+      return clock.turn() === turn ? record : undefined
     } finally {
       entry.end(record)
     }
@@ -132,7 +138,7 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
     const { claimId, target, deadlineAt } = claim
     const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
     if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
-    const checking = read(claim, [], entry).then((record) => judge(claim, [], record))
+    const checking = read(claim, [], entry).then((record) => record && judge(claim, [], record))
     const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
     if (early) {
       const stored = await sequencer.storeChecked(early)

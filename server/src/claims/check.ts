@@ -237,7 +237,7 @@ export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedA
 
 const SHORTEST_CHECK_MS = 500
 /** Between the clocks of two hosts. */
-const LARGEST_SKEW_MS = 5000
+const LARGEST_SKEW_MS = 1000
 
 /** @throws BreachError for a check that asked for what it may not: whatever the plugin made of the refusal */
 async function unbreached(requests: CheckRequests, work: Promise<unknown>): Promise<unknown> {

@@ -58,6 +58,8 @@ export function createRecheckWorker(options: RecheckOptions): RecheckWorker {
   })
 
   async function recheck({ claim, entry }: TakenClaim): Promise<void> {
+    // A check may take longer than the lease.
+    if (adjudication.runningCheck(claim.claimId)) return entry.end(undefined)
     let history: Awaited<ReturnType<typeof storage.read.claims.history>>
     try {
       history = await storage.read.claims.history(claim.claimId)

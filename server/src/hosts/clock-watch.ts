@@ -20,7 +20,7 @@ export interface ClockWatch extends Worker {
 }
 
 interface ClockWatchOptions {
-  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged'>
+  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged' | 'isSuspected'>
   readonly storage: Pick<Storage, 'read'>
   readonly outbound: Pick<Outbound, 'request'>
   readonly config: Pick<Config, 'sources' | 'configuredSources'>
@@ -68,8 +68,9 @@ export function createClockWatch(
       if (isDoubted && !wasDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
       if (!isDoubted && wasDoubted) logger.info('the time is certain again: this host decides and signs')
       wasDoubted = isDoubted
-      if (isDoubted) await askAll([...config.configuredSources, ...Object.values(config.sources).flat()])
-      await setTimeout(isDoubted ? askMs : lookMs, undefined, { signal: stopping.signal }).catch(() => {})
+      const isSuspected = isDoubted || clock.isSuspected()
+      if (isSuspected) await askAll([...config.configuredSources, ...Object.values(config.sources).flat()])
+      await setTimeout(isSuspected ? askMs : lookMs, undefined, { signal: stopping.signal }).catch(() => {})
     }
   }
 

@@ -18,6 +18,10 @@ export interface Timekeeper {
   logged(at: Instant): void
   /** Why the time is in doubt, and what to do; undefined while it is certain. */
   doubt(): string | undefined
+  /** A number that changes when a doubt begins and when the time is stepped: what began before it was timed by another clock. */
+  turn(): number
+  /** A destination says that the time is wrong; alone it proves nothing. */
+  isSuspected(): boolean
 }
 
 /** The clock that this host goes by, minus the monotonic clock. The error is at most half the round trip of the measurement. */
@@ -72,6 +76,8 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
   let refutedMs: number | undefined
   let isContradicted = false
   let newestInLog = Number.NEGATIVE_INFINITY
+  let turns = 0
+  let wasDoubted = false
   const voices = new Map<string, Voice>()
 
   function now(): Instant {
@@ -82,6 +88,7 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
   }
 
   function follow(nextOffsetMs: number): void {
+    if (Math.abs(nextOffsetMs - offsetMs) > STEP_MS) turns++
     offsetMs = nextOffsetMs
     step = undefined
     refutedMs = undefined
@@ -112,8 +119,9 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     for (const [origin, { last }] of voices) if (last.at < before) voices.delete(origin)
   }
 
-  /** All destinations that were heard lately are off in the same direction, each for certain. */
-  function doDestinationsContradict(): boolean {
+  /** All destinations that were heard lately are off in the same direction, each for certain. One alone may have a wrong clock. */
+  function doDestinationsContradict(least: number): boolean {
+    if (voices.size < least) return false
     let common = 0
     for (const { last } of voices.values()) {
       const direction = directionOf(last, offsetMs)
@@ -169,27 +177,36 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     logged(at) {
       newestInLog = at
     },
+    turn: () => turns,
+    isSuspected: () => doDestinationsContradict(1),
     doubt() {
-      const at = steady()
-      forgetOld(at - REMEMBERED_MS)
-      isContradicted = doDestinationsContradict()
-      if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
-      if (step) {
-        const seconds = Math.round(Math.abs(step.byMs) / 1000)
-        const direction = step.byMs > 0 ? 'ahead of' : 'behind'
-        return `${reference} is ${seconds} s ${direction} the monotonic clock of this host. ${WAY_OUT}`
-      }
-      if (isContradicted) {
-        const origins = [...voices.keys()].join(', ')
-        return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
-      }
-      if (haveDestinationsJumped(at - REMEMBERED_MS))
-        return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
-      if (newestInLog - at - offsetMs > STEP_MS) {
-        return `${reference} is behind the newest time in the log, ${formatInstant(newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
-      }
-      return undefined
+      const doubt = doubtNow()
+      if (doubt !== undefined && !wasDoubted) turns++
+      wasDoubted = doubt !== undefined
+      return doubt
     },
+  }
+
+  function doubtNow(): string | undefined {
+    const at = steady()
+    forgetOld(at - REMEMBERED_MS)
+    isContradicted = doDestinationsContradict(2)
+    if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
+    if (step) {
+      const seconds = Math.round(Math.abs(step.byMs) / 1000)
+      const direction = step.byMs > 0 ? 'ahead of' : 'behind'
+      return `${reference} is ${seconds} s ${direction} the monotonic clock of this host. ${WAY_OUT}`
+    }
+    if (isContradicted) {
+      const origins = [...voices.keys()].join(', ')
+      return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
+    }
+    if (haveDestinationsJumped(at - REMEMBERED_MS))
+      return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
+    if (newestInLog - at - offsetMs > STEP_MS) {
+      return `${reference} is behind the newest time in the log, ${formatInstant(newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
+    }
+    return undefined
   }
 }
 

@@ -218,7 +218,7 @@ function isSignerAway(error: unknown): boolean {
 }
 
 /** The check counts, and a later one decides by it. */
-function undecided({ claim, record }: Outcome): Outcome {
+export function undecided({ claim, record }: Outcome): Outcome {
   const at = record.answeredAt + UNSIGNED_RETRY_MS
   return { claim, record, decided: undefined, next: { at, momentAt: at } }
 }

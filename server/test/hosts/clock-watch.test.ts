@@ -81,7 +81,8 @@ t.test('answers out of a cache and answers without a time say nothing', async (t
 
 t.test('at the start the destinations in the configuration file are compared, and the log', async (t) => {
   const { host, asked } = await destination(t, at(HOUR_MS))
-  const listed = [`http://${host}`]
+  const second = await destination(t, at(HOUR_MS))
+  const listed = [`http://${host}`, `http://${second.host}`]
   t.equal(await open(t, { listed }).watch.compare(), undefined, 'those that are listed by default are not asked')
   t.strictSame(asked, [])
   const { watch } = open(t, { listed, configured: listed })

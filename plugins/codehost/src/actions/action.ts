@@ -103,10 +103,11 @@ function repositoryQuery(
   claim: Pick<Claim, 'target' | 'claimedAt' | 'submittedAt'>,
   { previous, now }: CheckContext,
 ): RepositoryQuery {
-  const { target, claimedAt } = claim
+  const { target, claimedAt, submittedAt } = claim
   return {
     repository: target,
     claimedAt,
+    submittedAt,
     windowFrom: windowStart(claim, removedWithinMs),
     inTimeUntil: claimedAt + toleranceMs,
     sentAt: now(),

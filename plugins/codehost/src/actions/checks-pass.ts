@@ -198,7 +198,11 @@ async function observed(
 
   const open = wanted ? undefined : await unsettled(found, { checks: counted, passed: facts.passed! }, query)
   const passed = wanted ? endedAt(counted) : found.changedAt && { notAfter: found.changedAt.notAfter }
-  if (open) return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, mark: 'unsettled' }
+  if (open) {
+    // Where all who reported before have reported, a check that comes now may be newer than the claim.
+    const mark = open.awaited > 0 ? 'unsettled' : 'may_have_been'
+    return { kind: 'absent', facts: { ...facts, ...factsOf(open) }, ...aged, mark }
+  }
   if (isTooLate(claim, passed, query)) return { kind: 'absent', facts, ...aged, ...MAY_HAVE_BEEN }
   return { kind: 'present', differs: [], facts, ...aged, ...(passed ? { stays: [{ appeared: passed }] } : {}) }
 }
@@ -222,13 +226,13 @@ function historyOf(
   red: readonly Check[],
   { missing, isNamed }: { readonly missing: number; readonly isNamed: boolean },
   { canBeDeleted = false, clockBehindMs }: FoundChecks,
-  { previous, claimedAt, windowFrom, sentAt }: RepositoryQuery,
+  { previous, claimedAt, submittedAt, windowFrom, sentAt }: RepositoryQuery,
 ): Pick<Observation, 'mark' | 'stays'> {
   const hadMore = previous.some(
     ({ observation: { facts } }) => typeof facts.missing === 'number' && facts.missing < missing,
   )
   if (hadMore) return MAY_HAVE_BEEN
-  const isWatched = (previous[0]?.sentAt ?? sentAt) - claimedAt <= WATCHED_MS
+  const isWatched = (previous[0]?.sentAt ?? sentAt) - Math.min(claimedAt, submittedAt) <= WATCHED_MS
   const isOld = ({ changedAt }: Check) =>
     clockBehindMs !== undefined && changedAt !== undefined && changedAt.notAfter + clockBehindMs < windowFrom
   // A job is seldom run again in its place, where its host tells nothing of that.

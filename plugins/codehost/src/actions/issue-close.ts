@@ -81,6 +81,8 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  // Agents report when their run ends, and clients date the claim then.
+  removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's issues and metadata.", anonymous: true },
 }
 

@@ -61,6 +61,8 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
+  // Agents report when their run ends, and clients date the claim then.
+  removedWithinMs: 60 * MINUTE_MS,
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 

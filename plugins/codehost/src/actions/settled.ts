@@ -20,16 +20,24 @@ export async function unsettled(
   query: RepositoryQuery,
 ): Promise<Unsettled | undefined> {
   const isQuiet = changedAt === undefined || query.sentAt - (changedAt.notAfter + clockBehindMs) >= QUIET_MS
-  // The parents are read when nothing else keeps it open.
-  if (!isQuiet || agreesFor(green, query) < QUIET_MS) return { awaited: 0, isUnderWay: true }
+  const agreedMs = agreesFor(green, query)
+  // The parents are read at the first green look, and when nothing else keeps it open.
+  const isRead = agreedMs === 0 || (isQuiet && agreedMs >= QUIET_MS)
+  if (!isRead) return { awaited: awaitedBefore(query), isUnderWay: true }
   const passed = green.checks.filter(({ outcome }) => outcome === 'passed')
   const before = (await reportersBefore?.()) ?? []
   const hasReported = (checks: readonly Check[], who: string) =>
     checks.some(({ by }) => by.some((one) => isSame(one, who)))
   const awaited = before.filter((who) => !hasReported(green.checks, who)).length
-  // What the host did not run itself anybody may have posted: somebody must be known from before.
+  if (!isQuiet || agreedMs < QUIET_MS) return { awaited, isUnderWay: true }
+  // What the host did not run itself any account may have posted: one of them must be known from before.
   const isFounded = passed.some(({ isRunByHost }) => isRunByHost) || before.some((who) => hasReported(passed, who))
   return awaited === 0 && isFounded ? undefined : { awaited, isUnderWay: false }
+}
+
+function awaitedBefore({ previous }: RepositoryQuery): number {
+  const awaited = previous.at(-1)?.observation.facts.awaited
+  return typeof awaited === 'number' ? awaited : 0
 }
 
 /** For how long all looks, up to this one, were green with the same counts. Milliseconds. */

@@ -43,33 +43,40 @@ export async function findChecks(
     return { ...found, checks: [...named.map(toPosted), ...runs] }
   }
   // Each run of Pipelines has a status, too, which stays when another run replaces it.
-  const posted = statuses.filter((status) => !isOfRun(status))
+  const posted = statuses.filter((status) => !isOfRun(status, slug))
   const times = statuses.flatMap(({ updated_on }) => updated_on ?? [])
   const changedAt = times.length === statuses.length ? latestOf(times) : undefined
   return {
     ...found,
-    checks: [...posted.map(toPosted), ...runs],
+    checks: [...posted.map(toPosted), ...runs].map(stoppedIsRed),
     ...(changedAt === undefined ? {} : { changedAt }),
     reportersBefore: () =>
-      cache.share(`bitbucket ${slug} reporters before ${sha}`, () => reportersBefore(repository, sha)),
+      cache.share(`bitbucket ${slug} reporters before ${sha}`, () => reportersBefore(repository, slug, sha)),
   }
 }
 
 /** Who posted a status nothing tells: its key stands for them. */
-async function reportersBefore(repository: Repository, sha: string): Promise<readonly string[]> {
+async function reportersBefore(repository: Repository, slug: string, sha: string): Promise<readonly string[]> {
   const { value } = await repository.api.read(`${repository.root}/commit/${sha}`, ParentsAnswer)
   const parents = value.parents.slice(0, MOST_PARENTS)
   const statuses = await Promise.all(parents.map(({ hash }) => readStatuses(repository, hash)))
   return [
-    ...new Set(statuses.flatMap((all) => (all ?? []).map((one) => (isOfRun(one) ? BITBUCKET_JOBS : keyed(one.key))))),
+    ...new Set(
+      statuses.flatMap((all) => (all ?? []).map((one) => (isOfRun(one, slug) ? BITBUCKET_JOBS : keyed(one.key)))),
+    ),
   ]
 }
 
-const RUN = /^https:\/\/bitbucket\.org\/[^/]+\/[^/]+\/(?:addon\/)?pipelines\//
+const RUN = /^https:\/\/bitbucket\.org\/([^/]+\/[^/]+)\/(?:addon\/)?pipelines\//
 
-/** It leads to a run of Pipelines. */
-function isOfRun({ url }: StatusAnswer): boolean {
-  return RUN.test(url ?? '')
+/** It leads to a run of Pipelines of this repository: one of another repository may have been posted here, and no run here speaks for it. */
+function isOfRun({ url }: StatusAnswer, slug: string): boolean {
+  return RUN.exec(url ?? '')?.[1]?.toLowerCase() === slug.toLowerCase()
+}
+
+/** Accounts that may write can stop what is about to fail. Why it was stopped nothing tells, so that it spoils the commit and blames nobody. */
+function stoppedIsRed(check: Check): Check {
+  return check.outcome === 'skipped' ? { ...check, outcome: 'failed', passedBefore: true } : check
 }
 
 function isOfPipelines({ by }: WantedCheck): boolean {

@@ -167,6 +167,7 @@ export const WorkflowRunsAnswer = Type.Object({
       run_attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       updated_at: Time,
       repository: Type.Object({ id: Id }),
+      pull_requests: Type.Optional(Type.Union([Type.Null(), Type.Array(Type.Object({ number: Id }))])),
     }),
   ),
 })

@@ -18,6 +18,7 @@ export interface EventLog {
 const PAGE = 100
 /** A check stays within the limits of its requests, and events can be made by the hundred. */
 const MOST_PAGES = 12
+const MOST_NEWER = 4
 
 /**
  * @param reachingBackTo by our clock. Older events are not needed, and some of them are read
@@ -34,7 +35,9 @@ export async function readEvents(
   const path = `${root}/issues/${number}/events?per_page=${PAGE}`
   const first = await api.get(`${path}&page=1`, IssueEventsAnswer, [403, 404, 410])
   if ('refused' in first) return 'cut'
-  const last = lastPage(first.link)
+  const linked = lastPage(first.link)
+  if (linked === undefined) return 'cut'
+  const last = await endOf(linked)
   if (last === undefined) return 'cut'
   let events: readonly IssueEvent[] = []
   for (let page = last; page > 1; page--) {
@@ -46,6 +49,16 @@ export async function readEvents(
     if (oldest && logTime(oldest.created_at).notAfter < from) return { events, isFromStart: false }
   }
   return { events: [...first.value, ...events], isFromStart: true }
+
+  /** An unchanged first page is answered with the link that it had once: pages may have come since. */
+  async function endOf(page: number): Promise<number | undefined> {
+    for (let at = page; at < page + MOST_NEWER; at++) {
+      const read = at === 1 ? first : await api.get(`${path}&page=${at}`, IssueEventsAnswer, [403, 404, 410])
+      if ('refused' in read) return undefined
+      if (read.value.length < PAGE) return at
+    }
+    return undefined
+  }
 }
 
 /** By GitHub's clock, it was before the window that counts. */

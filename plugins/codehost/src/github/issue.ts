@@ -92,7 +92,9 @@ function closingsIn(
     const known = isCurrent ? reason : told
     closings.push({ since: logTime(change.created_at), ...(known === undefined ? {} : { reason: known }), ...until })
   }
-  if (first === undefined && closedAt) closings.push({ since: closedAt, ...(reason === undefined ? {} : { reason }) })
+  // One that was imported as closed has no such event, and its time is the importer's.
+  if (first === undefined && closedAt)
+    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...(reason === undefined ? {} : { reason }) })
   return closings
 }
 

@@ -13,8 +13,27 @@ const OF_COMMITS: ReadonlySet<string> = new Set(['push', 'pull_request', 'pull_r
 /** Of a merge of more, the first ones. */
 const MOST_PARENTS = 2
 
+/** Of several commits that were pushed together only the last is reported on. */
+const MOST_GENERATIONS = 5
+
 /** @throws DestinationError `forbidden` where they may not be read */
 export async function reportersBefore(claimed: ClaimedRepository, sha: string): Promise<readonly string[]> {
+  let at: string | undefined = sha
+  for (let generation = 0; at !== undefined && generation < MOST_GENERATIONS; generation++) {
+    const { reporters, parent }: Generation = await reportersOnParents(claimed, at)
+    if (reporters.length > 0) return reporters
+    at = parent
+  }
+  return []
+}
+
+interface Generation {
+  readonly reporters: readonly string[]
+  /** The first one. */
+  readonly parent: string | undefined
+}
+
+async function reportersOnParents(claimed: ClaimedRepository, sha: string): Promise<Generation> {
   const { api, repository } = claimed
   // The list of changed files comes in pages, too, and can have megabytes.
   const commit = await api.get(`${repository.root}/commits/${sha}?per_page=1`, ParentsAnswer)
@@ -34,5 +53,5 @@ export async function reportersBefore(claimed: ClaimedRepository, sha: string): 
       ]
     }),
   )
-  return [...new Set(found.flat())]
+  return { reporters: [...new Set(found.flat())], parent: commit.value.parents[0]?.sha }
 }

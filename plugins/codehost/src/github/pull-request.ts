@@ -23,7 +23,10 @@ export async function findPullRequest(
   const read = await context.cache.share(`github ${repository.id} pull ${number}`, () =>
     api.get(`${repository.root}/pulls/${number}`, PullRequestAnswer, [404]),
   )
-  if ('refused' in read) return { ...found, pullRequest: undefined, mark: await markOfMissing(claimed, query) }
+  if ('refused' in read) {
+    const mark = await markOfMissing(claimed, query)
+    return { ...found, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
+  }
   const { value } = read
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
   if (value.base.repo.id !== repository.id) throw new DestinationError('ambiguous_claim')
@@ -157,14 +160,16 @@ async function headsOf(
  * Pull requests are never deleted and never move, and their numbers are counted together with those of issues.
  * @throws DestinationError `forbidden` where pull requests may not be read
  */
-async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark> {
+async function markOfMissing({ api, repository }: ClaimedRepository, query: NumberQuery): Promise<Mark | undefined> {
   const { number } = query
   const { root } = repository
   const list = await api.get(`${root}/pulls?state=all&sort=created&direction=desc&per_page=1`, NumbersAnswer)
   const [newest] = 'value' in list ? list.value : []
-  // GitHub hides those of accounts that it takes for spam.
+  // GitHub hides those of accounts that it takes for spam: the one after the newest that it shows may be such.
   if (wasSeen(query)) return 'may_have_been'
-  if (newest === undefined || number > newest.number) return 'never_before'
+  const newestNumber = newest?.number ?? 0
+  if (number > newestNumber + 1) return 'never_before'
+  if (number > newestNumber) return undefined
   const issue = await api.get(`${root}/issues/${number}`, IssueAnswer, [403, 404, 410])
   if ('refused' in issue) return 'may_have_been'
   // Opened just now, or not on every replica yet.

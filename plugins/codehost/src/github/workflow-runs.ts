@@ -34,7 +34,7 @@ export function fileOf({ path }: Pick<WorkflowRun, 'path'>): string {
 
 /** @throws DestinationError `forbidden` where workflow runs may not be read */
 export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha: string): Promise<WorkflowRuns> {
-  const path = `${repository.root}/actions/runs?head_sha=${sha}&exclude_pull_requests=true&per_page=${RUNS_PAGE}`
+  const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
   const read = await api.list(path, WorkflowRunsAnswer)
   const runs = 'pages' in read ? read.pages.flatMap(({ workflow_runs }) => workflow_runs) : []
   if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) {
@@ -53,7 +53,16 @@ export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha
 
 /** Of two with the same, the newer one counts. */
 export function kindOf(run: WorkflowRun): string {
-  return `${run.event} ${fileOf(run).toLowerCase()}`
+  return `${run.event} ${fileOf(run).toLowerCase()} ${pullOf(run)}`
+}
+
+/**
+ * A pull request runs the workflow as its merge with the base has it. So a second one from the same commit, into a base with another workflow,
+ * does not replace what the first one ran. Where GitHub does not name the one, as for those of forks, each run counts.
+ */
+function pullOf({ event, id, pull_requests: pulls }: WorkflowRun): string {
+  if (!event.startsWith('pull_request')) return ''
+  return pulls?.length === 1 ? `#${pulls[0]!.number}` : `run ${id}`
 }
 
 /** One job is what GitHub shows as a check run with the same id. */

@@ -8,7 +8,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { LogGuard } from '../log-guard.ts'
-import { claimAfter, type Outcome, type Sequencer } from '../sequencer.ts'
+import { claimAfter, type Outcome, type Sequencer, undecided } from '../sequencer.ts'
 import { type Call, fromErrorData, type Reply, type Request } from './messages.ts'
 
 export interface SequencerThread extends Sequencer {
@@ -91,7 +91,8 @@ export function startSequencerThread(script: URL, { config, logGuard }: Sequence
 
   async function record(method: 'storeChecked' | 'advance', outcome: Outcome): Promise<ClaimRow | undefined> {
     const { isStored, receiptId } = await callThread({ method, outcome })
-    return isStored ? claimAfter(outcome, receiptId) : undefined
+    if (!isStored) return undefined
+    return outcome.decided && receiptId === null ? claimAfter(undecided(outcome), null) : claimAfter(outcome, receiptId)
   }
 
   const idle = async () => {
