@@ -577,7 +577,7 @@ export interface components {
             /** @enum {unknown} */
             readonly kind: "present" | "absent";
             /** @enum {unknown} */
-            readonly mark?: "final" | "never_before" | "may_have_been";
+            readonly mark?: "final" | "never_before" | "may_have_been" | "unsettled";
             /**
              * Format: date-time
              * @example 2026-09-25T14:02:11.000Z
@@ -698,6 +698,8 @@ export interface components {
             readonly grace_ms: number;
             /** @description Milliseconds. */
             readonly max_deadline_ms: number;
+            /** @enum {boolean} */
+            readonly never_late?: true;
             /** @description Milliseconds. */
             readonly removed_within_ms: number;
             /** @description The fields that must match, each with its role. */

@@ -228,7 +228,7 @@ const quiet = (checks: readonly Check[], more: Partial<FoundChecks> = {}) => ({
   ...more,
 })
 const green = (counted: number, passed = counted) => ({ facts: { settling: true, counted, passed } })
-const OPEN = { kind: 'absent', mark: 'unsettled' } as const
+const OPEN = { kind: 'absent', ...MAY } as const
 const SETTLED = { kind: 'present', stays: [{ appeared: { notAfter: NOON } }] } as const
 
 const ALL: readonly Row<FoundChecks>[] = [
@@ -301,7 +301,7 @@ const ALL: readonly Row<FoundChecks>[] = [
     found: quiet([check()], { reportersBefore: async () => ['app:github-actions', 'app-id:77'] }),
     afterMs: LATE,
     earlier: [[LATE - MINUTE, green(1)]],
-    sees: { ...OPEN, facts: { awaited: 1, settling: true, under_way: undefined } },
+    sees: { kind: 'absent', mark: 'unsettled', facts: { awaited: 1, settling: true, under_way: undefined } },
   },
   {
     name: 'settled before: it stays so',

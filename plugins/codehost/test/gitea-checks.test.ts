@@ -43,7 +43,7 @@ t.test('no name: what the runner ran, when it is settled', async (t) => {
   const { clock, look, repository, base: sha } = await atGitea(t)
   t.match(await look(ACTION, { sha }), { kind: 'absent', mark: undefined, facts: { passed: 0 } })
   repository.checks.run({ sha, name: 'build' })
-  const open = { kind: 'absent', mark: 'unsettled', facts: { passed: 1, settling: true, under_way: true } }
+  const open = { kind: 'absent', mark: 'may_have_been', facts: { passed: 1, settling: true, under_way: true } }
   t.match(await look(ACTION, { sha }), open)
   clock.now = NOON + 2 * MINUTE
   t.match(await look(ACTION, { sha }, settled(1)), {
@@ -62,7 +62,7 @@ t.test('no name: what accounts posted counts when they reported on a parent, too
   const { clock, look, repository, first, base: sha } = await atGitea(t)
   repository.checks.post({ sha, context: 'ci', state: 'success', by: 'jenkins' })
   clock.now = NOON + 2 * MINUTE
-  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'unsettled' })
+  t.match(await look(ACTION, { sha }, settled(1)), { kind: 'absent', mark: 'may_have_been' })
   repository.checks.post({ sha: first, context: 'ci', state: 'success', by: 'jenkins' })
   t.match(await look(ACTION, { sha }, settled(1)), { kind: 'present', differs: [] })
   repository.checks.post({ sha: first, context: 'scan', state: 'success', by: 'scanner' })

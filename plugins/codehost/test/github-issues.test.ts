@@ -33,8 +33,8 @@ t.test('the events tell when it was closed, and opened again', async (t) => {
     appeared: wholeSecond(NOON + from * MINUTE),
     ...(until === undefined ? {} : { removed: wholeSecond(NOON + until * MINUTE) }),
   })
-  repository.issues.close(number, { at: NOON - 30 * MINUTE })
-  repository.issues.reopen(number, { at: NOON - 20 * MINUTE })
+  repository.issues.close(number, { at: NOON - 130 * MINUTE })
+  repository.issues.reopen(number, { at: NOON - 120 * MINUTE })
   const before = await look(CLOSE, { number }, LATE)
   t.match(before, { mark: undefined, stays: [] }, 'before the window: that is not what it means')
   repository.issues.close(number, { at: NOON + MINUTE })
@@ -88,16 +88,16 @@ t.test('of many events those of the window are read, from the end', async (t) =>
       repository.issues.reopen(number, { at })
     }
   }
-  flip(160, NOON - 60 * MINUTE)
+  flip(160, NOON - 180 * MINUTE)
   const old = await look(CLOSE, { number }, LATE)
   t.match(old, { kind: 'absent', stays: [], mark: undefined }, 'before the window')
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 2)
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 3)
   flip(1, NOON + MINUTE)
   const { stays, mark } = await look(CLOSE, { number }, LATE)
   t.match({ stays, mark }, { stays: [{ appeared: wholeSecond(NOON + MINUTE) }], mark: 'may_have_been' })
   flip(700, NOON + 2 * MINUTE)
   t.match(await look(CLOSE, { number }, LATE), { stays: undefined, mark: 'may_have_been' }, 'more than a check reads')
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 13)
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 14)
 })
 
 t.test('after events that the window excludes a liar is blamed', async (t) => {

@@ -56,12 +56,13 @@ t.test('what is told of it is what it is now', async (t) => {
 
 t.test('a number that is not a pull request', async (t) => {
   const { github, repository, look } = await atGitHub(t)
-  t.match(await look(OPEN, { number: 1 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
+  t.match(await look(OPEN, { number: 2 }), { kind: 'absent', mark: 'never_before' }, 'there is none at all')
+  t.match(await look(OPEN, { number: 1 }), { kind: 'absent', mark: undefined }, 'the first one may be hidden')
   const deleted = repository.issues.open()
   const issue = repository.issues.open()
   repository.issues.delete(deleted)
   const number = await repository.pullRequests.open({ head: 'topic' })
-  t.match(await look(OPEN, { number: number + 1 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
+  t.match(await look(OPEN, { number: number + 2 }), { kind: 'absent', mark: 'never_before' }, 'above the newest')
   t.match(await look(OPEN, { number: issue }), { kind: 'absent', mark: 'never_before' }, 'an issue')
   t.match(
     await look(OPEN, { number: deleted }),
@@ -122,11 +123,11 @@ t.test('the events tell whether it had another base', async (t) => {
     github.faults.inject({ fault, on: /events/, times: 1 })
     t.match(await look(OPEN, { number, base: 'main' }), { mark: 'may_have_been', stays: undefined })
   }
-  const old = await repository.pullRequests.open({ head: 'topic', base: 'next', at: NOON - 40 * MINUTE })
-  repository.pullRequests.retarget(old, 'main', { at: NOON - 30 * MINUTE })
+  const old = await repository.pullRequests.open({ head: 'topic', base: 'next', at: NOON - 140 * MINUTE })
+  repository.pullRequests.retarget(old, 'main', { at: NOON - 130 * MINUTE })
   t.match(await look(OPEN, { number: old, base: 'next' }), { stays: [], mark: undefined }, 'before the window')
   const kept = await look(OPEN, { number: old, base: 'main' }, { afterMs: 11 * MINUTE })
-  t.strictSame(kept.stays, [{ appeared: wholeSecond(NOON - 30 * MINUTE) }])
+  t.strictSame(kept.stays, [{ appeared: wholeSecond(NOON - 130 * MINUTE) }])
 })
 
 t.test('the push log of the branch from which it comes tells which heads it had', async (t) => {

@@ -8,7 +8,7 @@ import { IssueAnswer, type IssueEvent, NumbersAnswer, PullRequestAnswer } from '
 import type { GitHubAccess } from './api.ts'
 import { type EventLog, isBeforeWindow, readEvents } from './events.ts'
 import { NO_COMMIT, readPushLog } from './push-log.ts'
-import { type ClaimedRepository, claimedRepository, type Repository } from './repository.ts'
+import { type ClaimedRepository, claimedRepository, type Repository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 const MOST_LOG_PAGES = 3
 
@@ -25,7 +25,7 @@ export async function findPullRequest(
   )
   if ('refused' in read) {
     const mark = await markOfMissing(claimed, query)
-    return { ...found, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
+    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
   }
   const { value } = read
   if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
