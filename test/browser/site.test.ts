@@ -85,7 +85,7 @@ t.test('public pages', async (t) => {
     const { page } = await openPage(t, browser, url)
     await page.goto('/docs')
     await page.keyboard.press('/')
-    await page.keyboard.type('claim_ambig')
+    await page.keyboard.type('unsupported_act')
     const results = page.locator('.docs-found a')
     await results.first().waitFor()
     t.match(await results.first().innerText(), 'Reasons of a verdict')
