@@ -34,14 +34,14 @@ export const AT_GITHUB: Part = chosen(
   atForges.filter(({ place }) => place === 'github'),
   230,
 )
-/** What hosts have in common is played at half of the others unless all is. */
+/** What hosts have in common is played at a quarter of the others unless all is. */
 export const AT_OTHER_FORGES: Part = chosen(
   shareOf(
     atForges.filter(({ place }) => place !== 'github'),
     0,
-    2,
+    4,
   ),
-  270,
+  135,
 )
 export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 140)
 
