@@ -10,7 +10,7 @@ import { addAuthenticator } from '../browser/authenticator.ts'
 import { launchBrowser, openPage, type Page } from '../browser/browser.ts'
 import { Agent } from '../destinations/agent.ts'
 import { GitServer } from '../destinations/git-server.ts'
-import { codeOf } from '../support/authenticator.ts'
+import { codeOf, untilCodeLasts } from '../support/authenticator.ts'
 import { runProgram } from '../support/command.ts'
 import { startProgram } from '../support/program.ts'
 import { installPacked } from './installed.ts'
@@ -117,6 +117,7 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
 
     await page.goto('/console/account/second-step')
     const secret = /secret=([A-Z2-7]{32})/.exec(await page.content())![1]!
+    await untilCodeLasts(15_000)
     await fill({ Code: codeOf(secret, Date.now() - 30_000) })
     await press('Switch it on')
     await page.getByText('Keep these codes now').waitFor()
