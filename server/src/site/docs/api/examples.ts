@@ -271,6 +271,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           max_deadline_ms: 86400000,
           age_ms: 0,
           removed_within_ms: 86400000,
+          fresh_ms: 10000,
+          closing_ms: 30000,
+          grace_ms: 120000,
           words: {
             title: 'Push of a commit',
             target: 'Repository',
