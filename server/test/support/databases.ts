@@ -1,4 +1,6 @@
 /** Databases of each dialect, whatever dialect the test run is about. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
@@ -17,7 +19,10 @@ interface NewDatabase {
 /** The URL of a database of the test's own. */
 export async function newDatabase(t: Test, dialect: Dialect, options: NewDatabase = {}): Promise<string> {
   if (dialect === 'sqlite') {
-    const url = `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+    const folder = mkdtempSync(join(tmpdir(), 'claimcheck-database-'))
+    // SQLite may still remove its write-ahead log, in another thread.
+    t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+    const url = `sqlite:${join(folder, `${++databases}.db`)}`
     if (!options.isEmpty) copyTemplate(url)
     return url
   }
