@@ -20,6 +20,19 @@ t.test('the package is a plugin, and offers its action through all providers', a
   t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
 })
 
+t.test('the rules of a version stay as they were when a newer one has others', async (t) => {
+  const { verifiers = [], close } = await codehost.setup({ logger: createContext().logger, now: Date.now }, {})
+  t.teardown(async () => close?.())
+  const windows = (version: string) =>
+    ['pull_request.open', 'issue.close'].map(
+      (action) =>
+        verifiers.find(({ profile }) => profile.action === `codehost.${action}` && profile.version === version)?.profile
+          .removedWithinMs,
+    )
+  t.same(windows('1'), [undefined, undefined])
+  t.same(windows('2'), [3_600_000, 3_600_000])
+})
+
 t.test('targets and params follow the rules of code hosts and of git', async (t) => {
   const { verifier } = await setUp()
   const { target, params } = verifier.profile

@@ -12,7 +12,14 @@ const RECEIPT = '{ "body" : {"receipt_id":"rcpt_1"} , "signature":{} }'
 const EVIDENCE = '{"b" : 1,  "a":"\u00e9\\u00e9"}'
 
 const app = await startApp({
-  published: profileList([PROFILE, { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 }], CLOSING),
+  published: profileList(
+    [
+      { ...PROFILE, neverLate: true },
+      { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 },
+      { ...PROFILE, version: '3', rulesVersion: 3, neverLate: true },
+    ],
+    CLOSING,
+  ),
   services: {
     claims: memoryClaims(),
     keys: memoryKeys({}),
@@ -66,7 +73,13 @@ t.test('the rules and the words of every loaded version of a profile are publish
     words: PROFILE.words,
     titles: { params: { branch: 'Branch' }, facts: {} },
   }
-  t.strictSame(json, { profiles: [rules, { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 }] })
+  t.strictSame(json, {
+    profiles: [
+      rules,
+      { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 },
+      { ...rules, version: '3', rules_version: 3, never_late: true },
+    ],
+  })
 })
 
 t.test('what names no receipt is not found, and the answer is not kept', async (t) => {

@@ -116,7 +116,8 @@ const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundIssu
 }
 
 export const issueClose = defineAction(options)
-export const issueCloseV1 = underRules2(options, '1')
+const { removedWithinMs: _none, ...profileV1 } = issueCloseProfile
+export const issueCloseV1 = underRules2({ ...options, profile: profileV1 }, '1')
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 

@@ -100,4 +100,5 @@ const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPull
 }
 
 export const pullRequestOpen = defineAction(options)
-export const pullRequestOpenV1 = underRules2(options, '1')
+const { removedWithinMs: _none, ...profileV1 } = pullRequestOpenProfile
+export const pullRequestOpenV1 = underRules2({ ...options, profile: profileV1 }, '1')
