@@ -91,13 +91,13 @@ t.test('of many events those of the window are read, from the end', async (t) =>
   flip(160, NOON - 180 * MINUTE)
   const old = await look(CLOSE, { number }, LATE)
   t.match(old, { kind: 'absent', stays: [], mark: undefined }, 'before the window')
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 3)
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 2)
   flip(1, NOON + MINUTE)
   const { stays, mark } = await look(CLOSE, { number }, LATE)
   t.match({ stays, mark }, { stays: [{ appeared: wholeSecond(NOON + MINUTE) }], mark: 'may_have_been' })
   flip(700, NOON + 2 * MINUTE)
   t.match(await look(CLOSE, { number }, LATE), { stays: undefined, mark: 'may_have_been' }, 'more than a check reads')
-  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 14)
+  t.equal(await costOf(() => look(CLOSE, { number }, LATE)), 2 + 13)
 })
 
 t.test('after events that the window excludes a liar is blamed', async (t) => {

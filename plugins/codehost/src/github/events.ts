@@ -35,27 +35,33 @@ export async function readEvents(
   const path = `${root}/issues/${number}/events?per_page=${PAGE}`
   const first = await api.get(`${path}&page=1`, IssueEventsAnswer, [403, 404, 410])
   if ('refused' in first) return 'cut'
+  const { value: oldestPage } = first
   const linked = lastPage(first.link)
   if (linked === undefined) return 'cut'
-  const last = await endOf(linked)
+  const last = await endFrom(linked)
   if (last === undefined) return 'cut'
-  let events: readonly IssueEvent[] = []
-  for (let page = last; page > 1; page--) {
-    if (last - page >= MOST_PAGES) return 'cut'
-    const read = await api.get(`${path}&page=${page}`, IssueEventsAnswer, [403, 404, 410])
-    if ('refused' in read) return 'cut'
-    events = [...read.value, ...events]
+  let { events } = last
+  for (let page = last.page; page > 1; page--) {
+    if (last.page - page >= MOST_PAGES) return 'cut'
+    const older = page === last.page ? [] : await read(page)
+    if (older === undefined) return 'cut'
+    events = [...older, ...events]
     const [oldest] = events
     if (oldest && logTime(oldest.created_at).notAfter < from) return { events, isFromStart: false }
   }
-  return { events: [...first.value, ...events], isFromStart: true }
+  return { events: last.page > 1 ? [...oldestPage, ...events] : events, isFromStart: true }
 
-  /** An unchanged first page is answered with the link that it had once: pages may have come since. */
-  async function endOf(page: number): Promise<number | undefined> {
-    for (let at = page; at < page + MOST_NEWER; at++) {
-      const read = at === 1 ? first : await api.get(`${path}&page=${at}`, IssueEventsAnswer, [403, 404, 410])
-      if ('refused' in read) return undefined
-      if (read.value.length < PAGE) return at
+  async function read(page: number): Promise<readonly IssueEvent[] | undefined> {
+    const answer = await api.get(`${path}&page=${page}`, IssueEventsAnswer, [403, 404, 410])
+    return 'refused' in answer ? undefined : answer.value
+  }
+
+  /** The page that is not full. An unchanged first page is answered with the link that it had once: pages may have come since. */
+  async function endFrom(linked: number) {
+    for (let page = linked; page < linked + MOST_NEWER; page++) {
+      const events = page === 1 ? oldestPage : await read(page)
+      if (events === undefined) return undefined
+      if (events.length < PAGE) return { page, events }
     }
     return undefined
   }
