@@ -153,6 +153,11 @@ export function isRead(record: CheckRecord): record is ReadRecord {
   return 'observation' in record
 }
 
+/** Undefined also for a check that could not read. */
+export function markOf(check: CheckRecord | undefined): Mark | undefined {
+  return check && isRead(check) ? check.observation.mark : undefined
+}
+
 /** The read shows the outcome, all required fields equal. */
 export function showsOutcome(record: CheckRecord): boolean {
   return isRead(record) && record.observation.kind === 'present' && record.observation.differs.length === 0

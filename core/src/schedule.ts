@@ -1,5 +1,5 @@
 /** When a claim is checked next: at growing gaps, and around each moment that decides. */
-import { type CheckRecord, type Instant, isRead, type Mark, showsOutcome } from './evidence.ts'
+import { type CheckRecord, type Instant, isRead, markOf, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
 import { CONFIRMATION_MS, graceEnd, largestAge } from './rules/v2.ts'
 import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
@@ -70,10 +70,6 @@ function regularGap(rules: Rules, claim: ClaimTimes, checks: readonly CheckRecor
   if (isUnderWay(last, rules))
     return markOf(last) !== undefined ? CLOSEST_GAP_MS : closeGap(last.answeredAt - claim.submittedAt)
   return growing(FIRST_GAP_MS, GAP_FACTOR, LONGEST_GAP_MS, checks.length)
-}
-
-function markOf(check: CheckRecord | undefined): Mark | undefined {
-  return check && isRead(check) ? check.observation.mark : undefined
 }
 
 /** The destination says that something is under way, by the fact that the profile names. */

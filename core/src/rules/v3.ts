@@ -8,6 +8,7 @@ import {
   type Instant,
   type Interval,
   isRead,
+  markOf,
   type ReadRecord,
   showsOutcome,
 } from '../evidence.ts'
@@ -148,10 +149,6 @@ function saysSinceWhen(read: ReadRecord): boolean {
   const { mark, stays } = read.observation
   if (mark === 'never_before' || stays === undefined) return mark === 'never_before'
   return !showsOutcome(read) || stays.some(({ appeared }) => appeared.notBefore !== undefined)
-}
-
-function markOf(check: CheckRecord) {
-  return isRead(check) ? check.observation.mark : undefined
 }
 
 /** No clock, ours or the destination's, jumped between the reads. */
