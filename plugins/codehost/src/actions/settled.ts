@@ -22,14 +22,14 @@ export async function unsettled(
   const isQuiet = changedAt === undefined || query.sentAt - (changedAt.notAfter + clockBehindMs) >= QUIET_MS
   const agreedMs = agreesFor(green, query)
   // The parents are read at the first green look, and when nothing else keeps it open.
-  const isRead = agreedMs === 0 || (isQuiet && agreedMs >= QUIET_MS)
-  if (!isRead) return { awaited: awaitedBefore(query), isUnderWay: true }
+  const isDue = isQuiet && agreedMs >= QUIET_MS
+  if (agreedMs > 0 && !isDue) return { awaited: awaitedBefore(query), isUnderWay: true }
   const passed = green.checks.filter(({ outcome }) => outcome === 'passed')
   const before = (await reportersBefore?.()) ?? []
   const hasReported = (checks: readonly Check[], who: string) =>
     checks.some(({ by }) => by.some((one) => isSame(one, who)))
   const awaited = before.filter((who) => !hasReported(green.checks, who)).length
-  if (!isQuiet || agreedMs < QUIET_MS) return { awaited, isUnderWay: true }
+  if (!isDue) return { awaited, isUnderWay: true }
   // What the host did not run itself any account may have posted: one of them must be known from before.
   const isFounded = passed.some(({ isRunByHost }) => isRunByHost) || before.some((who) => hasReported(passed, who))
   return awaited === 0 && isFounded ? undefined : { awaited, isUnderWay: false }
