@@ -10,6 +10,8 @@ import {
   GITEA,
   GITHUB,
   GITLAB,
+  hasIssues,
+  hasReleases,
   livesAt,
   ownBuild,
 } from './forges.ts'
@@ -40,8 +42,6 @@ const isNamed =
   ({ name }: Forge) =>
     names.includes(name)
 const hasRuns = ({ runBy }: Forge) => runBy !== undefined
-const hasIssues = ({ hasIssues }: Forge) => hasIssues
-const hasReleases = ({ hasReleases }: Forge) => hasReleases
 
 function manyRuns(place: ForgePlace, count: number, build?: 'success' | 'failure'): NonNullable<Play['happens']> {
   const { repository, base: sha } = place

@@ -10,6 +10,9 @@ import {
   GITEA,
   GITHUB,
   GITLAB,
+  hasIssues,
+  hasReleases,
+  isGitHub,
   livesAt,
   ownBuild,
 } from './forges.ts'
@@ -22,7 +25,6 @@ const RELEASE = 'codehost.release.publish'
 const CHECKS = 'codehost.checks.pass'
 const PUSH = 'codehost.commit.push'
 
-const isGitHub = ({ name }: Forge) => name === 'github'
 /** GitHub's push log of the head's repository has it; elsewhere it vetoes at most. */
 const provenAtGitHub: ForgeLife['right'] = (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED)
 
@@ -222,7 +224,6 @@ const merges: readonly ForgeLife[] = [
   },
 ]
 
-const hasIssues = ({ hasIssues }: Forge) => hasIssues
 const opened = ({ repository }: ForgePlace) => at(-2 * DAY, 'owner', () => repository.issues.open())
 
 const issues: readonly ForgeLife[] = [
@@ -336,7 +337,6 @@ const issues: readonly ForgeLife[] = [
 ]
 
 const TAG = 'v1.0.0'
-const hasReleases = ({ hasReleases }: Forge) => hasReleases
 
 const releases: readonly ForgeLife[] = [
   {

@@ -9,6 +9,9 @@ import {
   GITEA,
   GITHUB,
   GITLAB,
+  hasIssues,
+  hasReleases,
+  isGitHub,
   livesAt,
 } from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, type Play, SECOND, UNVERIFIABLE, VERIFIED } from './life-row.ts'
@@ -20,9 +23,6 @@ const PUSH = 'codehost.commit.push'
 const RELEASE = 'codehost.release.publish'
 const TAG = 'v1.0.0'
 
-const isGitHub = ({ name }: Forge) => name === 'github'
-const hasIssues = ({ hasIssues }: Forge) => hasIssues
-const hasReleases = ({ hasReleases }: Forge) => hasReleases
 const provenAtGitHub: ForgeLife['right'] = (forge) => (isGitHub(forge) ? VERIFIED : NOT_BLAMED)
 
 /** As far ahead as is taken. */

@@ -1,12 +1,11 @@
 /** Lives at places whose logs are cut, unread, or long: what was not read never blames, and what a liar adds gains nothing. */
 import { status } from '../../destinations/faults.ts'
-import { FORGEJO, type Forge, type ForgeLife, type ForgePlace, GITEA, GITHUB, GITLAB, livesAt } from './forges.ts'
+import { FORGEJO, type ForgeLife, type ForgePlace, GITEA, GITHUB, GITLAB, isGitHub, livesAt } from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, VERIFIED } from './life-row.ts'
 
 const OPEN = 'codehost.pull_request.open'
 const ISSUE = 'codehost.issue.close'
 const PUSH = 'codehost.commit.push'
-const isGitHub = ({ name }: Forge) => name === 'github'
 
 /** Opened two days ago, with so many events since. */
 function busyIssue({ repository }: ForgePlace, count: number) {

@@ -60,6 +60,10 @@ export const BITBUCKET_SERVER: Forge = {
 
 export const FORGES: readonly Forge[] = [GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET, BITBUCKET_SERVER]
 
+export const isGitHub = ({ name }: Forge) => name === 'github'
+export const hasIssues = ({ hasIssues }: Forge) => hasIssues
+export const hasReleases = ({ hasReleases }: Forge) => hasReleases
+
 /** A repository that was made a month ago, with a main branch of two commits and a topic branch of one more. */
 export interface ForgePlace extends Place {
   readonly forge: Forge

@@ -1,5 +1,16 @@
 /** The table "action x lie": each of them, dated by our own clients, ends in blame, but where answers may be old. */
-import { BITBUCKET, FORGES, type Forge, type ForgeLife, type ForgePlace, GITLAB, livesAt, ownBuild } from './forges.ts'
+import {
+  BITBUCKET,
+  FORGES,
+  type Forge,
+  type ForgeLife,
+  type ForgePlace,
+  GITLAB,
+  hasIssues,
+  hasReleases,
+  livesAt,
+  ownBuild,
+} from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_VERIFIED, type Play } from './life-row.ts'
 
 type Lie = Omit<ForgeLife, 'right'>
@@ -127,7 +138,6 @@ const checkLies: readonly Lie[] = [
 
 const RELEASE = 'codehost.release.publish'
 const TAG = 'v1.0.0'
-const hasReleases = ({ hasReleases }: Forge) => hasReleases
 
 const releaseLies: readonly Lie[] = [
   {
@@ -175,7 +185,6 @@ const releaseLies: readonly Lie[] = [
 ]
 
 const ISSUE = 'codehost.issue.close'
-const hasIssues = ({ hasIssues }: Forge) => hasIssues
 
 const issueLies: readonly Lie[] = [
   {

@@ -11,6 +11,7 @@ import {
   GITEA,
   GITHUB,
   GITLAB,
+  isGitHub,
   livesAt,
 } from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, VERIFIED } from './life-row.ts'
@@ -19,7 +20,6 @@ const OPEN = 'codehost.pull_request.open'
 const MERGE = 'codehost.pull_request.merge'
 const ISSUE = 'codehost.issue.close'
 const PUSH = 'codehost.commit.push'
-const isGitHub = ({ name }: Forge) => name === 'github'
 
 type How = 'merge' | 'squash' | 'rebase' | 'fast-forward'
 

@@ -1,5 +1,5 @@
 /** Lives of claims that name no checks: "nothing is red yet" is not "all passed". And how soon green is seen. */
-import { BITBUCKET, type Forge, type ForgeLife, type ForgePlace, GITHUB, GITLAB, livesAt, ownBuild } from './forges.ts'
+import { BITBUCKET, type ForgeLife, type ForgePlace, GITHUB, GITLAB, isGitHub, livesAt, ownBuild } from './forges.ts'
 import {
   at,
   BLAME,
@@ -15,7 +15,6 @@ import {
 
 const action = 'codehost.checks.pass'
 const ALIAS = 'github.checks.pass'
-const isGitHub = ({ name }: Forge) => name === 'github'
 
 type Ended = 'success' | 'failure'
 
