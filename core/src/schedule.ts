@@ -8,9 +8,12 @@ import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
 const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
-/** What ends within this time is seen sooner. */
-const CLOSE_MS = 10 * 60_000
+/** Of what is under way, by how long that lasts at most: what takes long ends within a gap that is short beside it. */
 const CLOSEST_GAP_MS = 12_000
+const CLOSE_GAPS = [
+  { untilMs: 10 * 60_000, gapMs: CLOSEST_GAP_MS },
+  { untilMs: 60 * 60_000, gapMs: 18_000 },
+]
 const FIRST_RETRY_MS = 1_000
 const LONGEST_RETRY_MS = 15_000
 const SHORTEST_LEAD_MS = 500
@@ -78,10 +81,9 @@ function isUnderWay(last: CheckRecord, { underWay }: Rules): boolean {
   return fact === true || (typeof fact === 'number' && fact > 0)
 }
 
-/** While something is under way: what takes long ends within a gap that is short beside it. */
 function closeGap(waitedMs: number): number {
-  const shortest = waitedMs <= CLOSE_MS ? CLOSEST_GAP_MS : 40_000
-  return Math.min(Math.max(shortest, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
+  const close = CLOSE_GAPS.find(({ untilMs }) => waitedMs <= untilMs)
+  return close?.gapMs ?? Math.min(Math.max(40_000, Math.round(waitedMs / 120)), LONGEST_GAP_MS)
 }
 
 /** Two checks of the claim ended the process of their plugin: it is read again only where that decides. */

@@ -127,7 +127,7 @@ t.test(
   },
 )
 
-t.test('what is under way is looked at every 12 s, later every 40 s, and then in proportion', async (t) => {
+t.test('what is under way is looked at every 12 s, later every 18 s, and after an hour in proportion', async (t) => {
   const rules: Rules = { ...RULES, toleranceMs: 80_000_000, underWay: 'pending' }
   const claim = { ...CLAIM, deadlineAt: 86_000_000 }
   const pending = (sentAt: number, value: number | boolean): CheckRecord => ({
@@ -140,7 +140,9 @@ t.test('what is under way is looked at every 12 s, later every 40 s, and then in
   t.equal(gapAt(1000), 12_000)
   t.equal(gapAt(1000, true), 12_000)
   t.equal(gapAt(590_000), 12_000)
-  t.equal(gapAt(700_000), 40_000)
+  t.equal(gapAt(700_000), 18_000)
+  t.equal(gapAt(3_590_000), 18_000)
+  t.equal(gapAt(3_601_000), 40_000)
   t.equal(gapAt(7_200_900), 60_000)
   t.equal(gapAt(60_000_000), 300_000)
   for (const nothing of [0, false]) t.equal(gapAt(1000, nothing), atFirst)

@@ -304,8 +304,7 @@ const lasting: readonly ForgeLife[] = [3, 8, 20, 45].flatMap((minutes): ForgeLif
       name: `CI of ${minutes} minutes, none named`,
       action,
       right: VERIFIED,
-      // Long CI is looked at every 40 s, and two looks a minute apart agree.
-      bars: { seconds: minutes <= 10 ? 80 : 115, requests: 12 },
+      bars: { seconds: 80, requests: 12 },
       play: (place) => ({ ...play(place), params: { sha: place.base } }),
     },
   ]
