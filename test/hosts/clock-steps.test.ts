@@ -135,6 +135,40 @@ t.test('a check that was under way when the clock was set counts for nothing', a
   }
 })
 
+t.test(
+  'a check that shares the outcome of another one counts for nothing, either, nor is that outcome shared',
+  async (t) => {
+    const { clocks, installation, client } = await start(t, {
+      file: { checks: { timeout_ms: 1500, first_answer_ms: 100 } },
+    })
+    const { adjudication, clock, storage } = installation.claimcheck
+    const claims = await Promise.all(
+      ['absent', 'hang'].map(async (see) => (await client.submit({ params: { see } })).body),
+    )
+    await setTimeout(A_WHILE_MS + 500)
+    const [shared, read] = await Promise.all(
+      claims.map(({ claim_id }) => storage.read.claims.byId(client.workspaceId, claim_id)),
+    )
+    let answer = (_hung: boolean) => {}
+    const outcome = new Promise<boolean>((resolve) => {
+      answer = resolve
+    })
+    const ended: unknown[] = []
+    const end = (record: unknown) => ended.push(record)
+    const checks = [
+      adjudication.advance(shared!, [], { kind: 'deciding', shared: outcome, end }),
+      adjudication.advance(read!, [], { kind: 'deciding', shared: undefined, end }),
+    ]
+    clocks.setMs = HOUR_MS
+    t.ok(clock.doubt())
+    clocks.setMs = 0
+    t.equal(clock.doubt(), undefined)
+    answer(true)
+    t.strictSame(await Promise.all(checks), [undefined, undefined])
+    t.strictSame(ended, [undefined, undefined])
+  },
+)
+
 t.test('a step of an hour for six seconds fixes no time', async (t) => {
   const { clocks, installation, client } = await start(t)
   const issued: number[] = []

@@ -80,16 +80,21 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
 
   /** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
+  async function timed(check: () => Promise<CheckRecord | undefined>): Promise<CheckRecord | undefined> {
+    const turn = clock.turn()
+    const record = await check()
+    return clock.turn() === turn ? record : undefined
+  }
+
   async function read(
     claim: ClaimRow,
     history: readonly CheckRecord[],
     entry: Entry,
   ): Promise<CheckRecord | undefined> {
-    const turn = clock.turn()
     let record: CheckRecord | undefined
     try {
-      record = await checkRunner.check(claim, history, entry.kind)
-      return clock.turn() === turn ? record : undefined
+      record = await timed(() => checkRunner.check(claim, history, entry.kind))
+      return record
     } finally {
       entry.end(record)
     }
@@ -150,7 +155,8 @@ export function createAdjudication(options: AdjudicationOptions): Adjudication {
   }
 
   async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-    const record = await (entry.shared ? share(claim, entry.shared, entry) : read(claim, history, entry))
+    const { shared } = entry
+    const record = await (shared ? timed(() => share(claim, shared, entry)) : read(claim, history, entry))
     const outcome = record && judge(claim, history, record)
     return outcome && store(outcome)
   }
