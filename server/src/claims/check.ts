@@ -59,6 +59,8 @@ interface CheckRunnerOptions {
 interface CheckedSource {
   readonly baseUrl: string
   readonly recorded: Source
+  /** It is listed now, whatever `recorded` says: its time counts beside our clock. */
+  readonly hasVoice: boolean
   /** It is the connection's own address. */
   readonly isOwn: boolean
 }
@@ -129,7 +131,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const readings = requests.readings()
       const { recorded } = source
       // The `Date` of a cached answer is as old as the answer.
-      if (recorded.listed && readings.ageMs === 0) clock.heard(origin, readings)
+      if (source.hasVoice && readings.ageMs === 0) clock.heard(origin, readings)
       const clockOffsetMs = clockOffset(readings)
       const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
       const { ageMs: ownAgeMs = 0, ...observed } = observation
@@ -162,7 +164,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
     // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
     const earlier = history.find(isRead)?.source
     const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
-    return { baseUrl, recorded, isOwn }
+    return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), isOwn }
   }
 
   /** Never before `sentAt`, also when the clock is set back during the check. */

@@ -521,8 +521,12 @@ t.test('the clock hears what listed places say of the time, and no others', asyn
   const clock = { heard: (...said: unknown[]) => heard.push(said) }
   await (await readAt(t, at(120_000), { clock, listed: [] })).run(claim, [])
   t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }]])
-  t.match(await (await readAt(t, at(120_000), { clock })).run(claim, []), { observation: ABSENT })
-  t.equal(heard.length, 1)
+  const { run } = await readAt(t, at(120_000), { clock })
+  const earlier = await run(claim, [])
+  t.match(earlier, { observation: ABSENT })
+  const listedThen = { ...earlier, source: { provider: 'test', listed: true, baseUrl: 'http://127.0.0.1' } }
+  t.match(await run(claim, [listedThen as CheckRecord]), { source: { listed: true } })
+  t.equal(heard.length, 1, 'nor one that is listed no more')
 })
 
 t.test('an address that is withheld is not recorded', async (t) => {
