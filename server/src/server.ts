@@ -26,12 +26,18 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** @throws SigningError when the log's private key is missing; the errors of `listen` */
+/**
+ * @throws SigningError when the log's private key is missing; ServiceError `unavailable` when there is no log yet and the time is in doubt; the
+ *   errors of `listen`
+ */
 export async function startServer(claimcheck: Claimcheck): Promise<RunningServer> {
-  const { config, signingKeys, logGuard, clockWatch, sequencer, connections, logger } = claimcheck
+  const { config, storage, signingKeys, logGuard, clockWatch, sequencer, connections, logger } = claimcheck
+  const hasLog = (await storage.read.log.state()) !== undefined
+  // What a log begins with stays.
+  await (hasLog ? clockWatch.compare() : clockWatch.requireTime())
   await signingKeys.ensureLog()
   await connections.fillSourceKeys()
-  await Promise.all([logGuard.examine(), clockWatch.compare()])
+  await logGuard.examine()
   const app = await createApp(claimcheck)
   // Fastify answers the open requests, and then stops the workers.
   await app.register(backgroundWork(claimcheck))

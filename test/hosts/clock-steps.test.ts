@@ -212,37 +212,55 @@ t.test('a host that starts with a clock behind the newest time in the log waits 
   t.match(await client.submit(), { body: { verdict: 'verified' } })
 })
 
-t.test('a host that starts with a wrong clock hears that from the destinations in its configuration', async (t) => {
+/** Destinations that tell the true time, and how to list them. */
+async function listed(t: Test, count: number) {
   const requests: (string | undefined)[] = []
-  async function place(): Promise<string> {
+  const hosts: string[] = []
+  for (let index = 0; index < count; index++) {
     const server = createServer((request, response) => {
       requests.push(request.method)
       response.end()
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     t.teardown(() => server.close())
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`
+    hosts.push(`127.0.0.1:${(server.address() as AddressInfo).port}`)
   }
+  const origins = hosts.map((host) => `http://${host}`)
+  const options = { file: { sources: { test: origins } }, env: { ALLOW_PRIVATE: hosts.join(',') } }
+  return { origins, requests, options }
+}
+
+t.test('a host that starts with a wrong clock hears that from the destinations in its configuration', async (t) => {
   // One alone proves nothing.
-  const hosts = [await place(), await place()]
-  const off = (ms: number) => () => Date.now() + ms
+  const { origins, requests, options } = await listed(t, 2)
+  const { clocks, installation } = await start(t, options)
   for (const [ms, status] of [
     [20 * MINUTE_MS, 503],
     [-20 * MINUTE_MS, 503],
     [0, 200],
   ] as const) {
-    const options = {
-      file: { sources: { test: hosts.map((host) => `http://${host}`) } },
-      env: { ALLOW_PRIVATE: hosts.join(',') },
-    }
-    const { installation } = await start(t, { ...options, now: off(ms), wall: off(ms) })
+    await installation.stop()
+    clocks.passedMs = ms
+    await installation.resume()
     const ready = await isReady(installation)
     t.equal(ready.status, status, `${ms} ms`)
-    if (status === 503)
-      t.match(ready.problem, new RegExp(`listed destinations \\(http://${hosts[0]}, http://${hosts[1]}\\) differ`))
+    if (ms > 0) t.match(ready.problem, `listed destinations (${origins.join(', ')}) differ`)
   }
-  t.ok(requests.length >= 6)
+  t.ok(requests.length >= 8)
   t.ok(requests.every((method) => method === 'HEAD'))
+})
+
+t.test('a log does not begin at a time that one destination in the configuration contradicts', async (t) => {
+  const { origins, options } = await listed(t, 1)
+  const database = await createDatabase('sqlite')
+  for (const ms of [20 * MINUTE_MS, -20 * MINUTE_MS]) {
+    const now = () => Date.now() + ms
+    const refusal = `the time is in doubt: the clock of this machine and the listed destinations (${origins}) differ`
+    await t.rejects(Installation.start({ database, ...options, now }), { code: 'unavailable', message: refusal })
+  }
+  const installation = await Installation.start({ database, ...options, now: Date.now })
+  t.teardown(() => installation.remove())
+  t.match(await isReady(installation), { status: 200 })
 })
 
 t.test('a database that steps 20 minutes ahead ends no waiting claim', LONG, async (t) => {

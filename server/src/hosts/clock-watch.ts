@@ -15,7 +15,7 @@ export interface ClockWatch extends Worker {
    * says nothing. @returns the doubt, if any
    */
   compare(): Promise<string | undefined>
-  /** For a command that signs: a wrong time would date the log. @throws ServiceError `unavailable` while the time is in doubt */
+  /** For what dates the log: a wrong time would stay. @throws ServiceError `unavailable` while the time is in doubt */
   requireTime(): Promise<void>
 }
 

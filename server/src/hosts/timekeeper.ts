@@ -119,7 +119,7 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     for (const [origin, { last }] of voices) if (last.at < before) voices.delete(origin)
   }
 
-  /** All destinations that were heard lately are off in the same direction, each for certain. One alone may have a wrong clock. */
+  /** All destinations that were heard lately are off in the same direction, each for certain. */
   function doDestinationsContradict(least: number): boolean {
     if (voices.size < least) return false
     let common = 0
@@ -190,7 +190,8 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
   function doubtNow(): string | undefined {
     const at = steady()
     forgetOld(at - REMEMBERED_MS)
-    isContradicted = doDestinationsContradict(2)
+    // One may have a wrong clock; but without a log nothing speaks for ours.
+    isContradicted = doDestinationsContradict(newestInLog === Number.NEGATIVE_INFINITY ? 1 : 2)
     if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
     if (step) {
       const seconds = Math.round(Math.abs(step.byMs) / 1000)

@@ -5,6 +5,7 @@ import t from 'tap'
 const SECOND_MS = 1000
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 /** True time in which a host keeps time by a clock that may be set, a monotonic clock that may stand still, and destinations. */
@@ -20,6 +21,7 @@ class World {
   constructor(setMs = 0) {
     this.setMs = setMs
     this.keeper = createTimekeeper({ steady: this.#steady, reference: 'the clock', first: this.#measure() })
+    this.keeper.logged(NOON - DAY_MS)
   }
 
   #measure() {
