@@ -51,7 +51,7 @@ interface CheckRunnerOptions {
   readonly allowances: Pick<Allowances, 'forCheck'>
   readonly now: () => Instant
   readonly sources: Sources
-  readonly clock: Pick<Clock, 'heard'>
+  readonly clock: Pick<Clock, 'heard' | 'turn'>
   readonly config: Pick<Config, 'checks'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
@@ -83,6 +83,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
   ): Promise<CheckRecord> {
     const { profile, limits, reach } = verifier
     const timer = new LazyAbortController()
+    const turn = clock.turn()
     const secrets = secretsOf(connection)
     // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
     if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
@@ -131,7 +132,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       const readings = requests.readings()
       const { recorded } = source
       // The `Date` of a cached answer is as old as the answer.
-      if (source.hasVoice && readings.ageMs === 0) clock.heard(origin, readings)
+      if (source.hasVoice && readings.ageMs === 0) clock.heard(origin, readings, turn)
       const clockOffsetMs = clockOffset(readings)
       const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
       const { ageMs: ownAgeMs = 0, ...observed } = observation

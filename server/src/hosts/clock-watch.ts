@@ -20,7 +20,7 @@ export interface ClockWatch extends Worker {
 }
 
 interface ClockWatchOptions {
-  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged' | 'isSuspected'>
+  readonly clock: Pick<Clock, 'now' | 'doubt' | 'heard' | 'logged' | 'turn' | 'isSuspected'>
   readonly storage: Pick<Storage, 'read'>
   readonly outbound: Pick<Outbound, 'request'>
   readonly config: Pick<Config, 'sources' | 'configuredSources'>
@@ -47,12 +47,13 @@ export function createClockWatch(
 
   async function ask(origin: string): Promise<void> {
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ANSWER_MS)])
+    const turn = clock.turn()
     const sentAt = clock.now()
     try {
       const { headers, body } = await outbound.request(origin, { method: 'HEAD', headers: {}, signal })
       const readings = readAnswer(headers, sentAt, clock.now())
       await body?.cancel()
-      if (readings.ageMs === 0) clock.heard(origin, readings)
+      if (readings.ageMs === 0) clock.heard(origin, readings, turn)
     } catch {
       // One that does not answer says nothing.
     }

@@ -12,8 +12,8 @@ export interface Timekeeper {
   measured(measurement: Measurement): void
   /** The system's clock was set, or the machine was suspended: the monotonic clock proves nothing until the next measurement. */
   mustMeasure(): void
-  /** A listed destination has answered, at the time that `now` shows. */
-  heard(origin: string, readings: Pick<Readings, 'ahead' | 'isUndated'>): void
+  /** A listed destination has answered. @param turn when it was asked: what was asked before a step is of two clocks, and dropped */
+  heard(origin: string, readings: Pick<Readings, 'ahead' | 'isUndated'>, turn: number): void
   /** The newest time in the log. */
   logged(at: Instant): void
   /** Why the time is in doubt, and what to do; undefined while it is certain. */
@@ -37,7 +37,7 @@ interface TimekeeperOptions {
   readonly first: Measurement
 }
 
-/** By how much a destination's clock is ahead of the monotonic clock. */
+/** By how much a destination's clock is ahead of the monotonic clock, which no step of another clock moves. */
 interface Reading {
   readonly least: number
   readonly most: number
@@ -45,8 +45,8 @@ interface Reading {
 }
 
 interface Voice {
-  /** The reading before it moved; where it has not moved, the last one. */
-  readonly usual: Reading
+  /** The last reading of those that agree, before it moved; undefined until two agree: one alone may be the odd one. */
+  readonly usual?: Reading | undefined
   readonly last: Reading
 }
 
@@ -106,7 +106,11 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     const { byMs, since } = step
     if (isConfirmed(measuredMs, since)) {
       follow(measuredMs)
-      for (const [origin, { last }] of voices) voices.set(origin, { usual: last, last })
+      // The monotonic clock may have stood still: what was said before cannot be compared with what follows.
+      for (const [origin, { last }] of voices) {
+        if (last.at > since) voices.set(origin, { last })
+        else voices.delete(origin)
+      }
     } else if (isConfirmed(offsetMs, since)) {
       refutedMs = byMs
       step = undefined
@@ -134,12 +138,10 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
   /** The monotonic clock stood still, or ran ahead: one destination alone may have answered from a cache, or had its own clock set. */
   function haveDestinationsJumped(since: number): boolean {
     const recent = [...voices.values()].filter(({ last }) => last.at >= since)
-    const jumped = recent.filter(({ usual, last }) => jumpOf(usual, last) !== 0)
+    const jumped = recent.filter((voice) => jumpOf(voice) !== 0)
     if (jumped.length < 2) return false
     const first = Math.min(...jumped.map(({ last }) => last.at))
-    const directions = new Set(
-      recent.filter(({ last }) => last.at >= first).map(({ usual, last }) => jumpOf(usual, last)),
-    )
+    const directions = new Set(recent.filter(({ last }) => last.at >= first).map(jumpOf))
     return directions.size === 1
   }
 
@@ -166,12 +168,10 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     mustMeasure() {
       mustMeasure = true
     },
-    heard(origin, { ahead, isUndated }) {
-      if (!ahead || isUndated) return
+    heard(origin, { ahead, isUndated }, turn) {
+      if (!ahead || isUndated || turn !== turns) return
       const last = { least: ahead.least + offsetMs, most: ahead.most + offsetMs, at: steady() }
-      const usual = voices.get(origin)?.usual
-      const hasMoved = usual && last.at - usual.at <= REMEMBERED_MS && jumpOf(usual, last) !== 0
-      voices.set(origin, { usual: hasMoved ? usual : last, last })
+      voices.set(origin, { usual: usualOf(voices.get(origin), last), last })
       settleStep()
     },
     logged(at) {
@@ -217,7 +217,14 @@ function directionOf({ least, most }: Reading, offsetMs: number): 1 | 0 | -1 {
   return most - offsetMs < -LARGEST_DIFFERENCE_MS ? -1 : 0
 }
 
-function jumpOf(usual: Reading, last: Reading): 1 | 0 | -1 {
+function usualOf(before: Voice | undefined, last: Reading): Reading | undefined {
+  const kept = before?.usual && last.at - before.usual.at <= REMEMBERED_MS ? before.usual : undefined
+  const agrees = before !== undefined && jumpOf({ usual: kept ?? before.last, last }) === 0
+  return agrees ? last : kept
+}
+
+function jumpOf({ usual, last }: Voice): 1 | 0 | -1 {
+  if (!usual) return 0
   if (last.least - usual.most > STEP_MS) return 1
   return last.most - usual.least < -STEP_MS ? -1 : 0
 }

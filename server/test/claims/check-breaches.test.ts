@@ -68,7 +68,7 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: {} } }),
-    clock: { heard() {} },
+    clock: { heard() {}, turn: () => 0 },
     logger,
     config: { checks: { timeoutMs: 5000, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 } },
   })

@@ -70,7 +70,7 @@ function runner(
     openById?: (id: string) => Promise<OpenConnection | undefined>
     /** The operator's public places of the provider. */
     listed?: string[]
-    clock?: Pick<Clock, 'heard'>
+    clock?: Pick<Clock, 'heard' | 'turn'>
     /** The check of version 2 of the profile, where that is loaded. */
     versionTwo?: Check
     now?: () => number
@@ -110,7 +110,7 @@ function runner(
     allowances: createAllowances({ now }),
     now,
     sources: createSources({ config: { sources: { test: over.listed ?? [] } } }),
-    clock: over.clock ?? { heard() {} },
+    clock: over.clock ?? { heard() {}, turn: () => 0 },
     logger,
     config: {
       checks: { timeoutMs: over.timeoutMs ?? TIMEOUT_MS, firstAnswerMs: 1, concurrency: 1, closingMs: 1, graceMs: 1 },
@@ -518,9 +518,9 @@ t.test('a check that joins a read is made when that read is sent, and not before
 
 t.test('the clock hears what listed places say of the time, and no others', async (t) => {
   const heard: unknown[][] = []
-  const clock = { heard: (...said: unknown[]) => heard.push(said) }
+  const clock = { heard: (...said: unknown[]) => heard.push(said), turn: () => 7 }
   await (await readAt(t, at(120_000), { clock, listed: [] })).run(claim, [])
-  t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }]])
+  t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }, 7]])
   const { run } = await readAt(t, at(120_000), { clock })
   const earlier = await run(claim, [])
   t.match(earlier, { observation: ABSENT })

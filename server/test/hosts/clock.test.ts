@@ -199,7 +199,8 @@ t.test(
     await world.measured()
     t.match(clock.doubt(), /^the database's clock is 3600 s ahead/, 'the monotonic clock stood still')
     world.time += 1
-    clock.heard('https://a.example', { ahead: { least: HOUR_MS - 500, most: HOUR_MS + 500 }, isUndated: false })
+    const ahead = { least: HOUR_MS - 500, most: HOUR_MS + 500 }
+    clock.heard('https://a.example', { ahead, isUndated: false }, clock.turn())
     t.equal(clock.doubt(), undefined)
     t.ok(Math.abs(clock.now() - world.time) <= 2)
   },

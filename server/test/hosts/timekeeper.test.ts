@@ -57,7 +57,14 @@ class World {
     this.time += 100
     const from = Math.floor((this.time + offMs) / SECOND_MS) * SECOND_MS
     const now = this.keeper.now()
-    this.keeper.heard(origin, { ahead: { least: from - now - 100, most: from + 999 - now }, isUndated })
+    const ahead = { least: from - now - 100, most: from + 999 - now }
+    this.keeper.heard(origin, { ahead, isUndated }, this.keeper.turn())
+  }
+
+  /** A destination's two first answers, which agree. */
+  hearTwice(origin: string, offMs = 0): void {
+    this.hear(origin, offMs)
+    this.hear(origin, offMs)
   }
 }
 
@@ -193,7 +200,7 @@ t.test(
     for (const [least, most, isDoubted] of rows) {
       const world = new World()
       for (const origin of ['https://a.example', 'https://b.example'])
-        world.keeper.heard(origin, { ahead: { least, most }, isUndated: false })
+        world.keeper.heard(origin, { ahead: { least, most }, isUndated: false }, 0)
       t.equal(world.isDoubted, isDoubted, `${least} to ${most}`)
     }
     const world = new World()
@@ -225,18 +232,69 @@ t.test('what a destination said more than ten minutes ago counts no more', async
   t.ok(world.isDoubted, 'the other one has no voice any more')
 })
 
+t.test('a first answer that is the odd one is no jump of those that follow', async (t) => {
+  const world = new World()
+  for (const origin of ['a', 'b']) world.hear(origin, -MINUTE_MS)
+  world.hear('c')
+  for (let times = 0; times < 3; times++) {
+    for (const origin of ['a', 'b']) world.hear(origin)
+    t.notOk(world.isDoubted, `${times}`)
+    world.pass(MINUTE_MS)
+  }
+  for (const origin of ['a', 'b']) world.hear(origin, -MINUTE_MS)
+  t.ok(world.isDoubted, 'what was said several times is usual')
+})
+
+t.test('a step of the clock that is followed moves no voice', async (t) => {
+  const offMs = 20 * SECOND_MS
+  const world = new World(offMs)
+  for (const origin of ['a', 'b', 'c', 'd']) world.hearTwice(origin)
+  world.set(0)
+  const turn = world.keeper.turn()
+  world.hear('a')
+  t.notOk(world.isDoubted, 'the clock is right now')
+  t.equal(world.offMs, 0)
+  world.pass(SECOND_MS)
+  const asked = { ahead: { least: -offMs - 500, most: -offMs + 500 }, isUndated: false }
+  for (const origin of ['b', 'c', 'd']) world.keeper.heard(origin, asked, turn)
+  t.notOk(world.isDoubted, 'what was asked before the step is dropped')
+  for (const origin of ['b', 'c', 'd']) world.hear(origin)
+  t.notOk(world.isDoubted)
+})
+
+t.test('what a machine that stood still heard before is not compared with what follows', async (t) => {
+  const world = new World()
+  for (const origin of ['a', 'b', 'c']) world.hearTwice(origin)
+  world.time += HOUR_MS
+  world.stoodMs = HOUR_MS
+  world.pass(SECOND_MS)
+  t.ok(world.isDoubted)
+  world.hear('a')
+  t.notOk(world.isDoubted)
+  for (const origin of ['b', 'c']) world.hear(origin)
+  t.notOk(world.isDoubted)
+})
+
+t.test('where there is no log, one destination that contradicts the clock is enough', async (t) => {
+  const keeper = createTimekeeper({ steady: () => 0, reference: 'the clock', first: { offsetMs: NOON, errorMs: 1 } })
+  keeper.heard('https://a.example', { ahead: { least: HOUR_MS, most: HOUR_MS + 999 }, isUndated: false }, 0)
+  t.match(keeper.doubt(), 'https://a.example')
+  keeper.logged(NOON)
+  t.equal(keeper.doubt(), undefined)
+})
+
 t.test('an answer without a time is no voice', async (t) => {
   const world = new World()
   world.hear('https://a.example', HOUR_MS, true)
-  world.keeper.heard('https://a.example', { ahead: undefined, isUndated: true })
+  world.keeper.heard('https://a.example', { ahead: undefined, isUndated: true }, 0)
   t.notOk(world.isDoubted)
 })
 
 t.test('when two listed destinations jump alike, the monotonic clock stood still, or ran ahead', async (t) => {
   for (const jumpMs of [10_000, -10_000]) {
     const world = new World()
-    world.hear('https://a.example')
-    world.hear('https://b.example', 5000)
+    world.hearTwice('https://a.example')
+    world.hearTwice('https://b.example', 5000)
     world.pass(MINUTE_MS)
     world.hear('https://a.example', jumpMs)
     t.notOk(world.isDoubted, 'one alone proves nothing')
@@ -249,7 +307,7 @@ t.test('when two listed destinations jump alike, the monotonic clock stood still
 
 t.test('destinations that jump apart, or beside one that does not, raise no doubt', async (t) => {
   const world = new World()
-  for (const origin of ['a', 'b', 'c']) world.hear(origin)
+  for (const origin of ['a', 'b', 'c']) world.hearTwice(origin)
   world.pass(MINUTE_MS)
   world.hear('a', 10_000)
   world.hear('b', -10_000)
@@ -262,7 +320,7 @@ t.test('destinations that jump apart, or beside one that does not, raise no doub
 
 t.test('a jump that the clock of this host does not follow within ten minutes was the destinations own', async (t) => {
   const world = new World()
-  for (const origin of ['a', 'b']) world.hear(origin)
+  for (const origin of ['a', 'b']) world.hearTwice(origin)
   for (let times = 0; times < 11; times++) {
     world.pass(MINUTE_MS)
     for (const origin of ['a', 'b']) world.hear(origin, 10_000)
@@ -274,7 +332,7 @@ t.test(
   'a machine that stood still recovers by itself when its clock is set and destinations confirm that',
   async (t) => {
     const world = new World()
-    for (const origin of ['a', 'b']) world.hear(origin)
+    for (const origin of ['a', 'b']) world.hearTwice(origin)
     world.stoodMs += 10_000
     world.setMs -= 10_000
     world.pass(SECOND_MS)

@@ -65,7 +65,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
       allowances: createAllowances({ now }),
       connections: { openById: async () => connection },
       activity: { connectionRead() {} },
-      clock: { heard() {} },
+      clock: { heard() {}, turn: () => 0 },
       now,
       config,
       logger: logger as never,
