@@ -98,6 +98,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
       reach,
       secrets,
       limits,
+      workspaceId: claim.workspaceId,
       spending: allowances.forCheck(claim, {
         isDeciding: kind === 'deciding',
         isAgain: history.length > 0,

@@ -31,6 +31,7 @@ import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'
 import type { Spending } from './allowances.ts'
 import { type Grant, grantOf, type Reach } from './declared.ts'
+import type { DigestLimit } from './digest-limit.ts'
 import { refusal, toDestinationError } from './failures.ts'
 import type { AdmittedUrl, Gate } from './gate.ts'
 import { type OpenSocketOptions, openSocket } from './sockets.ts'
@@ -50,6 +51,8 @@ export interface CheckGuard {
   /** Of the connection, by handle. */
   readonly secrets: SecretValues
   readonly limits?: CheckLimits
+  /** Of the claim; left out where a connection is tried. */
+  readonly workspaceId?: string
   /** What its requests count against; nothing, when left out. */
   readonly spending?: Spending
 }
@@ -75,6 +78,7 @@ export interface Sender {
   readonly gate: Gate
   send(admitted: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response>
   readonly ca: OpenSocketOptions['ca']
+  readonly limitDigests: DigestLimit
 }
 
 export interface SendInit {
@@ -89,7 +93,7 @@ const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_SOCKETS = 4
 
-export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sender): CheckRequests {
+export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDigests }: Sender): CheckRequests {
   const { timer, now, secrets, limits = {}, reach, spending } = guard
   const { requests: mostRequests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = limits
   const origin = requireOrigin(guard.origin)
@@ -174,8 +178,11 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca }: Sende
   }
 
   async function digest(text: string, { algorithms, headers, ...init }: DigestInit): Promise<DigestAnswer> {
-    const response = await fetch(text, { ...init, headers: digestHeaders(headers, algorithms) }, MAX_DIGEST_BYTES)
-    return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
+    const asked = { ...init, headers: digestHeaders(headers, algorithms) }
+    return limitDigests(guard.workspaceId ?? '', async () => {
+      const response = await fetch(text, asked, MAX_DIGEST_BYTES)
+      return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: bodyBytes })
+    })
   }
 
   async function connect(text: string) {

@@ -9,6 +9,7 @@ import { VERSION } from '../base/version.ts'
 import type { Config } from '../config/config.ts'
 import { limitBody } from './body.ts'
 import { type CheckGuard, type CheckRequests, createCheckRequests, type SendInit } from './check-requests.ts'
+import { createDigestLimit } from './digest-limit.ts'
 import { refusal, toDestinationError } from './failures.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
 import type { Lookup } from './lookup.ts'
@@ -58,6 +59,7 @@ export function createOutbound(
   { resolver, ca }: OutboundOptions = {},
 ): Outbound {
   const gate = createGate(allowPrivate, resolver)
+  const limitDigests = createDigestLimit()
   // Connections to what the operator allows serve no other requests.
   const publicOnly = createAgent({ mayBePrivate: false })
   const allowed = createAgent({ mayBePrivate: true })
@@ -97,7 +99,7 @@ export function createOutbound(
     async request(text, { signal = AbortSignal.timeout(READ_TIMEOUT_MS), headers, ...init }) {
       return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, CEILING.bodyBytes)
     },
-    forCheck: (guard) => createCheckRequests(guard, { gate, send, ca }),
+    forCheck: (guard) => createCheckRequests(guard, { gate, send, ca, limitDigests }),
     async addressesOf(origin) {
       const socket = socketAddress(origin)
       const { hostname } = socket ?? new URL(origin)

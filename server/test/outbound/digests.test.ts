@@ -1,6 +1,7 @@
 /** Digests of what an answer holds: computed as it arrives, far beyond the usual size, and nothing of it is kept. Threat D3 of `security.md`. */
 import { createHash } from 'node:crypto'
 import type { RequestListener, ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { bearer } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
@@ -97,10 +98,48 @@ t.test('a digest is held to the guards of every request', async (t) => {
   )
   t.equal(await code(requests.digest('http://127.0.0.1:1/', { algorithms: sha256 })), 'unavailable')
   t.equal(await code(requests.digest(`${origin}/away`, { algorithms: sha256 })), 'unexpected_response')
-  setTimeout(() => timer.abort(), 50)
+  void setTimeout(50).then(() => timer.abort())
   t.equal(await code(requests.digest(`${origin}/slow`, { algorithms: sha256 })), 'timeout')
   t.equal(await code(requests.digest(`${origin}/slow`, { algorithms: sha256 })), 'unavailable', 'it may send two')
   t.equal(requests.breach(), undefined)
   t.equal(await code(requests.digest(origin, { algorithms: ['md5' as 'sha256'] })), 'breach')
   t.match(requests.breach()?.message, /sha256 or sha512 only/)
+})
+
+t.test('a workspace computes two digests at a time, and a host eight', async (t) => {
+  const open = new Map<string, ServerResponse>()
+  const host = await serve(t, ({ url }, response) => {
+    response.write('it begins')
+    open.set(url!, response)
+  })
+  const outbound = outboundTo(t, [host])
+  const begin = (workspaceId: string, number: number, timer = new AbortController()) => {
+    const { digest } = outbound.forCheck(guardOf(`http://${host}`, { timer, workspaceId }))
+    return code(digest(`http://${host}/${workspaceId}/${number}`, { algorithms: sha256 }))
+  }
+  const underWay = async (count: number) => {
+    for (const end = Date.now() + 5000; open.size < count && Date.now() < end; ) await setTimeout(5)
+    await setTimeout(50)
+    return [...open.keys()].sort()
+  }
+  const alone = [1, 2, 3].map((number) => begin('a', number))
+  const timer = new AbortController()
+  const hurried = begin('a', 4, timer)
+  t.strictSame(await underWay(2), ['/a/1', '/a/2'])
+  const others = ['b', 'c', 'd', 'e'].flatMap((workspaceId) => [1, 2, 3].map((number) => begin(workspaceId, number)))
+  t.strictSame(
+    await underWay(8),
+    ['a', 'b', 'c', 'd'].flatMap((id) => [`/${id}/1`, `/${id}/2`]),
+  )
+  timer.abort()
+  open.get('/a/1')!.end()
+  t.equal(await alone[0], 'no error')
+  t.ok((await underWay(9)).includes('/e/1'), 'a workspace that has none goes before one that has two')
+  const ending = setInterval(() => {
+    for (const response of open.values()) response.end()
+  }, 5)
+  t.strictSame(new Set(await Promise.all([...alone, ...others])), new Set(['no error']))
+  clearInterval(ending)
+  t.equal(await hurried, 'timeout', 'one that waits waits within its own time')
+  t.notOk(open.has('/a/4'))
 })
