@@ -83,14 +83,15 @@ export function namesOfLane(lane: string) {
 }
 
 /**
- * Which of the claims that are due: those that a check decides, the earliest moment first; those that no check
- * has read yet, which says the more the sooner it comes after the submission; or those that a check only looks at again, the longest due first.
+ * Which of the claims that are due: those that a check decides, the earliest moment first; those that no check has read yet, the newest
+ * first, because only a look soon after the submission can blame: in a flood, the oldest first would all be too late; or those that a check
+ * only looks at again, the longest due first.
  */
 export type DueKind = 'deciding' | 'first' | 'looking'
 
 const DUE: Readonly<Record<DueKind, string>> = {
   deciding: 'moment_at <= ? ORDER BY moment_at, due_at',
-  first: '(moment_at > ? OR moment_at IS NULL) AND attempts = 0 ORDER BY due_at',
+  first: '(moment_at > ? OR moment_at IS NULL) AND attempts = 0 ORDER BY due_at DESC',
   looking: '(moment_at > ? OR moment_at IS NULL) AND attempts > 0 ORDER BY due_at',
 }
 

@@ -61,13 +61,13 @@ function admissionOf(most = Number.POSITIVE_INFINITY) {
 
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}`, async (t) => {
-    t.test('the longest due are handed out first, and each once until its lease ends', async (t) => {
+    t.test('each due claim is handed out once until its lease ends, the newest of unread ones first', async (t) => {
       const storage = await queued(t, dialect, [3, 1, 2, 100])
       const due = createDueClaims({ storage, admission: admissionOf() })
       const taken = async (afterMs: number, most?: number) =>
         (await takeAll(due, request(afterMs, most))).map(({ claim }) => claim.claimId).sort()
-      t.strictSame(await taken(10, 2), ['clm_1', 'clm_2'])
-      t.strictSame((await Promise.all([taken(10), taken(10)])).flat(), ['clm_0'])
+      t.strictSame(await taken(10, 2), ['clm_0', 'clm_2'])
+      t.strictSame((await Promise.all([taken(10), taken(10)])).flat(), ['clm_1'])
       t.strictSame(await taken(10 + LEASE_MS - 1), [])
       t.strictSame(await taken(10 + LEASE_MS), ['clm_0', 'clm_1', 'clm_2'])
     })

@@ -458,7 +458,7 @@ export function testStorage(
     await t.rejects(inserted, /FOREIGN KEY/i)
   })
 
-  t.test('due claims are handed out to one worker each, the longest due first', async (t) => {
+  t.test('due claims are handed out to one worker each', async (t) => {
     const url = await fresh(t)
     const due = [3, 1, 2, 100].map((ms, number) => claimNumber(number, { dueAt: NOON + ms }))
     const storage = await begin(t, url, [...due, claimNumber(5, { state: 'decided', dueAt: null })])
@@ -467,8 +467,8 @@ export function testStorage(
       const ids = (await host.read.claims.due('first', now, limit, [])).map(({ claimId }) => claimId)
       return (await host.write((tx) => tx.claims.lease(ids, now, now + 40))).map(({ claimId }) => claimId)
     }
-    t.strictSame((await lease(storage, 2)).sort(), ['clm_1', 'clm_2'])
-    t.strictSame((await Promise.all([lease(storage, 5), lease(other, 5)])).flat(), ['clm_0'])
+    t.strictSame((await lease(storage, 2)).sort(), ['clm_0', 'clm_2'])
+    t.strictSame((await Promise.all([lease(storage, 5), lease(other, 5)])).flat(), ['clm_1'])
     t.equal((await lease(storage, 5, NOON + 50)).length, 3, 'and again when the lease is over')
   })
 
@@ -489,8 +489,18 @@ export function testStorage(
     const all = await read.claims.due('first', NOON + 10, 2, [])
     t.strictSame(
       all.map(({ lane }) => lane),
-      lanes.slice(0, 2),
+      lanes.slice(1).reverse(),
     )
+  })
+
+  t.test('of claims that no check has read the newest comes first; of the others the longest due', async (t) => {
+    const due = [0, 1].flatMap((attempts) =>
+      [3, 1, 2].map((ms) => claimNumber(10 * attempts + ms, { dueAt: NOON + ms, attempts })),
+    )
+    const { read } = await begin(t, await fresh(t), due)
+    const ids = async (kind: DueKind) => (await read.claims.due(kind, NOON + 8, 10, [])).map(({ claimId }) => claimId)
+    t.strictSame(await ids('first'), ['clm_3', 'clm_2', 'clm_1'])
+    t.strictSame(await ids('looking'), ['clm_11', 'clm_12', 'clm_13'])
   })
 
   t.test('of due claims, those whose checks decide are apart, and come in the order of their moments', async (t) => {
