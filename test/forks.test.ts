@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
-import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'

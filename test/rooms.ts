@@ -21,13 +21,15 @@ export const ROOMS = [
   'upkeep',
   'oauth',
   'http',
+  'host',
   'mcp',
   'web',
   'site',
   'console',
-  'container.ts',
-  'server.ts',
-  'sequencer-thread.ts',
+  'cli/confirm.ts',
+  'features',
+  'features.ts',
+  'claimcheck.ts',
   'cli',
 ]
 

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { DOMAINS, signedMessage, verifyEd25519 } from '@claimcheck/core'
-import { openClaimcheck } from '@claimcheck/server/container'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
+import { startServer } from '@claimcheck/server/host/start'
 import { createTokenClient, environmentOfModule } from '@claimcheck/server/log/signing/pkcs11/client'
-import { startServer } from '@claimcheck/server/server'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from './support/command.ts'
@@ -242,8 +242,7 @@ t.test(
 
     const moved = await openClaimcheck(
       { ...installation.config, signer: { ...made.signer.pkcs11, label: 'claimcheck', pin: made.pin } },
-      // Its sequencer in a thread, as on a machine with many processors.
-      { plugins: true, sequencerThread: new URL('../../server/dist/sequencer-thread.js', import.meta.url) },
+      { plugins: true },
     )
     t.teardown(() => moved.close())
     const server = await startServer(moved)

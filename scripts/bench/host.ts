@@ -1,7 +1,6 @@
 /** One host of an installation, as `claimcheck serve` runs it. */
-import { openClaimcheck } from '@claimcheck/server/container'
-import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
-import { startServer } from '@claimcheck/server/server'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
+import { startServer } from '@claimcheck/server/host/start'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { configOf, type Place } from './place.ts'
 import { given, serve } from './process.ts'
@@ -10,7 +9,6 @@ const { sqliteDriver, ...place } = given<Place & { readonly sqliteDriver?: Sqlit
 const claimcheck = await openClaimcheck(configOf(place), {
   plugins: true,
   drivers: sqliteDriver && [sqliteDriver],
-  sequencerThread: SEQUENCER_THREAD,
 })
 const server = await startServer(claimcheck)
 serve(server.url, async () => {

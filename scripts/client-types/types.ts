@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/config/config'
-import { openClaimcheck } from '@claimcheck/server/container'
-import { startServer } from '@claimcheck/server/server'
+import { startServer } from '@claimcheck/server/host/start'
 
 export const CLIENT_TYPES = 'core/client/src/openapi.ts'
 

@@ -1,4 +1,5 @@
-import { createMetrics } from '@claimcheck/server/upkeep/metrics'
+import { anchorMetrics } from '@claimcheck/server/features/anchoring/metrics'
+import { createMetrics } from '@claimcheck/server/host/metrics'
 import t, { type Test } from 'tap'
 import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'
 
@@ -44,26 +45,12 @@ t.test('an anchor is published when its block is final, and no moment before', a
   t.ok(world.chain.isFinal(anchor!.uid))
 })
 
-const NO_CHECKS = {
-  clock: { doubt: () => undefined },
-  admission: {
-    state: () => ({ running: { kept: 0, first: 0, common: 0 }, refused: { deciding: 0, first: 0, looking: 0 } }),
-  },
-  dueClaims: { waiting: async () => ({ deciding: 0, first: 0, looking: 0 }) },
-  registry: { plugins: [] },
-  lateness: { state: () => ({ latestMs: 0, largestMs: 0 }) },
-  now: Date.now,
-}
+const metricsOf = (services: Parameters<typeof anchorMetrics>[0]) =>
+  createMetrics([{ name: 'anchoring', metrics: anchorMetrics }], services)
 
 t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
   const world = await start(t)
-  const { text } = createMetrics({
-    vault: { problem: async () => undefined },
-    anchoring: world.one.anchoring,
-    storage: world.storage,
-    logGuard: { problem: () => undefined },
-    ...NO_CHECKS,
-  })
+  const { text } = metricsOf({ anchoring: world.one.anchoring, storage: world.storage })
   t.match(await text(), 'claimcheck_log_tree_size 3\n')
   world.chain.fail('sign', 'fee_ceiling')
   t.equal(await world.one.step(), 'blocked')
@@ -82,13 +69,7 @@ t.test('monitoring is told how far the log is anchored, and what the anchor unde
 t.test('monitoring is told what keeps a host from its chain while nothing is to be anchored', async (t) => {
   const world = await createWorld(t, 'sqlite')
   const { anchoring, logged } = await world.host()
-  const { text } = createMetrics({
-    vault: { problem: async () => undefined },
-    anchoring,
-    storage: world.storage,
-    logGuard: { problem: () => undefined },
-    ...NO_CHECKS,
-  })
+  const { text } = metricsOf({ anchoring, storage: world.storage })
   const { signal } = new AbortController()
   world.chain.fail('account', 'wrong_chain')
   await anchoring.examine(signal)

@@ -1,8 +1,9 @@
 /** A host in its own process, which sends itself a signal just before one of its database statements when it is told to. */
+
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/config/config'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
-import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
-import { startServer } from '@claimcheck/server/server'
+import { startServer } from '@claimcheck/server/host/start'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { watchStalls } from '../support/stalls.ts'
 import type { Strike } from './host-process.ts'
@@ -26,11 +27,9 @@ process.on('message', (order: Strike | 'stalls') => {
 process.on('disconnect', () => process.exit())
 
 const config = loadConfig(process.env, process.cwd())
-// As on a machine with processors to spare, and as on one without.
-const sequencerThread = sqliteFile(config.databaseUrl) ? undefined : new URL('./sequencer-thread.js', import.meta.url)
 const driver = process.env.TEST_SQLITE_DRIVER as SqliteDriverName | undefined
 const drivers = driver && [driver]
-const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, drivers, sequencerThread })
+const claimcheck = await openClaimcheck(config, { plugins: true, beforeStatement, drivers })
 const server = await startServer(process.env.WORKERS === 'none' ? withoutWorkers(claimcheck) : claimcheck)
 process.send!({ url: server.url })
 

@@ -1,6 +1,6 @@
 /** A connection that is kept although nothing may answer at its destination, as `connection add --untested` makes it. */
 import type { JsonObject } from '@claimcheck/core'
-import type { Claimcheck } from '@claimcheck/server/container'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { ConnectionSummary } from '@claimcheck/server/workspaces/connections'
 
 export async function connect(

@@ -1,8 +1,8 @@
 /** One running server of an installation, spoken to over HTTP: the program that people start, or its parts in this process. */
+
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import type { Config } from '@claimcheck/server/config/config'
-import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
-import { SEQUENCER_THREAD } from '@claimcheck/server/log/thread/sequencer-thread'
-import { startServer } from '@claimcheck/server/server'
+import { startServer } from '@claimcheck/server/host/start'
 import type { Env } from './command.ts'
 import { startInWarmProcess, startProgram } from './program.ts'
 
@@ -81,14 +81,13 @@ export class Host {
 async function serveHere(config: Config, { now, wall }: InProcess): Promise<Running> {
   const claimcheck = await openClaimcheck(config, {
     plugins: true,
-    // As it is served; but that a clock of the test's own is in this thread alone.
-    ...(now ? { now } : { sequencerThread: SEQUENCER_THREAD }),
+    ...(now ? { now } : {}),
     ...(wall ? { wall } : {}),
   })
   const server = await startServer(claimcheck)
   return {
     url: server.url,
-    metricsUrl: server.metricsUrl,
+    metricsUrl: server.listeners[0]?.url,
     claimcheck,
     stop: async () => {
       await server.stop()

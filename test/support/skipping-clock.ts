@@ -3,7 +3,7 @@
  * soon as no check is due or under way, and no test is at work, it jumps to the next moment that anything waits for.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { Claimcheck } from '@claimcheck/server/container'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { watchStalls } from './stalls.ts'
 
 interface Sleeper {

@@ -1,5 +1,5 @@
 /** What the size of a log costs: the time of appending and proving, and the memory of a host. */
-import type { Claimcheck } from '@claimcheck/server/container'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { decidedClaims } from '../claims.ts'
 import type { Figure } from '../figure.ts'
 import { load } from '../load.ts'

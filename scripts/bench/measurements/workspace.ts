@@ -1,6 +1,7 @@
 /** What people look at in a workspace: how much longer it takes with a million claims than with ten thousand. */
+
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createClaimCounts } from '@claimcheck/server/claims/claim-counts'
-import type { Claimcheck } from '@claimcheck/server/container'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { seedReceipts } from '../seed/receipts.ts'

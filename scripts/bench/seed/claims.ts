@@ -1,7 +1,7 @@
 /** Claims as rows, made without asking anybody. */
 import { claimDigest, type Instant } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
-import type { Claimcheck } from '@claimcheck/server/container'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 
 const MINUTE_MS = 60_000

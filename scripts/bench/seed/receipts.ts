@@ -2,7 +2,7 @@
 import { aroundBody, canonicalize, DOMAINS, type Instant, receiptBody, type Signer } from '@claimcheck/core'
 import { newId } from '@claimcheck/server/base/ids'
 import { sha256Text } from '@claimcheck/server/base/sha256'
-import type { Claimcheck } from '@claimcheck/server/container'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { Draft } from '@claimcheck/server/log/log-writer'
 import { receiptContent } from '@claimcheck/server/log/receipt-content'
 import { SHA256_TREE } from '@claimcheck/server/log/stored-log'

@@ -1,14 +1,11 @@
 /** Opens the installation of this environment for a command, and closes it. */
 import { loadConfig } from '../config/config.ts'
-import type { Claimcheck } from '../container.ts'
+import type { WithServices } from '../host/feature.ts'
 
-/** Runs `work` on the installation of this environment. A server may run on it at the same time. */
-export async function withClaimcheck<T>(
-  work: (claimcheck: Claimcheck) => Promise<T>,
-  { plugins = false }: { readonly plugins?: boolean } = {},
-): Promise<T> {
+// biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
+export const withServices: WithServices<any> = async (work, { plugins = false } = {}) => {
   // Imported here, so that help and `verify` start fast.
-  const { openClaimcheck } = await import('../container.ts')
+  const { openClaimcheck } = await import('../claimcheck.ts')
   const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins, patient: true })
   try {
     return await work(claimcheck)

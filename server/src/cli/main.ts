@@ -9,24 +9,11 @@ import { addTryCommand } from '@claimcheck/cli/commands/try'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
 import { createProgram, runProgram } from '@claimcheck/cli/program'
 import { VERSION } from '../base/version.ts'
-import { addActionCommand } from './commands/action.ts'
-import { addAnchorCommands } from './commands/anchor.ts'
-import { addAuditTrailCommand } from './commands/audit-trail.ts'
-import { addConnectionCommands } from './commands/connection.ts'
-import { addCopyCommand } from './commands/copy.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addKeyCommands } from './commands/key.ts'
-import { addLogCommands } from './commands/log.ts'
-import { addMachineCommands } from './commands/machine.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
-import { addPluginsCommand } from './commands/plugins.ts'
-import { addReceiptCommands } from './commands/receipt.ts'
-import { addSecretKeyCommands } from './commands/secret-key.ts'
+import { FEATURES } from '../features.ts'
+import type { Feature } from '../host/feature.ts'
 import { addServeCommand } from './commands/serve.ts'
-import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { AS_THE_SERVICE } from './commands/try.ts'
-import { addUserCommands } from './commands/user.ts'
-import { addWorkspaceCommands } from './commands/workspace.ts'
+import { withServices } from './installation.ts'
 
 const FOR_PEOPLE: ReadonlySet<string> = new Set([
   'ConfigError',
@@ -49,26 +36,11 @@ export async function run(args: readonly string[]): Promise<void> {
   addClaimsCommands(program)
   addLoginCommands(program)
   addServeCommand(program)
-  addMigrateCommand(program)
-  addWorkspaceCommands(program)
-  addUserCommands(program)
-  addKeyCommands(program)
-  addMachineCommands(program)
-  addConnectionCommands(program)
-  addPluginsCommand(program)
-  addActionCommand(program)
-  addSigningKeyCommands(program)
-  addSecretKeyCommands(program)
-  addLogCommands(program)
-  addReceiptCommands(program)
-  addAnchorCommands(program)
-  addAuditTrailCommand(program)
+  for (const { commands } of FEATURES as readonly Feature[]) commands?.(program, withServices)
   addVerifyCommand(program)
   addMcpCommand(program)
-  addDoctorCommand(program)
   addTryCommand(program, AS_THE_SERVICE)
   addPluginCommands(program)
-  addCopyCommand(program)
 
   await runProgram(program, args, FOR_PEOPLE)
 }

@@ -77,6 +77,8 @@ export interface Config {
   /** The folder from which plugins are resolved. */
   readonly pluginDir: string
   readonly plugins: readonly PluginEntry[]
+  /** Without their routes and workers. */
+  readonly disabledFeatures: readonly string[]
   readonly rateLimits: RateLimits
   readonly connections: ConnectionSettings
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
@@ -180,6 +182,7 @@ const ConfigFile = Type.Object(
         ),
       ),
     ),
+    disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
     rate_limits: Type.Optional(
       Type.Object(
         {
@@ -283,6 +286,7 @@ export function loadConfig(env: Env, cwd: string): Config {
       ...(isolation === undefined ? {} : { isolation }),
       ...(memoryMib === undefined ? {} : { memoryMib }),
     })),
+    disabledFeatures: file.disabled_features ?? [],
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
     connections: {
       most: file.connections?.most ?? DEFAULT_CONNECTIONS.most,

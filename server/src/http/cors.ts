@@ -10,7 +10,7 @@ import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { LIMIT_HEADERS } from './rate-limit.ts'
 
-type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
+export type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
 
 const EXPOSED_HEADERS = [
   // Clients in browsers find the way to a token by it.

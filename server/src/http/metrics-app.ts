@@ -1,6 +1,6 @@
 /** The metrics at an address of their own, which no proxy needs to lead to. */
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import type { Metrics } from '../upkeep/metrics.ts'
+import type { Metrics } from '../host/metrics.ts'
 import { ARRIVAL_TIMES } from './connections.ts'
 import { answerClientError, answerErrors, answerUnroutable } from './errors.ts'
 import { endConnectionsOnClose, headersOfAll, setHeaders } from './hooks.ts'

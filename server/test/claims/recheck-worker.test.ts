@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { createRecheckWorker } from '@claimcheck/server/claims/recheck-worker'
 import { loadConfig } from '@claimcheck/server/config/config'
-import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 

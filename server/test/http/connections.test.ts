@@ -72,12 +72,17 @@ t.test('so does one that was answered before its body arrived', async (t) => {
 t.test('a request that arrives in time may take as long as it needs', async (t) => {
   const app = await startApp({
     arrivalTimes: TIMES,
-    console: async (pages) => {
-      pages.get('/slow', async () => {
-        await setTimeout(TIMES.request * 2)
-        return { done: true }
-      })
-    },
+    more: [
+      {
+        scope: 'own',
+        add(app) {
+          app.get('/slow', async () => {
+            await setTimeout(TIMES.request * 2)
+            return { done: true }
+          })
+        },
+      },
+    ],
   })
   t.teardown(app.close)
   t.same((await app.ask('/slow')).json, { done: true })

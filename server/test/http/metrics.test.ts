@@ -23,13 +23,13 @@ t.test('without a token, programs of this machine read them, and nobody through 
   for (const address of ['192.0.2.1', '127.0.0.1', '::1', 'nonsense', '']) {
     t.equal((await behind.ask('/metrics', { headers: { 'x-forwarded-for': address } })).status, 403, address)
   }
-  const unknown = await startApp({ metricsReader: 'nobody' })
+  const unknown = await startApp({ publicUrl: 'https://claims.example' })
   t.teardown(unknown.close)
   t.equal((await unknown.ask('/metrics')).status, 403)
 })
 
 t.test('with a token, whoever shows it reads them, from anywhere', async (t) => {
-  const app = await startApp({ metricsReader: { token: TOKEN } })
+  const app = await startApp({ metricsSettings: { token: TOKEN } })
   t.teardown(app.close)
   const read = (authorization?: string) =>
     app.ask('/metrics', { headers: { 'x-forwarded-for': '192.0.2.1', ...(authorization ? { authorization } : {}) } })
@@ -43,7 +43,7 @@ t.test('with a token, whoever shows it reads them, from anywhere', async (t) => 
 })
 
 t.test('at an address of their own they are alone, and the service tells none', async (t) => {
-  const app = await startApp({ metricsReader: undefined })
+  const app = await startApp({ metricsSettings: { listen: { host: '127.0.0.1', port: 0 } } })
   t.teardown(app.close)
   t.equal((await app.ask('/metrics')).status, 404)
 

@@ -6,7 +6,11 @@ const NOW = Date.parse('2026-03-04T05:06:07Z')
 const PATH = '/.well-known/security.txt'
 
 async function served(t: Test, publicUrl?: string) {
-  const app = await startApp({ securityContact: { contact: 'mailto:security@example.com', publicUrl, now: () => NOW } })
+  const app = await startApp({
+    securityContact: 'mailto:security@example.com',
+    now: () => NOW,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+  })
   t.teardown(app.close)
   return app
 }

@@ -33,7 +33,7 @@ t.test('a client that goes while its messages are counted leaves nothing open', 
   const app = await startApp({
     rateLimits: { ...UNLIMITED, key: 1000 },
     counters,
-    mcp: (scope, limiters) => mcpRoutes(scope, { ...PARTS, keys }, limiters),
+    more: [{ scope: 'api', add: (scope, limiters) => mcpRoutes(scope, { ...PARTS, keys }, limiters) }],
   })
   t.teardown(app.close)
   app.app.server.on('connection', (socket) => {

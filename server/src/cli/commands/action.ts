@@ -3,14 +3,17 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { ServiceError } from '../../base/errors.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import { actionPage, readableActions } from '../../plugins/action-page.ts'
-import { withClaimcheck } from '../installation.ts'
 
-export function addActionCommand(program: Command): void {
+type Services = Pick<HostServices, 'registry'>
+
+export function addActionCommand(program: Command, withServices: WithServices<Services>): void {
   subcommand(program, 'action', 'list what can be claimed here, or print the page of one action')
     .argument('[name]', 'the action, such as codehost.commit.push')
     .action(async (name: string | undefined, options: OutputOptions) => {
-      const actions = await withClaimcheck(async ({ registry }) => readableActions(registry), { plugins: true })
+      const actions = await withServices(async ({ registry }) => readableActions(registry), { plugins: true })
       const wire = actions.map((one) => ({
         action: one.profile.action,
         version: one.profile.version,

@@ -4,11 +4,18 @@ import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { type Anchorer, formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
+import type { Anchoring } from '../../anchoring/anchoring.ts'
 import type { AnchoringStatus } from '../../anchoring/anchoring-status.ts'
-import type { Claimcheck } from '../../container.ts'
+import type { Worker } from '../../base/worker.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import type { AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { withClaimcheck } from '../installation.ts'
+
+interface Services extends Pick<HostServices, 'storage'> {
+  readonly anchoring: Anchoring | undefined
+  readonly anchorWorker: Worker
+}
 
 interface NowOptions extends OutputOptions {
   readonly timeout: string
@@ -21,14 +28,14 @@ const NOT_CONFIGURED = 'no anchoring plugin is configured: add one to the config
 const LOOK_MS = 250
 const CHAIN_TAKES_S = 3600
 
-export function addAnchorCommands(program: Command): void {
+export function addAnchorCommands(program: Command, withServices: WithServices<Services>): void {
   const anchor = subcommand(
     program,
     'anchor',
     'show the state of anchoring: the account, its costs and the last anchors',
   ).action(async (options: OutputOptions) => {
     const { anchoringStatus } = await import('../../anchoring/anchoring-status.ts')
-    const status = await withClaimcheck(anchoringStatus, { plugins: true })
+    const status = await withServices(anchoringStatus, { plugins: true })
     print(options, toJson(status), describe(status))
   })
 
@@ -47,7 +54,7 @@ export function addAnchorCommands(program: Command): void {
       const options: OutputOptions = command.optsWithGlobals()
       const timeoutMs = 1000 * Number(timeout)
       if (!(timeoutMs >= 0)) throw new CommandError('usage', `--timeout takes a number of seconds, not ${timeout}.`)
-      const anchor = await withClaimcheck((claimcheck) => anchorNow(claimcheck, timeoutMs), { plugins: true })
+      const anchor = await withServices((claimcheck) => anchorNow(claimcheck, timeoutMs), { plugins: true })
       print(options, { anchor: anchor ? toAnchorJson(anchor) : null }, [anchor ? result(anchor) : NOTHING_NEW])
       if (anchor?.state === 'dropped') process.exitCode = 1
       else if (anchor && anchor.state !== 'final') process.exitCode = EXIT_UNFINISHED
@@ -58,7 +65,7 @@ const NOTHING_NEW = 'There is nothing to anchor: the newest root is anchored, or
 
 /** Undefined when there is nothing to anchor. The work is done by the process that holds the lease: a running server or this one. */
 async function anchorNow(
-  { anchoring, anchorWorker, storage }: Claimcheck,
+  { anchoring, anchorWorker, storage }: Services,
   timeoutMs: number,
 ): Promise<AnchorRow | undefined> {
   if (!anchoring) throw new CommandError('not_configured', `Nothing was anchored: ${NOT_CONFIGURED}.`)

@@ -9,7 +9,7 @@ import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { typed } from '@claimcheck/cli/typed'
 import { formatInstant, type Instant } from '@claimcheck/core'
 import type { Command } from 'commander'
-import type { AuditFilter, AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
+import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService } from '../../audit-trail/audit-trail.ts'
 import { checkLines, type FileEntry, type FileReport } from '../../audit-trail/check-file.ts'
 import { accountWords, actorWords, detailWords, eventWords } from '../../audit-trail/words.ts'
 import { byCommand } from '../../base/actor.ts'
@@ -17,8 +17,14 @@ import { chainedDocument } from '../../base/audit-chain.ts'
 import { AUDIT_EVENT_NAMES, eventsOfGroup } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
-import type { Claimcheck } from '../../container.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'storage'> {
+  readonly workspaces: WorkspaceService
+  readonly auditTrail: AuditTrailService
+}
 
 interface AuditOptions extends OutputOptions {
   readonly workspace?: string
@@ -37,7 +43,7 @@ const MOST_LISTED = 10_000
 /** How many positions of a file are looked up at once. */
 const COMPARED_AT_ONCE = 500
 
-export function addAuditTrailCommand(program: Command): void {
+export function addAuditTrailCommand(program: Command, withServices: WithServices<Services>): void {
   subcommand(program, 'audit-trail', 'list the audit trail, newest first; export it; or check an export')
     .option('--workspace <workspace>', 'only of this workspace: id or name')
     .option('--account <email>', 'only on this account')
@@ -60,9 +66,9 @@ export function addAuditTrailCommand(program: Command): void {
       const modes = [options.export, options.check, options.compare].filter((mode) => mode !== undefined)
       if (modes.length > 1) throw new CommandError('usage', 'Use one of --export, --check and --compare at a time.')
       if (options.check !== undefined) return report(options, await checkFile(options.check), [])
-      if (options.compare !== undefined) return compare(options, options.compare)
-      if (options.export !== undefined) return exportTo(options, options.export)
-      return list(options)
+      if (options.compare !== undefined) return compare(withServices, options, options.compare)
+      if (options.export !== undefined) return exportTo(withServices, options, options.export)
+      return list(withServices, options)
     })
 }
 
@@ -70,12 +76,12 @@ function collect(value: string, before: readonly string[] = []): readonly string
   return [...before, value]
 }
 
-async function list(options: AuditOptions): Promise<void> {
+async function list(withServices: WithServices<Services>, options: AuditOptions): Promise<void> {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
     throw new CommandError('usage', `--limit takes a number from 1 to ${MOST_LISTED}, not ${options.limit}.`)
   }
-  const [page, ends] = await withClaimcheck(async (claimcheck) => [
+  const [page, ends] = await withServices(async (claimcheck) => [
     await claimcheck.auditTrail.list(await filterOf(options, claimcheck), { limit }),
     await claimcheck.auditTrail.ends(),
   ])
@@ -89,8 +95,8 @@ async function list(options: AuditOptions): Promise<void> {
   ])
 }
 
-async function exportTo(options: AuditOptions, file: string): Promise<void> {
-  const count = await withClaimcheck(async (claimcheck) => {
+async function exportTo(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
+  const count = await withServices(async (claimcheck) => {
     const lines = await claimcheck.auditTrail.export(await filterOf(options, claimcheck), byCommand())
     let entries = 0
     const counted = async function* () {
@@ -117,8 +123,8 @@ async function exportTo(options: AuditOptions, file: string): Promise<void> {
   ])
 }
 
-async function compare(options: AuditOptions, file: string): Promise<void> {
-  await withClaimcheck(async ({ storage }) => {
+async function compare(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
+  await withServices(async ({ storage }) => {
     const differing: number[] = []
     const removed: number[] = []
     let waiting: FileEntry[] = []
@@ -184,7 +190,7 @@ function fileError(file: string, cause: NodeJS.ErrnoException): Error {
   return problem === undefined ? cause : new CommandError('usage', `${file}: ${problem}.`)
 }
 
-async function filterOf(options: AuditOptions, { workspaces, storage }: Claimcheck): Promise<AuditFilter> {
+async function filterOf(options: AuditOptions, { workspaces, storage }: Services): Promise<AuditFilter> {
   const { workspace, account, event, since, until, search } = options
   if (workspace !== undefined && account !== undefined) {
     throw new CommandError('usage', 'Use --workspace or --account, not both.')
@@ -201,7 +207,7 @@ async function filterOf(options: AuditOptions, { workspaces, storage }: Claimche
 async function scopeOf(
   workspace: string | undefined,
   account: string | undefined,
-  { workspaces, storage }: Pick<Claimcheck, 'workspaces' | 'storage'>,
+  { workspaces, storage }: Pick<Services, 'workspaces' | 'storage'>,
 ): Promise<AuditFilter['scope']> {
   if (workspace !== undefined) return { workspaceId: (await workspaces.find(workspace)).id }
   if (account === undefined) return 'everything'

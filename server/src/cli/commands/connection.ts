@@ -5,13 +5,21 @@ import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/ru
 import { typed } from '@claimcheck/cli/typed'
 import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core'
 import type { Command } from 'commander'
-import type { Claimcheck } from '../../container.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import { endingOf, failureOf, STATE_WORDS } from '../../workspaces/connection-health.ts'
 import type { NotConnected } from '../../workspaces/connection-trial.ts'
-import type { ConnectionSummary, Tested } from '../../workspaces/connections.ts'
+import type { ConnectionService, ConnectionSummary, Tested } from '../../workspaces/connections.ts'
+import type { Sources } from '../../workspaces/sources.ts'
 import { type AddressInReceipts, addressInReceipts } from '../../workspaces/sources.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'registry'> {
+  readonly workspaces: WorkspaceService
+  readonly connections: ConnectionService
+  readonly sources: Sources
+}
 
 interface TriedOptions extends OutputOptions {
   readonly set: readonly string[]
@@ -41,7 +49,7 @@ const TRY =
   'what to read through it, to see that it works: a repository, a package or a page that its credentials can read'
 const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
 
-export function addConnectionCommands(program: Command): void {
+export function addConnectionCommands(program: Command, withServices: WithServices<Services>): void {
   const connection = program.command('connection').description('read-only connections to destinations')
 
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
@@ -53,7 +61,7 @@ export function addConnectionCommands(program: Command): void {
     .option('--try <target>', TRY)
     .option('--untested', UNTESTED, false)
     .action(async (provider: string, options: AddOptions) => {
-      const added = await withClaimcheck(
+      const added = await withServices(
         async ({ workspaces, connections, registry, sources }) => {
           const { id } = await workspaces.find(options.workspace)
           const settings = parseSettings(options.set, registry.connectionType(provider))
@@ -79,7 +87,7 @@ export function addConnectionCommands(program: Command): void {
   subcommand(connection, 'list', 'list active connections, oldest first')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withClaimcheck(
+      const listed = await withServices(
         async ({ workspaces, connections, registry, sources }) => {
           const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
           const active = await connections.list(workspace?.id)
@@ -100,7 +108,7 @@ export function addConnectionCommands(program: Command): void {
     .argument('<id>')
     .argument('<name>', 'an empty one: the name that is made of its kind and options')
     .action(async (id: string, name: string, options: OutputOptions) => {
-      const renamed = await withClaimcheck(
+      const renamed = await withServices(
         async ({ connections }) => {
           await connections.rename(id, name)
           return (await connections.list()).find((one) => one.id === id)?.name ?? name
@@ -118,7 +126,7 @@ export function addConnectionCommands(program: Command): void {
     .argument('<id>')
     .option('--try <target>', `${TRY}; by default what was read last`)
     .action(async (id: string, options: OutputOptions & { try?: string }) => {
-      const tested = await withClaimcheck(
+      const tested = await withServices(
         async ({ connections }) => {
           const { failure, state } = await connections.test(id, { target: options.try })
           const found = (await connections.list()).find((one) => one.id === id)
@@ -138,7 +146,7 @@ export function addConnectionCommands(program: Command): void {
     .option('--untested', UNTESTED, false)
     .action(async (id: string, options: TriedOptions) => {
       const settings = parseSettings(options.set, undefined)
-      const updated = await withClaimcheck(
+      const updated = await withServices(
         ({ connections }) =>
           connections.replaceSecrets(id, settings, {
             insists: options.untested,
@@ -160,7 +168,7 @@ export function addConnectionCommands(program: Command): void {
   subcommand(connection, 'remove', 'disconnect a destination, and delete its credentials')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
-      await withClaimcheck(({ connections }) => connections.remove(id))
+      await withServices(({ connections }) => connections.remove(id))
       print(options, { id }, [`The connection ${id} is removed, and its credentials are deleted.`])
     })
 }
@@ -171,7 +179,7 @@ interface Addressed extends ConnectionSummary {
 
 async function withAddress(
   connection: ConnectionSummary,
-  { registry, sources }: Pick<Claimcheck, 'registry' | 'sources'>,
+  { registry, sources }: Pick<Services, 'registry' | 'sources'>,
 ): Promise<Addressed> {
   const type = registry.connectionType(connection.provider)
   return { ...connection, shown: await addressInReceipts(connection, type, sources) }

@@ -3,8 +3,14 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import type { Config } from '../../config/config.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
+import type { ClockWatch } from '../../hosts/clock-watch.ts'
 import { startProgress } from '../progress.ts'
+
+interface Services extends Pick<HostServices, 'config' | 'storage' | 'secrets'> {
+  readonly clockWatch: ClockWatch
+}
 
 interface DoctorOptions extends OutputOptions {
   readonly signatures?: boolean
@@ -14,7 +20,7 @@ interface DoctorOptions extends OutputOptions {
 const LEAVES_FOR_WORKERS = 20_000
 const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
 
-export function addDoctorCommand(program: Command): void {
+export function addDoctorCommand(program: Command, withServices: WithServices<Services>): void {
   subcommand(
     program,
     'doctor',
@@ -25,7 +31,7 @@ export function addDoctorCommand(program: Command): void {
       const { diagnose } = await import('../../upkeep/doctor.ts')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { startChunkWorkers } = await import('../../upkeep/doctor/chunk-workers.ts')
-      const { ok, problems, leaves, notices, doubt, driver } = await withClaimcheck(async (claimcheck) => {
+      const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
         const { config, storage, secrets, clockWatch } = claimcheck
         const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
         const workers = isLarge ? startChunkWorkers(config) : undefined

@@ -6,9 +6,16 @@ import type { Command } from 'commander'
 import { readDuration } from '../../base/duration.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import type { KeySettings } from '../../workspaces/key-settings.ts'
-import type { ApiKey } from '../../workspaces/keys.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { ApiKey, KeyService } from '../../workspaces/keys.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'now'> {
+  readonly workspaces: WorkspaceService
+  readonly keys: KeyService
+}
 
 interface LimitOptions {
   readonly expires?: string
@@ -25,7 +32,7 @@ interface ChangeOptions extends OutputOptions, LimitOptions {
 const WHEN = 'a length of time such as 90d or 12h, or a time such as 2027-01-31T00:00:00Z'
 const COPY_NOW = 'Copy this key now: it is not shown again. Clients send it as: Authorization: Bearer <key>'
 
-export function addKeyCommands(program: Command): void {
+export function addKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const key = program.command('key').description('API keys for clients that submit claims')
 
   subcommand(key, 'create', 'make a key, and print it once')
@@ -35,7 +42,7 @@ export function addKeyCommands(program: Command): void {
     .option('--network <cidr>', 'accept it from this network only; may be repeated', collect)
     .option('--agent <id>', 'bind it to this agent, for which no other key may then claim; may be repeated', collect)
     .action(async (options: OutputOptions & LimitOptions & { workspace: string; name: string }) => {
-      const created = await withClaimcheck(async ({ workspaces, keys, now }) => {
+      const created = await withServices(async ({ workspaces, keys, now }) => {
         const { id } = await workspaces.find(options.workspace)
         return keys.create(id, options.name, limitsOf(options, now()))
       })
@@ -45,7 +52,7 @@ export function addKeyCommands(program: Command): void {
   subcommand(key, 'list', 'list keys, also revoked ones')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const [listed, at] = await withClaimcheck(async ({ workspaces, keys, now }) => {
+      const [listed, at] = await withServices(async ({ workspaces, keys, now }) => {
         const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
         return [await keys.list(workspace?.id), now()]
       })
@@ -71,7 +78,7 @@ export function addKeyCommands(program: Command): void {
     .option('--agent <id>', 'bind it to this agent only; may be repeated', collect)
     .option('--any-agent', 'let it claim for every agent that is not bound')
     .action(async (id: string, options: ChangeOptions) => {
-      const changed = await withClaimcheck(({ keys, now }) => {
+      const changed = await withServices(({ keys, now }) => {
         const name = options.name === undefined ? {} : { name: options.name }
         return keys.change(id, { ...name, ...changesOf(options, now()) })
       })
@@ -82,7 +89,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<id>')
     .option('--overlap <time>', 'how long the old key goes on: 0m, 24h, 7d', '24h')
     .action(async (id: string, options: OutputOptions & { overlap: string }) => {
-      const { replaced, ...made } = await withClaimcheck(({ keys }) => keys.rotate(id, readDuration(options.overlap)))
+      const { replaced, ...made } = await withServices(({ keys }) => keys.rotate(id, readDuration(options.overlap)))
       const until = formatInstant(replaced.expiresAt!)
       print(options, { ...made, replaces: id, old_key_expires_at: until }, [
         made.key,
@@ -95,14 +102,14 @@ export function addKeyCommands(program: Command): void {
   subcommand(key, 'revoke', 'revoke a key: its next request is refused')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
-      const revoked = await withClaimcheck(({ keys }) => keys.revoke(id))
+      const revoked = await withServices(({ keys }) => keys.revoke(id))
       print(options, toJson(revoked), [`The key ${id} is revoked. Its next request is refused.`])
     })
 
   subcommand(key, 'agents', 'list the agents that are bound to keys')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const agents = await withClaimcheck(async ({ workspaces, keys }) => {
+      const agents = await withServices(async ({ workspaces, keys }) => {
         const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
         return keys.boundAgents(workspace?.id)
       })
@@ -120,7 +127,7 @@ export function addKeyCommands(program: Command): void {
     .argument('<agent>', 'the id of the agent')
     .requiredOption('--workspace <workspace>', 'id or name')
     .action(async (agent: string, options: OutputOptions & { workspace: string }) => {
-      await withClaimcheck(async ({ workspaces, keys }) => {
+      await withServices(async ({ workspaces, keys }) => {
         const { id } = await workspaces.find(options.workspace)
         await keys.releaseAgent(id, agent)
       })

@@ -2,8 +2,15 @@
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
+import type { WithServices } from '../../host/feature.ts'
+import type { ClockWatch } from '../../hosts/clock-watch.ts'
+import type { SigningKeys } from '../../log/signing/signing-keys.ts'
 import { confirm } from '../confirm.ts'
-import { withClaimcheck } from '../installation.ts'
+
+interface Services {
+  readonly clockWatch: ClockWatch
+  readonly signingKeys: SigningKeys
+}
 
 interface NewLogOptions extends OutputOptions {
   readonly yes?: boolean
@@ -15,14 +22,14 @@ holds the entries of this database, in their order. Do this only if the newest e
   - All other receipts stay valid. Their proofs name the old log until they are fetched again.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
 
-export function addLogCommands(program: Command): void {
+export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
 
   subcommand(log, 'new', 'end this log, and begin a new one with its entries')
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: NewLogOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
-      const { log, ended } = await withClaimcheck(async ({ clockWatch, signingKeys }) => {
+      const { log, ended } = await withServices(async ({ clockWatch, signingKeys }) => {
         await clockWatch.requireTime()
         return signingKeys.beginLog()
       })

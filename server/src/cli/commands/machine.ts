@@ -3,10 +3,16 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
-import type { Machine } from '../../oauth/machines.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { WithServices } from '../../host/feature.ts'
+import type { Machine, MachineService } from '../../oauth/machines.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 
-export function addMachineCommands(program: Command): void {
+interface Services {
+  readonly workspaces: WorkspaceService
+  readonly machines: MachineService
+}
+
+export function addMachineCommands(program: Command, withServices: WithServices<Services>): void {
   const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')
 
   subcommand(machine, 'create', 'make a client, and print its secret once')
@@ -14,7 +20,7 @@ export function addMachineCommands(program: Command): void {
     .requiredOption('--scope <scope...>', 'what its tokens permit: claims:read, claims:submit, connections:read')
     .option('--name <name>', 'what the client is for', 'default')
     .action(async (options: OutputOptions & { workspace: string; name: string; scope: readonly string[] }) => {
-      const { clientId, clientSecret } = await withClaimcheck(async ({ workspaces, machines }) => {
+      const { clientId, clientSecret } = await withServices(async ({ workspaces, machines }) => {
         const { id } = await workspaces.find(options.workspace)
         return machines.create(id, options.name, options.scope)
       })
@@ -29,7 +35,7 @@ export function addMachineCommands(program: Command): void {
   subcommand(machine, 'list', 'list clients, also revoked ones')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withClaimcheck(async ({ workspaces, machines }) => {
+      const listed = await withServices(async ({ workspaces, machines }) => {
         const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
         return machines.list(workspace?.id)
       })
@@ -40,7 +46,7 @@ export function addMachineCommands(program: Command): void {
   subcommand(machine, 'revoke', 'revoke a client: its tokens end at once')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
-      const revoked = await withClaimcheck(({ machines }) => machines.revoke(id))
+      const revoked = await withServices(({ machines }) => machines.revoke(id))
       print(options, toJson(revoked), [`The client ${id} is revoked. Its tokens have ended.`])
     })
 }

@@ -5,6 +5,8 @@ import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
 import { paintFor } from '@claimcheck/cli/verify/style'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import {
   hostWords,
   ISOLATION_WORDS,
@@ -14,15 +16,16 @@ import {
   socketWords,
   stateWords,
 } from '../../plugins/overview.ts'
-import { withClaimcheck } from '../installation.ts'
 
-export function addPluginsCommand(program: Command): void {
+type Services = Pick<HostServices, 'registry'>
+
+export function addPluginsCommand(program: Command, withServices: WithServices<Services>): void {
   subcommand(
     program,
     'plugins',
     'load the configured plugins, and list their digests, where they run, what they may reach and what they verify',
   ).action(async (options: OutputOptions) => {
-    const plugins = await withClaimcheck(async ({ registry }) => registry.plugins.map(overviewOf), { plugins: true })
+    const plugins = await withServices(async ({ registry }) => registry.plugins.map(overviewOf), { plugins: true })
     print(
       options,
       { plugins: plugins.map(toWire) },

@@ -8,9 +8,14 @@ import { plainText } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../base/erasure-rules.ts'
+import type { ErasureService } from '../../erasure/erasure.ts'
 import { type Candidate, type Erased, readReason } from '../../erasure/erasure.ts'
+import type { WithServices } from '../../host/feature.ts'
 import { toErasedReceipt } from '../../http/wire/erasure.ts'
-import { withClaimcheck } from '../installation.ts'
+
+interface Services {
+  readonly erasure: ErasureService
+}
 
 interface EraseOptions extends OutputOptions {
   readonly rule: string
@@ -22,7 +27,7 @@ const RULES = Object.keys(OPERATOR_RULES).join(', ')
 const MOST_LISTED = 1000
 const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
-export function addReceiptCommands(program: Command): void {
+export function addReceiptCommands(program: Command, withServices: WithServices<Services>): void {
   const receipt = program
     .command('receipt')
     .description('receipts: get, verify and open read them at a service; the others work on this installation')
@@ -39,7 +44,7 @@ export function addReceiptCommands(program: Command): void {
     .option('--yes', 'do not ask for confirmation')
     .action(async (id: string, options: EraseOptions) => {
       const reason = readReason(options.rule, options.reference)
-      const { erased, same } = await withClaimcheck(async ({ erasure }) => {
+      const { erased, same } = await withServices(async ({ erasure }) => {
         const candidate = await erasure.find(id)
         if (!candidate.erased && !options.yes) await confirm(candidate)
         return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
@@ -53,7 +58,7 @@ export function addReceiptCommands(program: Command): void {
     'erased',
     `list the receipts of this installation whose content was erased, the latest ${MOST_LISTED} first`,
   ).action(async (options: OutputOptions) => {
-    const listed = await withClaimcheck(({ erasure }) => erasure.list(MOST_LISTED))
+    const listed = await withServices(({ erasure }) => erasure.list(MOST_LISTED))
     const rows = listed.map(({ receiptId, erasedAt, rule, reference, leafIndex }) => [
       receiptId,
       formatInstant(erasedAt),
@@ -68,7 +73,7 @@ export function addReceiptCommands(program: Command): void {
     'rewrite-files',
     'write the database files of this installation anew, without what was erased; claims are refused meanwhile, for a minute in some gigabytes',
   ).action(async (options: OutputOptions) => {
-    const isDone = await withClaimcheck(({ erasure }) => erasure.rewriteFiles())
+    const isDone = await withServices(({ erasure }) => erasure.rewriteFiles())
     print(options, { files_cleared: isDone }, [isDone ? 'The files hold nothing of what was erased.' : READER])
     if (!isDone) process.exitCode = 1
   })

@@ -6,18 +6,26 @@ import type { Command } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { secretKeyPath } from '../../base/secret-keys.ts'
 import type { Config } from '../../config/config.ts'
-import type { Claimcheck } from '../../container.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
 import type { KeyUse, SecretRotation } from '../../upkeep/secret-rotation.ts'
-import { withClaimcheck } from '../installation.ts'
+import type { ConnectionService } from '../../workspaces/connections.ts'
 import { startProgress } from '../progress.ts'
 
-export function addSecretKeyCommands(program: Command): void {
+interface Services extends Pick<HostServices, 'storage' | 'secrets' | 'config' | 'now'> {
+  readonly connections: ConnectionService
+}
+
+export function addSecretKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const secretKey = program
     .command('secret-key')
     .description('the key that seals credentials, tokens and signing keys where they are stored')
 
   subcommand(secretKey, 'status', 'count what is sealed under which key').action(async (options: OutputOptions) => {
-    const { use, config } = await withRotation(async (rotation, { config }) => ({ use: await rotation.use(), config }))
+    const { use, config } = await withRotation(withServices, async (rotation, { config }) => ({
+      use: await rotation.use(),
+      config,
+    }))
     print(options, { keys: use.map(toJson) }, [...tableOf(use), ...adviceOn(use, config)])
   })
 
@@ -26,7 +34,7 @@ export function addSecretKeyCommands(program: Command): void {
     'rotate',
     'seal everything under the current key; where DATA_DIR holds the key, make a new one first',
   ).action(async (options: OutputOptions) => {
-    const { keyId, isNew, resealed, use, config } = await withRotation(async (rotation, { config }) => {
+    const { keyId, isNew, resealed, use, config } = await withRotation(withServices, async (rotation, { config }) => {
       const progress = startProgress('rows')
       try {
         return { ...(await rotation.rotate(byCommand(), progress.update)), config }
@@ -46,7 +54,7 @@ export function addSecretKeyCommands(program: Command): void {
 
   subcommand(secretKey, 'forget', 'remove the keys from DATA_DIR under which nothing is sealed any more').action(
     async (options: OutputOptions) => {
-      const forgotten = await withRotation((rotation) => rotation.forget(byCommand(), waitAloud))
+      const forgotten = await withRotation(withServices, (rotation) => rotation.forget(byCommand(), waitAloud))
       print(options, { forgotten }, [
         forgotten.length === 0
           ? 'Nothing is removed: the current key is the only one, or values are still sealed under the others.'
@@ -62,8 +70,11 @@ function waitAloud(ms: number): Promise<void> {
   return setTimeout(ms)
 }
 
-function withRotation<T>(work: (rotation: SecretRotation, claimcheck: Claimcheck) => Promise<T>): Promise<T> {
-  return withClaimcheck(async (claimcheck) => {
+function withRotation<T>(
+  withServices: WithServices<Services>,
+  work: (rotation: SecretRotation, claimcheck: Services) => Promise<T>,
+): Promise<T> {
+  return withServices(async (claimcheck) => {
     const { createSecretRotation } = await import('../../upkeep/secret-rotation.ts')
     return work(createSecretRotation(claimcheck), claimcheck)
   })

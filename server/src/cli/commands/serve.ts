@@ -12,14 +12,13 @@ import { logStrayErrors } from '../../plugins/stray-errors.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
-    const [{ openClaimcheck }, { startServer }, { SEQUENCER_THREAD }] = await Promise.all([
-      import('../../container.ts'),
-      import('../../server.ts'),
-      import('../../log/thread/sequencer-thread.ts'),
+    const [{ openClaimcheck }, { startServer }] = await Promise.all([
+      import('../../claimcheck.ts'),
+      import('../../host/start.ts'),
     ])
     const written = writeFirstConfig(process.env, process.cwd())
     const config = loadConfig(process.env, process.cwd())
-    const claimcheck = await openClaimcheck(config, { plugins: true, sequencerThread: SEQUENCER_THREAD })
+    const claimcheck = await openClaimcheck(config, { plugins: true })
     const server = await startServer(claimcheck).catch(async (error) => {
       // Their processes would keep this one alive.
       await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
@@ -44,7 +43,7 @@ export function addServeCommand(program: Command): void {
     const actions = registry.profiles().map(({ action }) => action)
     const urls = {
       url: server.url,
-      ...(server.metricsUrl === undefined ? {} : { metrics_url: server.metricsUrl }),
+      ...Object.fromEntries(server.listeners.map(({ name, url }) => [`${name}_url`, url])),
       ...(setupUrl ? { setup_url: setupUrl } : {}),
     }
     print(options, urls, [
@@ -53,7 +52,7 @@ export function addServeCommand(program: Command): void {
       `  verifies  ${actions.join(', ') || 'nothing: no plugin is configured'}`,
       `  docs      ${address}/docs`,
       `  console   ${address}${paths.home}`,
-      ...(server.metricsUrl === undefined ? [] : [`  metrics   ${server.metricsUrl}`]),
+      ...server.listeners.map(({ name, url }) => `  ${name.padEnd(8)}  ${url}`),
       ...(written ? [`  written   ${written}, which names the plugins`] : []),
       ...(setupUrl ? ['Next: open this link to become the owner. It works once, for 24 hours:', `  ${setupUrl}`] : []),
     ])

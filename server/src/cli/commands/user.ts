@@ -4,8 +4,18 @@ import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/ru
 import type { Command } from 'commander'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
+import type { AccountService } from '../../people/accounts.ts'
+import type { ClosingService } from '../../people/closing.ts'
+import type { SecondStepService } from '../../people/second-steps.ts'
 import { confirm } from '../confirm.ts'
-import { withClaimcheck } from '../installation.ts'
+
+interface Services extends Pick<HostServices, 'config'> {
+  readonly accounts: AccountService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
+}
 
 interface ResetOptions extends OutputOptions {
   readonly withoutSecondStep?: boolean
@@ -20,11 +30,11 @@ const CLOSING = `This cannot be undone. The name, the e-mail address, the passwo
 deleted, and it is a member of no workspace any more. What it did stays, by a "closed account". API keys that it made go on
 working: their workspaces own them.`
 
-export function addUserCommands(program: Command): void {
+export function addUserCommands(program: Command, withServices: WithServices<Services>): void {
   const user = program.command('user').description('accounts at the console')
 
   subcommand(user, 'list', 'list accounts').action(async (options: OutputOptions) => {
-    const users = await withClaimcheck(({ accounts }) => accounts.list())
+    const users = await withServices(({ accounts }) => accounts.list())
     const listed = users.map(({ id, email, name, hasPassword, createdAt }) => ({
       id,
       email,
@@ -43,7 +53,7 @@ export function addUserCommands(program: Command): void {
       'switch the second step of the account off, for who has lost phone and recovery codes',
     )
     .action(async (email: string, options: ResetOptions) => {
-      const { url, isOff } = await withClaimcheck(async ({ accounts, secondSteps, config }) => {
+      const { url, isOff } = await withServices(async ({ accounts, secondSteps, config }) => {
         const url = publicAddress(config) + paths.reset(await accounts.resetToken(email))
         return { url, isOff: options.withoutSecondStep === true && (await secondSteps.remove(email)) }
       })
@@ -63,7 +73,7 @@ export function addUserCommands(program: Command): void {
     .action(async (email: string, options: CloseOptions) => {
       if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
       const withWorkspaces = options.withWorkspaces === true
-      const deleted = await withClaimcheck(({ closing }) => closing.closeByEmail(email, { withWorkspaces }))
+      const deleted = await withServices(({ closing }) => closing.closeByEmail(email, { withWorkspaces }))
       print(options, { email, deleted_workspaces: deleted }, [
         `The account ${email} is closed.`,
         ...deleted.map((name) => `The workspace ${name} is deleted.`),

@@ -7,20 +7,33 @@ import { type Command, Option } from 'commander'
 import { byCommand } from '../../base/actor.ts'
 import { publicAddress } from '../../config/address.ts'
 import { paths } from '../../console/paths.ts'
-import type { Role } from '../../people/members.ts'
+import type { RetentionService } from '../../erasure/retention.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { WithServices } from '../../host/feature.ts'
+import type { AccountService } from '../../people/accounts.ts'
+import type { MemberService, Role } from '../../people/members.ts'
+import type { SiteService } from '../../workspaces/sites.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import { confirm } from '../confirm.ts'
-import { withClaimcheck } from '../installation.ts'
+
+interface Services extends Pick<HostServices, 'config'> {
+  readonly members: MemberService
+  readonly accounts: AccountService
+  readonly workspaces: WorkspaceService
+  readonly retention: RetentionService
+  readonly sites: SiteService
+}
 
 const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
 nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
-export function addWorkspaceCommands(program: Command): void {
+export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
 
   subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
     .action(async (name: string, options: OutputOptions) => {
-      const { id, owner, hasAccounts } = await withClaimcheck(async ({ members, accounts }) => ({
+      const { id, owner, hasAccounts } = await withServices(async ({ members, accounts }) => ({
         ...(await members.createWorkspace(null, name)),
         hasAccounts: (await accounts.list()).length > 0,
       }))
@@ -35,7 +48,7 @@ export function addWorkspaceCommands(program: Command): void {
     .argument('<workspace>', 'id or name')
     .argument('<name>')
     .action(async (idOrName: string, name: string, options: OutputOptions) => {
-      const renamed = await withClaimcheck(async ({ workspaces }) => {
+      const renamed = await withServices(async ({ workspaces }) => {
         const { id, name: before } = await workspaces.find(idOrName)
         await workspaces.rename(id, name)
         return { id, before }
@@ -51,7 +64,7 @@ export function addWorkspaceCommands(program: Command): void {
     .argument('<workspace>', 'id or name')
     .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
     .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
-      const { name, id, days } = await withClaimcheck(async ({ workspaces, retention }) => {
+      const { name, id, days } = await withServices(async ({ workspaces, retention }) => {
         const found = await workspaces.find(idOrName)
         if (kept !== undefined) await retention.set(found.id, readDays(kept), byCommand())
         return { ...found, days: await retention.days(found.id) }
@@ -74,7 +87,7 @@ export function addWorkspaceCommands(program: Command): void {
       'such as https://app.example.com, in place of those before; or off; leave them out to read what is set',
     )
     .action(async (idOrName: string, given: readonly string[], options: OutputOptions) => {
-      const { name, id, sites } = await withClaimcheck(async ({ workspaces, sites }) => {
+      const { name, id, sites } = await withServices(async ({ workspaces, sites }) => {
         const found = await workspaces.find(idOrName)
         if (given.length > 0) await sites.set(found.id, given.join() === 'off' ? [] : given, byCommand())
         return { ...found, sites: await sites.list(found.id) }
@@ -91,7 +104,7 @@ export function addWorkspaceCommands(program: Command): void {
     .option('--yes', 'do not ask for confirmation')
     .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
       if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
-      const { id, name } = await withClaimcheck(async ({ workspaces }) => {
+      const { id, name } = await withServices(async ({ workspaces }) => {
         const found = await workspaces.find(idOrName)
         await workspaces.delete(found.id)
         return found
@@ -107,7 +120,7 @@ export function addWorkspaceCommands(program: Command): void {
         .default('member'),
     )
     .action(async (idOrName: string, options: OutputOptions & { role: Role }) => {
-      const invited = await withClaimcheck(async ({ workspaces, accounts, config }) => {
+      const invited = await withServices(async ({ workspaces, accounts, config }) => {
         const { id, name } = await workspaces.find(idOrName)
         const token = await accounts.inviteToken(id, options.role, null)
         return { workspace_id: id, name, role: options.role, url: publicAddress(config) + paths.invitation(token) }

@@ -1,11 +1,7 @@
 /** The routes for health checks: whether the process is alive, and whether it can do its work. */
 import { Type } from '@claimcheck/core/plugin'
+import type { Readiness } from '../../host/metrics.ts'
 import type { App } from '../instance.ts'
-
-export interface Readiness {
-  readonly ok: boolean
-  readonly problems: readonly string[]
-}
 
 const ReadinessBody = Type.Object({ ok: Type.Boolean(), problems: Type.Array(Type.String()) }, { title: 'Readiness' })
 

@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import { BlockList, isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Metrics } from '../../upkeep/metrics.ts'
+import type { Metrics } from '../../host/metrics.ts'
 import { HttpError } from '../errors.ts'
 import type { App } from '../instance.ts'
 

@@ -4,10 +4,24 @@ import { type IncomingHttpHeaders, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { ActionProfile } from '@claimcheck/core'
 import { CLOSING } from '@claimcheck/core'
+import type { ProfileList } from '@claimcheck/core/api'
 import { Type } from '@claimcheck/core/plugin'
+import type { ClaimService } from '@claimcheck/server/claims/claims'
+import type { MetricsSettings } from '@claimcheck/server/config/metrics'
+import { claimsFeature } from '@claimcheck/server/features/claims/feature'
+import { logFeature } from '@claimcheck/server/features/log/feature'
+import { monitoringFeature } from '@claimcheck/server/features/monitoring/feature'
+import { receiptsFeature } from '@claimcheck/server/features/receipts/feature'
+import { workspacesFeature } from '@claimcheck/server/features/workspaces/feature'
+import type { Feature } from '@claimcheck/server/host/feature'
+import type { Metrics, Readiness } from '@claimcheck/server/host/metrics'
 import { createCounters } from '@claimcheck/server/hosts/counters'
-import { type AppOptions, buildApp } from '@claimcheck/server/http/app'
+import { type AppOptions, buildApp, type RouteGroup } from '@claimcheck/server/http/app'
+import type { Keys } from '@claimcheck/server/http/auth'
 import { profileList } from '@claimcheck/server/http/routes/profiles'
+import type { LogService } from '@claimcheck/server/log/log'
+import type { ReceiptService } from '@claimcheck/server/log/receipts'
+import type { ConnectionService } from '@claimcheck/server/workspaces/connections'
 import type { FastifyBaseLogger } from 'fastify'
 import { words } from '../../support/profile.ts'
 import { UNREAD } from '../../support/rows.ts'
@@ -62,49 +76,94 @@ export interface Ask {
   readonly chunked?: boolean
 }
 
-export async function startApp(over: Partial<AppOptions> = {}) {
+interface Services {
+  readonly claims: ClaimService
+  readonly keys: Keys
+  readonly log: LogService
+  readonly receipts: ReceiptService
+  readonly connections: Pick<ConnectionService, 'list'>
+}
+
+/** What takes the place of the service's own, and routes beside them. */
+interface Over extends Partial<Omit<AppOptions, 'routes' | 'access'>> {
+  readonly services?: Services
+  readonly published?: ProfileList
+  readonly keyDocument?: () => Promise<object | string>
+  readonly readiness?: () => Promise<Readiness>
+  readonly metrics?: Metrics
+  readonly metricsSettings?: Partial<MetricsSettings>
+  readonly securityContact?: string | undefined
+  readonly now?: () => number
+  readonly more?: readonly RouteGroup[]
+}
+
+const SERVICES = (claims: ClaimService, keys: Keys): Services => ({
+  claims,
+  keys,
+  log: memoryLog(TREE_SIZE),
+  receipts: memoryReceipts({}),
+  connections: memoryConnections([
+    {
+      id: 'conn_1',
+      workspaceId: WORKSPACE,
+      provider: 'github',
+      options: { owners: ['acme'] },
+      scopes: ['contents:read'],
+      ...UNREAD,
+      name: 'Git, acme',
+      usualName: 'Git, acme',
+      connectedAt: NOW,
+      disconnectedAt: null,
+      actions: ['codehost.commit.push'],
+      aliases: [],
+    },
+  ]),
+})
+
+const REGISTRY = {
+  profiles: () => [PROFILE],
+  publicActions: () => ['codehost.commit.push'],
+  publicAliases: () => [],
+}
+
+export async function startApp(over: Over = {}) {
   const lines: LogLine[] = []
   const claims = memoryClaims()
   const keys = memoryKeys({
     [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE, agentIds: null, bindsAgents: false },
     [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2', agentIds: null, bindsAgents: false },
   })
-  const app = await buildApp({
-    services: {
-      claims,
-      keys,
-      log: memoryLog(TREE_SIZE),
-      receipts: memoryReceipts({}),
-      connections: memoryConnections([
-        {
-          id: 'conn_1',
-          workspaceId: WORKSPACE,
-          provider: 'github',
-          options: { owners: ['acme'] },
-          scopes: ['contents:read'],
-          ...UNREAD,
-          name: 'Git, acme',
-          usualName: 'Git, acme',
-          connectedAt: NOW,
-          disconnectedAt: null,
-          actions: ['codehost.commit.push'],
-          aliases: [],
-        },
-      ]),
+  const { services = SERVICES(claims, keys), securityContact, metricsSettings, more = [], ...options } = over
+  const parts = {
+    ...services,
+    registry: REGISTRY,
+    published: over.published ?? profileList([PROFILE], CLOSING),
+    keyDocument: over.keyDocument ?? (async () => ({ issuer: 'Claimcheck' })),
+    readiness: over.readiness ?? (async () => ({ ok: true, problems: [] })),
+    metrics: over.metrics ?? {
+      contentType: 'text/plain; version=0.0.4',
+      text: async () => 'claimcheck_log_tree_size 1\n',
     },
-    profiles: [PROFILE],
-    published: profileList([PROFILE], CLOSING),
-    publicActions: ['codehost.commit.push'],
-    keyDocument: async () => ({ issuer: 'Claimcheck' }),
-    readiness: async () => ({ ok: true, problems: [] }),
-    metrics: { contentType: 'text/plain; version=0.0.4', text: async () => 'claimcheck_log_tree_size 1\n' },
-    metricsReader: 'this machine',
+    now: over.now ?? (() => NOW),
+    isActive: () => false,
+    config: {
+      metrics: { listen: undefined, token: undefined, ...metricsSettings },
+      publicUrl: over.publicUrl,
+      trustProxy: over.trustProxy ?? 0,
+      securityContact,
+    },
+  }
+  const served: readonly Feature[] = [claimsFeature, workspacesFeature, receiptsFeature, logFeature, monitoringFeature]
+  const routes = await Promise.all(served.map((feature) => feature.routes!(parts)))
+  const app = await buildApp({
+    access: { keys: services.keys },
+    routes: [...routes.flat(), ...more],
     rateLimits: UNLIMITED,
     connections: { most: 0, perAddress: 0 },
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: 0,
     logger: collectLines(lines),
-    ...over,
+    ...options,
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo

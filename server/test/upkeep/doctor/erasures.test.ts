@@ -3,8 +3,8 @@
  * Threat O9 of `security.md`.
  */
 import { byCommand } from '@claimcheck/server/base/actor'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/config/config'
-import { openClaimcheck } from '@claimcheck/server/container'
 import t from 'tap'
 import { afterFile } from '../../../../test/support/after-file.ts'
 import { FEW_LEAVES, SECRET_KEY } from './installation.ts'

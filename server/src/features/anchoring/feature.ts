@@ -1,0 +1,28 @@
+/** Anchoring: the log's root goes to a place that nobody rewrites, such as a public chain. */
+import type { Anchoring } from '../../anchoring/anchoring.ts'
+import type { Worker } from '../../base/worker.ts'
+import { addAnchorCommands } from '../../cli/commands/anchor.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { Feature } from '../../host/feature.ts'
+import { anchorMetrics } from './metrics.ts'
+
+export interface Services extends Pick<HostServices, 'storage'> {
+  readonly anchoring: Anchoring | undefined
+  readonly anchorWorker: Worker
+}
+
+export const anchoringFeature = {
+  name: 'anchoring',
+  needs: ['log'],
+  isOptional: true,
+  services: async () => {
+    const [{ createAnchoring }, { createAnchorWorker }] = await Promise.all([
+      import('../../anchoring/anchoring.ts'),
+      import('../../anchoring/anchor-worker.ts'),
+    ])
+    return { anchoring: createAnchoring, anchorWorker: createAnchorWorker }
+  },
+  workers: ({ anchorWorker }) => [anchorWorker],
+  metrics: anchorMetrics,
+  commands: addAnchorCommands,
+} satisfies Feature<Services>

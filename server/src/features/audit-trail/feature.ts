@@ -1,0 +1,21 @@
+/** The audit trail: who did what, in a chain of hashes, and how long it is kept. */
+import type { Worker } from '../../base/worker.ts'
+import { addAuditTrailCommand } from '../../cli/commands/audit-trail.ts'
+import type { Feature } from '../../host/feature.ts'
+
+export interface Services {
+  readonly auditRetention: Worker
+}
+
+export const auditTrailFeature = {
+  name: 'audit-trail',
+  services: async () => {
+    const [{ createAuditTrail }, { createAuditRetention }] = await Promise.all([
+      import('../../audit-trail/audit-trail.ts'),
+      import('../../audit-trail/retention.ts'),
+    ])
+    return { auditTrail: createAuditTrail, auditRetention: createAuditRetention }
+  },
+  workers: ({ auditRetention }) => [auditRetention],
+  commands: addAuditTrailCommand,
+} satisfies Feature<Services>

@@ -1,0 +1,49 @@
+/** Claims: submitted, checked at the destination now and until the deadline, and decided. */
+import type { ProfileList } from '@claimcheck/core/api'
+import type { Worker } from '../../base/worker.ts'
+import type { Adjudication } from '../../claims/adjudication.ts'
+import type { Admission } from '../../claims/admission.ts'
+import type { ClaimService } from '../../claims/claims.ts'
+import type { DueClaims } from '../../claims/due-claims.ts'
+import type { Lateness } from '../../claims/lateness.ts'
+import { addActionCommand } from '../../cli/commands/action.ts'
+import { addPluginsCommand } from '../../cli/commands/plugins.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { Feature } from '../../host/feature.ts'
+import { claimMetrics } from './metrics.ts'
+
+export interface Services extends Pick<HostServices, 'registry' | 'now'> {
+  readonly claims: ClaimService
+  readonly published: ProfileList
+  readonly adjudication: Adjudication
+  readonly recheckWorker: Worker
+  readonly admission: Admission
+  readonly dueClaims: DueClaims
+  readonly lateness: Lateness
+}
+
+export const claimsFeature = {
+  name: 'claims',
+  needs: ['workspaces', 'log', 'receipts'],
+  services: async () => {
+    const { services } = await import('./services.ts')
+    return services
+  },
+  routes: async ({ claims, registry, published }) => {
+    const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
+      import('../../http/routes/claims.ts'),
+      import('../../http/routes/profiles.ts'),
+    ])
+    return [
+      { scope: 'key', add: (app) => claimRoutes(app, { claims, profiles: registry.profiles() }) },
+      { scope: 'log', add: (app) => profileRoutes(app, published) },
+    ]
+  },
+  workers: ({ recheckWorker }) => [recheckWorker],
+  idle: ({ adjudication }) => adjudication.idle(),
+  metrics: claimMetrics,
+  commands(program, withServices) {
+    addPluginsCommand(program, withServices)
+    addActionCommand(program, withServices)
+  },
+} satisfies Feature<Services>

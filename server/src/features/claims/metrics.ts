@@ -1,0 +1,61 @@
+/** The metrics of this host's checks and plugins. */
+import type { Instant } from '@claimcheck/core'
+import type { Admission } from '../../claims/admission.ts'
+import type { DueClaims } from '../../claims/due-claims.ts'
+import type { Lateness } from '../../claims/lateness.ts'
+import type { Watch } from '../../host/metrics.ts'
+import type { Registry } from '../../plugins/registry.ts'
+
+interface Services {
+  readonly registry: Pick<Registry, 'plugins'>
+  readonly admission: Pick<Admission, 'state'>
+  readonly dueClaims: Pick<DueClaims, 'waiting'>
+  readonly lateness: Pick<Lateness, 'state'>
+  readonly now: () => Instant
+}
+
+export function claimMetrics({ registry: { plugins }, admission, dueClaims, lateness, now }: Services): Watch {
+  return (gauge) => {
+    const running = gauge(
+      'checks_running',
+      'Number of checks that run, by share: kept for checks that decide, or common',
+      ['share'],
+    )
+    const waiting = gauge(
+      'checks_waiting',
+      'Number of claims whose check is due and does not run on this host, by kind: the check decides, is the first one, or only looks again',
+      ['kind'],
+    )
+    const refused = gauge(
+      'checks_refused',
+      'How often a check found no free slot for its workspace, key and destination, or no request allowance, since this host started',
+      ['kind'],
+    )
+    const late = gauge(
+      'closing_read_lateness_seconds',
+      'How late closing reads were sent: the latest one, and the largest of the last five to ten minutes',
+      ['of'],
+    )
+    const restarts = gauge(
+      'plugin_restarts',
+      'How often the process of a plugin was started again, since this host started',
+      ['plugin'],
+    )
+    const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
+
+    return async () => {
+      for (const { name: plugin, parts } of plugins) {
+        const state = parts.state()
+        restarts.set({ plugin }, state.restarts)
+        isRunning.set({ plugin }, state.status === 'running' ? 1 : 0)
+      }
+      const { running: byShare, refused: byKind } = admission.state()
+      for (const [share, count] of Object.entries(byShare)) running.set({ share }, count)
+      for (const [kind, count] of Object.entries(byKind)) refused.set({ kind }, count)
+      for (const [kind, count] of Object.entries(await dueClaims.waiting(now()))) waiting.set({ kind }, count)
+      const { latestMs, largestMs } = lateness.state()
+      late.set({ of: 'latest' }, latestMs / 1000)
+      late.set({ of: 'largest' }, largestMs / 1000)
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
+import type { Worker } from '../../base/worker.ts'
+import type { Feature } from '../../host/feature.ts'
+
+export interface Services {
+  readonly retentionWorker: Worker
+}
+
+export const erasureFeature = {
+  name: 'erasure',
+  needs: ['receipts'],
+  services: async () => {
+    const [{ createErasureService }, { createRetentionService }, { createRetentionWorker }] = await Promise.all([
+      import('../../erasure/erasure.ts'),
+      import('../../erasure/retention.ts'),
+      import('../../erasure/retention-worker.ts'),
+    ])
+    return {
+      erasure: createErasureService,
+      retention: createRetentionService,
+      retentionWorker: createRetentionWorker,
+    }
+  },
+  workers: ({ retentionWorker }) => [retentionWorker],
+} satisfies Feature<Services>

@@ -1,0 +1,66 @@
+/** The log: an append-only Merkle tree of receipts, the keys that sign it, and the guard that keeps a host from forking it. */
+import { addLogCommands } from '../../cli/commands/log.ts'
+import { addSigningKeyCommands } from '../../cli/commands/signing-key.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { Feature } from '../../host/feature.ts'
+import type { ClockWatch } from '../../hosts/clock-watch.ts'
+import type { LogService } from '../../log/log.ts'
+import type { LogGuard } from '../../log/log-guard.ts'
+import type { Sequencer } from '../../log/sequencer.ts'
+import type { KeyVault, SigningKeys } from '../../log/signing/signing-keys.ts'
+
+export interface Services extends Pick<HostServices, 'storage'> {
+  readonly clockWatch: ClockWatch
+  readonly signingKeys: SigningKeys
+  readonly logGuard: LogGuard
+  readonly vault: KeyVault
+  readonly sequencer: Sequencer
+  readonly log: LogService
+  readonly keyDocument: () => Promise<object | string>
+}
+
+export const logFeature = {
+  name: 'log',
+  needs: ['clock'],
+  services: async () => {
+    const { services } = await import('./services.ts')
+    return services
+  },
+  closes: ['vault'],
+  async prepare({ signingKeys, logGuard, clockWatch }) {
+    await signingKeys.ensureLog()
+    await Promise.all([logGuard.examine(), clockWatch.compare()])
+  },
+  idle: ({ sequencer }) => sequencer.idle(),
+  routes: async ({ log, keyDocument }) => {
+    const [{ logRoutes }, { keyRoutes }] = await Promise.all([
+      import('../../http/routes/log.ts'),
+      import('../../http/routes/keys.ts'),
+    ])
+    return [
+      { scope: 'log', add: (app) => logRoutes(app, log) },
+      { scope: 'log', add: (app) => keyRoutes(app, keyDocument) },
+    ]
+  },
+  async readiness({ storage, logGuard, vault }) {
+    await storage.read.log.state()
+    const problem = logGuard.problem()
+    if (problem !== undefined) return { problem: `read-only: ${problem}`, serves: false }
+    const unsigned = await vault.problem()
+    return unsigned === undefined ? undefined : { problem: `claims wait for a signature: ${unsigned}`, serves: true }
+  },
+  metrics:
+    ({ logGuard, vault }) =>
+    (gauge) => {
+      const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
+      const signerAway = gauge('signer_away', '1 while the signing key does not sign, and decided claims wait for it')
+      return async () => {
+        readOnly.set(logGuard.problem() === undefined ? 0 : 1)
+        signerAway.set((await vault.problem()) === undefined ? 0 : 1)
+      }
+    },
+  commands(program, withServices) {
+    addSigningKeyCommands(program, withServices)
+    addLogCommands(program, withServices)
+  },
+} satisfies Feature<Services>

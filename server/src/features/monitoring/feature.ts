@@ -1,0 +1,49 @@
+/** Monitoring: health checks and metrics, the API description, and where to report a weakness. */
+import { isThisMachine, listeningUrl } from '../../config/address.ts'
+import type { Config } from '../../config/config.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { Feature } from '../../host/feature.ts'
+import type { RouteGroup } from '../../http/app.ts'
+import type { MetricsReader } from '../../http/routes/metrics.ts'
+
+export type Services = Pick<HostServices, 'readiness' | 'metrics' | 'config' | 'logger' | 'now'>
+
+export const monitoringFeature = {
+  name: 'monitoring',
+  routes: async ({ readiness, metrics, config, now }) => {
+    const [{ healthRoutes }, { metricsRoutes }, { docsRoutes }, { securityTxtRoute }] = await Promise.all([
+      import('../../http/routes/health.ts'),
+      import('../../http/routes/metrics.ts'),
+      import('../../http/routes/docs.ts'),
+      import('../../http/routes/security-txt.ts'),
+    ])
+    const reader = metricsReader(config)
+    const { securityContact: contact, publicUrl } = config
+    const groups: RouteGroup[] = [
+      { scope: 'service', add: (app) => healthRoutes(app, readiness) },
+      { scope: 'service', add: docsRoutes },
+    ]
+    if (reader) groups.push({ scope: 'service', add: (app) => metricsRoutes(app, metrics, reader) })
+    if (contact !== undefined)
+      groups.push({ scope: 'log', add: (app) => securityTxtRoute(app, { contact, publicUrl, now }) })
+    return groups
+  },
+  async listen({ config: { metrics: settings }, metrics, logger }) {
+    if (!settings.listen) return undefined
+    const { buildMetricsApp } = await import('../../http/metrics-app.ts')
+    const app = buildMetricsApp({ token: settings.token, metrics, logger })
+    await app.listen(settings.listen)
+    const port = Number(new URL(app.listeningOrigin).port || 80)
+    const url = `${listeningUrl({ host: settings.listen.host, port })}/metrics`
+    return { name: 'metrics', url, close: () => app.close() }
+  },
+} satisfies Feature<Services>
+
+/** Undefined: they are at an address of their own. */
+function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Config): MetricsReader | undefined {
+  if (listen) return undefined
+  if (token !== undefined) return { token }
+  // Behind a proxy that the configuration does not name, every client seems to be this machine.
+  const isBehindProxy = publicUrl !== undefined && trustProxy === 0 && !isThisMachine(new URL(publicUrl).hostname)
+  return isBehindProxy ? 'nobody' : 'this machine'
+}

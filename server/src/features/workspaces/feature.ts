@@ -1,0 +1,42 @@
+/** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
+import { addConnectionCommands } from '../../cli/commands/connection.ts'
+import { addKeyCommands } from '../../cli/commands/key.ts'
+import { addWorkspaceCommands } from '../../cli/commands/workspace.ts'
+import type { HostServices } from '../../host/container.ts'
+import type { Feature } from '../../host/feature.ts'
+import type { ConnectionService } from '../../workspaces/connections.ts'
+import type { KeyService } from '../../workspaces/keys.ts'
+import type { SiteService } from '../../workspaces/sites.ts'
+
+export interface Services extends Pick<HostServices, 'registry'> {
+  readonly connections: ConnectionService
+  readonly keys: KeyService
+  readonly sites: SiteService
+}
+
+export const workspacesFeature = {
+  name: 'workspaces',
+  services: async () => {
+    const { services } = await import('./services.ts')
+    return services
+  },
+  closes: ['activity'],
+  prepare: ({ connections }) => connections.fillSourceKeys(),
+  access: ({ keys, sites }) => ({ keys, sites }),
+  routes: async ({ connections, registry }) => {
+    const [{ connectionRoutes }, { whoamiRoutes }] = await Promise.all([
+      import('../../http/routes/connections.ts'),
+      import('../../http/routes/whoami.ts'),
+    ])
+    const publicActions = [...registry.publicActions(), ...registry.publicAliases()]
+    return [
+      { scope: 'key', add: (app) => connectionRoutes(app, { connections, publicActions }) },
+      { scope: 'credential', add: whoamiRoutes },
+    ]
+  },
+  commands(program, withServices) {
+    addWorkspaceCommands(program, withServices)
+    addKeyCommands(program, withServices)
+    addConnectionCommands(program, withServices)
+  },
+} satisfies Feature<Services>

@@ -1,0 +1,155 @@
+/** Opens an installation: configuration, storage, plugins and the services of all features, each of which is made on first use. */
+import type { Instant } from '@claimcheck/core'
+import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
+import { type Logger, pino } from 'pino'
+import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
+import { openSecrets, type Secrets } from '../base/secrets.ts'
+import { listeningUrl } from '../config/address.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { type Clock, openClock } from '../hosts/clock.ts'
+import { type Counters, createCounters } from '../hosts/counters.ts'
+import { createOutbound, type Outbound } from '../outbound/outbound.ts'
+import { loadPlugins } from '../plugins/plugins.ts'
+import { EMPTY_REGISTRY, type Registry } from '../plugins/registry.ts'
+import { openStorage } from '../storage/open.ts'
+import type { OpenStorageOptions } from '../storage/pools.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Factories, Feature } from './feature.ts'
+import { createMetrics, createReadiness, type Metrics, type Readiness } from './metrics.ts'
+
+/** What the host itself gives to features. */
+export interface HostServices {
+  readonly config: Config
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly now: () => Instant
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly secrets: Secrets
+  readonly ownAddress: OwnAddress
+  readonly outbound: Outbound
+  readonly counters: Counters
+  readonly readiness: () => Promise<Readiness>
+  readonly metrics: Metrics
+  /** Those with routes and workers. */
+  readonly features: readonly Feature[]
+  readonly isActive: (feature: string) => boolean
+  readonly close: () => Promise<void>
+}
+
+export interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'drivers'> {
+  /** Loads the configured plugins. Commands that use no destination work without them. */
+  readonly plugins: boolean
+  /** This host's monotonic clock. */
+  readonly now?: () => Instant
+  /** The system's clock; without it `now`, where there is one. */
+  readonly wall?: () => Instant
+  /** Waits for a busy database without a time limit. */
+  readonly patient?: boolean
+}
+
+/** @typeParam S the services of the host and of all features. @throws StorageError, PluginError */
+export async function openInstallation<S extends HostServices>(
+  features: readonly Feature[],
+  config: Config,
+  { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false }: OpenOptions,
+): Promise<S> {
+  // Logs go to standard error, because commands print their results on standard output.
+  const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
+  const active = activeOf(features, config.disabledFeatures)
+  const storage = await openStorage(config, { beforeStatement, drivers, patient })
+  const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
+  const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
+  const { now } = clock
+  const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY
+
+  const container = createContainer<HostServices>({ injectionMode: InjectionMode.PROXY, strict: true })
+  const { cradle } = container
+  const names = new Set(active.map(({ name }) => name))
+  container.register({
+    config: asValue(config),
+    logger: asValue(logger),
+    clock: asValue(clock),
+    now: asValue(now),
+    storage: asValue(withListeners(storage, features, cradle)),
+    registry: asValue(registry),
+    secrets: asFunction(() => openSecrets(config)).singleton(),
+    ownAddress: asFunction(() =>
+      createOwnAddress({ publicUrl: config.publicUrl, listening: listeningUrl(config) }),
+    ).singleton(),
+    outbound: asFunction(() => createOutbound(config))
+      .singleton()
+      .disposer((outbound) => outbound.close()),
+    counters: asFunction(createCounters).singleton(),
+    readiness: asFunction(() => createReadiness(active, cradle)).singleton(),
+    metrics: asFunction(() => createMetrics(active, cradle)).singleton(),
+    features: asValue(active),
+    isActive: asValue((feature: string) => names.has(feature)),
+    close: asValue(async () => {
+      // A plugin that fails to close keeps nothing else open.
+      await Promise.allSettled(registry.plugins.map(({ parts }) => parts.close()))
+      await container.dispose()
+      await clock.close()
+      await storage.close()
+    }),
+  })
+  for (const { services, closes = [] } of features) register(container, (await services?.()) ?? {}, closes)
+
+  return cradle as S
+}
+
+function register(
+  container: ReturnType<typeof createContainer<HostServices>>,
+  factories: Factories,
+  closes: readonly string[],
+): void {
+  for (const [name, make] of Object.entries(factories)) {
+    if (container.hasRegistration(name)) throw new Error(`two features bring the service ${name}`)
+    const service = asFunction(make).singleton()
+    container.register(
+      name,
+      closes.includes(name) ? service.disposer((made) => (made as { close(): Promise<void> }).close()) : service,
+    )
+  }
+}
+
+/** Without those that are disabled, and those that need one of them. @throws ConfigError */
+function activeOf(features: readonly Feature[], disabled: readonly string[]): readonly Feature[] {
+  const optional = features.filter(({ isOptional }) => isOptional).map(({ name }) => name)
+  const unknown = disabled.filter((name) => !optional.includes(name))
+  if (unknown.length > 0) {
+    const problem = `disabled_features: ${unknown.join(', ')} cannot be disabled; ${optional.join(', ')} can`
+    throw new ConfigError([problem])
+  }
+  const active: Feature[] = []
+  for (const feature of features) {
+    const { name, needs = [] } = feature
+    const hasAll = needs.every((needed) => active.some((other) => other.name === needed))
+    if (hasAll && !disabled.includes(name)) active.push(feature)
+    else if (!feature.isOptional) throw new Error(`the feature ${name} needs ${needs.join(', ')} before it`)
+  }
+  return active
+}
+
+/** Storage whose transactions are joined by those who listen to audit events. */
+function withListeners(storage: Storage, features: readonly Feature[], services: unknown): Storage {
+  let listeners: NonNullable<ReturnType<NonNullable<Feature['onAudit']>>>[] | undefined
+  return {
+    ...storage,
+    write: (work) =>
+      storage.write(async (tx) => {
+        listeners ??= features.flatMap(({ onAudit }) => onAudit?.(services) ?? [])
+        const result = await work(tx)
+        if (listeners.length > 0) for (const listen of listeners) await listen(tx, tx.audit.entries())
+        return result
+      }),
+  }
+}
+
+/** Closes the parts that are already open, and rethrows the error. */
+function closing(...opened: readonly { close(): Promise<void> }[]) {
+  return async (error: unknown): Promise<never> => {
+    for (const part of opened) await part.close()
+    throw error
+  }
+}

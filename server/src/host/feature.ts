@@ -1,0 +1,59 @@
+/** What a feature brings: plain data, and functions that load what they need when they are called. The host composes features and knows none by name. */
+import type { Command } from 'commander'
+import type { Worker } from '../base/worker.ts'
+import type { Access, RouteGroup } from '../http/app.ts'
+import type { NewAuditEntry } from '../storage/audit-trail.ts'
+import type { Writes } from '../storage/storage.ts'
+import type { Examine } from './examination.ts'
+import type { Watch } from './metrics.ts'
+
+/** Makes each service on first use, of the services that its parameter names. */
+// biome-ignore lint/suspicious/noExplicitAny: each names the services that it needs; `host/types.ts` holds them against what there is
+export type Factories = Readonly<Record<string, (services: any) => unknown>>
+
+/** Runs `work` on the installation of this environment, and closes it. A server may run on it at the same time. */
+export type WithServices<S> = <T>(
+  work: (services: S) => Promise<T>,
+  options?: { /** Loads the plugins. */ readonly plugins?: boolean },
+) => Promise<T>
+
+/** A server at an address of its own, which runs beside the service's. */
+export interface Listener {
+  readonly name: string
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** Why a host cannot do all of its work. Where it still serves requests, the load balancer keeps it. */
+export interface NotReady {
+  readonly problem: string
+  readonly serves: boolean
+}
+
+/** @typeParam S the services that it uses */
+// biome-ignore lint/suspicious/noExplicitAny: features with different needs are in one list
+export interface Feature<S = any> {
+  readonly name: string
+  /** Features without whose routes and workers its own make no sense: when one is left out, so is this. */
+  readonly needs?: readonly string[]
+  /** Operators may leave out its routes and workers. Its tables, services and commands stay. */
+  readonly isOptional?: true
+  readonly services?: () => Promise<Factories>
+  /** Those of its services that have a `close` for the end of the process. */
+  readonly closes?: readonly string[]
+  /** Before the service listens, one feature after the other. */
+  readonly prepare?: (services: S) => Promise<void>
+  readonly access?: (services: S) => Partial<Access>
+  readonly routes?: (services: S) => Promise<readonly RouteGroup[]>
+  readonly listen?: (services: S) => Promise<Listener | undefined>
+  readonly workers?: (services: S) => readonly Worker[]
+  /** Resolves when what its workers and requests left under way is done. */
+  readonly idle?: (services: S) => Promise<void>
+  /** Joins each transaction that records audit events, with the entries. */
+  readonly onAudit?: (services: S) => ((tx: Writes, entries: readonly NewAuditEntry[]) => Promise<void>) | undefined
+  readonly readiness?: (services: S) => Promise<NotReady | undefined>
+  readonly metrics?: (services: S) => Watch
+  readonly examinations?: () => Promise<readonly Examine[]>
+  // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
+  readonly commands?: (program: Command, withServices: WithServices<any>) => void
+}

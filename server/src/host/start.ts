@@ -1,0 +1,80 @@
+/** Starts and stops the service: HTTP server, workers and what features prepare, in an order in which nothing is lost. */
+import fastifyPlugin from 'fastify-plugin'
+import { listeningUrl } from '../config/address.ts'
+import { type Access, buildApp } from '../http/app.ts'
+import type { App } from '../http/instance.ts'
+import type { HostServices } from './container.ts'
+import type { Feature, Listener } from './feature.ts'
+
+export interface RunningServer {
+  /** Where it listens. */
+  readonly url: string
+  /** Those at addresses of their own. */
+  readonly listeners: readonly Listener[]
+  /** Answers the open requests, finishes the running checks and stores their outcomes. */
+  stop(): Promise<void>
+}
+
+/** @throws SigningError when the log's private key is missing; the errors of `listen` */
+export async function startServer(services: HostServices): Promise<RunningServer> {
+  const { config, ownAddress, features: active } = services
+  for (const { prepare } of active) await prepare?.(services)
+  const app = await createApp(services)
+  for (const feature of active) await app.register(backgroundWork(feature, services))
+  const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
+  ownAddress.listensAt(url)
+  await app.listen({ host: config.host, port: config.port })
+  const listeners: Listener[] = []
+  try {
+    for (const { listen } of active) {
+      const listener = await listen?.(services)
+      if (listener) listeners.push(listener)
+    }
+  } catch (error) {
+    await app.close()
+    throw error
+  }
+  for (const { workers } of active) for (const worker of workers?.(services) ?? []) worker.start()
+  return {
+    url: url(),
+    listeners,
+    async stop() {
+      for (const listener of listeners) await listener.close()
+      await app.close()
+    },
+  }
+}
+
+async function createApp(services: HostServices): Promise<App> {
+  const { config, counters, logger, features: active } = services
+  const { publicUrl } = config
+  const access = Object.assign({}, ...active.map((feature) => feature.access?.(services))) as Access
+  const routes = await Promise.all(active.map((feature) => feature.routes?.(services) ?? []))
+  return buildApp({
+    access,
+    routes: routes.flat(),
+    rateLimits: config.rateLimits,
+    connections: config.connections,
+    counters,
+    trustProxy: config.trustProxy,
+    ...(publicUrl === undefined ? {} : { publicUrl }),
+    logger,
+  })
+}
+
+/** Fastify answers the open requests, and then stops features in the reverse order: those that use others first. */
+function backgroundWork({ name, needs = [], workers, idle }: Feature, services: HostServices) {
+  return fastifyPlugin(
+    async (app) => {
+      app.addHook('onClose', async () => {
+        await Promise.all((workers?.(services) ?? []).map((worker) => worker.stop()))
+        await idle?.(services)
+      })
+    },
+    { name, dependencies: [...needs], fastify: '5.x' },
+  )
+}
+
+function boundPort(app: App): number {
+  return Number(new URL(app.listeningOrigin).port || 80)
+}

@@ -1,0 +1,18 @@
+/** The types that follow from a list of features: what services there are, and that each finds those that it needs. */
+import type { Command } from 'commander'
+import type { Factories, Feature, WithServices } from './feature.ts'
+
+type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T extends Factories> } ? T : never
+
+type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
+
+type Both<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
+
+/** The services of all features by name. */
+export type ServicesOf<L extends readonly Feature[]> = Both<Made<FactoriesOf<L[number]>>>
+
+/** A feature that finds what it needs among the services S: a compile error where it does not. */
+export interface Complete<S> extends Feature<S> {
+  readonly services?: () => Promise<Readonly<Record<string, (services: S) => unknown>>>
+  readonly commands?: (program: Command, withServices: WithServices<S>) => void
+}
