@@ -26,7 +26,6 @@ export const ROOMS = [
   'web',
   'site',
   'console',
-  'cli/confirm.ts',
   'features',
   'features.ts',
   'claimcheck.ts',

@@ -42,11 +42,16 @@ const breachRows: [what: string, sources: Sources, expected: readonly string[]][
   ],
   ['an import for its effect', { 'base/b.ts': `import '../log/a.ts'`, 'log/a.ts': '' }, ['base/b.ts imports log/a.ts']],
   [
-    'the container in a room',
-    { 'http/a.ts': `import { c } from '../container.ts'`, 'container.ts': '' },
-    ['http/a.ts imports container.ts'],
+    'the list of features in a room',
+    { 'http/a.ts': `import { c } from '../features.ts'`, 'features.ts': '' },
+    ['http/a.ts imports features.ts'],
   ],
-  ['the container in the command line', { 'cli/a.ts': `import { c } from '../container.ts'`, 'container.ts': '' }, []],
+  ['the list in the command line', { 'cli/a.ts': `import { c } from '../features.ts'`, 'features.ts': '' }, []],
+  [
+    'a feature in the host',
+    { 'host/a.ts': `import { f } from '../features/log/feature.ts'`, 'features/log/feature.ts': '' },
+    ['host/a.ts imports features/log/feature.ts'],
+  ],
   ['a file beside the rooms', { 'helpers.ts': '' }, ['helpers.ts is in no room']],
   ['a new room', { 'services/a.ts': '' }, ['services/a.ts is in no room']],
   [
@@ -115,7 +120,7 @@ const lintRows: [file: string, imported: string, allowed: boolean, dependencies?
   ['server/src/http/a.ts', 'knex', false],
   ['server/src/claims/a.ts', 'awilix', false],
   ['server/src/claims/a.ts', '@claimcheck/plugin-codehost', false],
-  ['server/src/container.ts', 'awilix', true],
+  ['server/src/host/container.ts', 'awilix', true],
   ['server/src/storage/a.ts', 'knex', true],
   ['server/src/storage/a.ts', 'fastify', false],
 ]

@@ -2,7 +2,6 @@
 
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/config/config'
-import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { startServer } from '@claimcheck/server/host/start'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { watchStalls } from '../support/stalls.ts'

@@ -2,6 +2,7 @@
 
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import type { Config } from '@claimcheck/server/config/config'
+import type { Feature } from '@claimcheck/server/host/feature'
 import { startServer } from '@claimcheck/server/host/start'
 import type { Env } from './command.ts'
 import { startInWarmProcess, startProgram } from './program.ts'
@@ -18,6 +19,8 @@ export interface InProcess {
   readonly now?: (() => number) | undefined
   /** The clock of the system; without it `now`, where there is one. */
   readonly wall?: (() => number) | undefined
+  /** Beside those of the service. */
+  readonly features?: readonly Feature[] | undefined
 }
 
 /** What the program is started with. */
@@ -78,12 +81,9 @@ export class Host {
   }
 }
 
-async function serveHere(config: Config, { now, wall }: InProcess): Promise<Running> {
-  const claimcheck = await openClaimcheck(config, {
-    plugins: true,
-    ...(now ? { now } : {}),
-    ...(wall ? { wall } : {}),
-  })
+async function serveHere(config: Config, { now, wall, features }: InProcess): Promise<Running> {
+  const options = { plugins: true, ...(now ? { now } : {}), ...(wall ? { wall } : {}) }
+  const claimcheck = await openClaimcheck(config, options, features)
   const server = await startServer(claimcheck)
   return {
     url: server.url,

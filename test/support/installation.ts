@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { type Config, loadConfig } from '@claimcheck/server/config/config'
+import type { Feature } from '@claimcheck/server/host/feature'
 import { afterFile } from './after-file.ts'
 import { Client } from './client.ts'
 import { copyTemplate, createDatabase, type Database } from './database.ts'
@@ -24,6 +25,7 @@ export interface InstallationOptions {
   /** Of a host in this process. */
   readonly now?: () => number
   readonly wall?: () => number
+  readonly features?: readonly Feature[]
   /** For a test that reaches into what runs: hosts in this process. Otherwise each is the program that people start. */
   readonly inProcess?: true
   /** Each host in a process that has served nothing before. */
@@ -57,11 +59,14 @@ export class Installation {
 
   /** Another host on the same database, with its own data folder. */
   async addHost(env: Readonly<Record<string, string>> = { DATA_DIR: `data-${this.#hosts.length + 1}` }): Promise<Host> {
-    const { env: common, now, wall, inProcess, isNew = false } = this.#options
+    const { env: common, now, wall, features, inProcess, isNew = false } = this.#options
     const all = { PORT: '0', LOG_LEVEL: 'silent', ...this.database.env, ...common, ...env }
     const config = loadConfig(all, this.folder)
     if (this.#hosts.length === 0) copyTemplate(config.databaseUrl)
-    const host = new Host(config, now || wall || inProcess ? { now, wall } : { folder: this.folder, env: all, isNew })
+    const host = new Host(
+      config,
+      now || wall || features || inProcess ? { now, wall, features } : { folder: this.folder, env: all, isNew },
+    )
     await host.start()
     this.#hosts.push(host)
     return host

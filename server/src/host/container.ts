@@ -15,7 +15,8 @@ import { openStorage } from '../storage/open.ts'
 import type { OpenStorageOptions } from '../storage/pools.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Factories, Feature } from './feature.ts'
-import { createMetrics, createReadiness, type Metrics, type Readiness } from './metrics.ts'
+import { createMetrics, createReadiness } from './metrics.ts'
+import type { Metrics, Readiness } from './monitoring.ts'
 
 /** What the host itself gives to features. */
 export interface HostServices {

@@ -5,7 +5,7 @@ import type { Access, RouteGroup } from '../http/app.ts'
 import type { NewAuditEntry } from '../storage/audit-trail.ts'
 import type { Writes } from '../storage/storage.ts'
 import type { Examine } from './examination.ts'
-import type { Watch } from './metrics.ts'
+import type { Watch } from './monitoring.ts'
 
 /** Makes each service on first use, of the services that its parameter names. */
 // biome-ignore lint/suspicious/noExplicitAny: each names the services that it needs; `host/types.ts` holds them against what there is
@@ -22,6 +22,18 @@ export interface Listener {
   readonly name: string
   readonly url: string
   close(): Promise<void>
+}
+
+/** A page of the documentation, made from Markdown. */
+export interface Page {
+  /** The title of the chapter at whose end it is. */
+  readonly chapter: string
+  /** Below `/docs/`. */
+  readonly path: string
+  /** In the repository, where its links are relative to. */
+  readonly file: string
+  /** Where it is read. */
+  readonly url: URL
 }
 
 /** Why a host cannot do all of its work. Where it still serves requests, the load balancer keeps it. */
@@ -54,6 +66,7 @@ export interface Feature<S = any> {
   readonly readiness?: (services: S) => Promise<NotReady | undefined>
   readonly metrics?: (services: S) => Watch
   readonly examinations?: () => Promise<readonly Examine[]>
+  readonly pages?: readonly Page[]
   // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
   readonly commands?: (program: Command, withServices: WithServices<any>) => void
 }

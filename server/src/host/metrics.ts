@@ -2,23 +2,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { Gauge, Registry } from 'prom-client'
 import type { Feature, NotReady } from './feature.ts'
-
-export interface Metrics {
-  readonly contentType: string
-  /** The current values. @throws StorageError `unavailable` */
-  text(): Promise<string>
-}
-
-export interface Readiness {
-  readonly ok: boolean
-  readonly problems: readonly string[]
-}
-
-/** Makes a gauge, named without the prefix of all. */
-export type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
-
-/** Makes gauges once. @returns what sets them before each reading */
-export type Watch = (gauge: MakeGauge) => () => void | Promise<void>
+import type { MakeGauge, Metrics, Readiness } from './monitoring.ts'
 
 export function createMetrics(features: readonly Feature[], services: unknown): Metrics {
   const registry = new Registry()

@@ -1,10 +1,10 @@
 /** The pages for everybody, without a session. */
+import type { ProfileList } from '@claimcheck/core/api'
 import type { Config } from '../config/config.ts'
+import type { Feature } from '../host/feature.ts'
 import type { App } from '../http/instance.ts'
 import type { Limiters } from '../http/rate-limit.ts'
-import { profileList } from '../http/routes/profiles.ts'
 import type { ReceiptService } from '../log/receipts.ts'
-import type { SigningKeys } from '../log/signing/signing-keys.ts'
 import type { Registry } from '../plugins/registry.ts'
 import { commandLineOf } from '../web/command-line.ts'
 import { pageHeaders } from '../web/headers.ts'
@@ -17,12 +17,14 @@ import { receiptPageRoutes } from './receipt/routes.tsx'
 export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLine'> {
   readonly receipts: ReceiptService
   readonly registry: Registry
-  readonly signingKeys: Pick<SigningKeys, 'document'>
-  readonly config: Pick<Config, 'securityContact' | 'verifierPackage' | 'checks'>
+  readonly features: readonly Pick<Feature, 'pages'>[]
+  readonly keyDocument: () => Promise<object | string>
+  readonly published: ProfileList
+  readonly config: Pick<Config, 'securityContact' | 'verifierPackage'>
 }
 
 export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
-  const { receipts, log, storage, now, ownAddress, registry, signingKeys, config } = services
+  const { receipts, log, storage, now, ownAddress, published, keyDocument, config } = services
   const commandLine = commandLineOf(config)
   app.addHook('onRoute', (route) => {
     route.schema = { ...route.schema, hide: true }
@@ -39,8 +41,8 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   const receiptPages = {
     receipts,
     log,
-    keyDocument: () => signingKeys.document(registry.anchorer?.identity()),
-    profiles: profileList(registry.allProfiles(), config.checks),
+    keyDocument,
+    profiles: published,
     ownAddress,
     commandLine,
   }

@@ -1,9 +1,9 @@
 /** Anchoring: the log's root goes to a place that nobody rewrites, such as a public chain. */
 import type { Anchoring } from '../../anchoring/anchoring.ts'
 import type { Worker } from '../../base/worker.ts'
-import { addAnchorCommands } from '../../cli/commands/anchor.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { addAnchorCommands } from './commands/anchor.ts'
 import { anchorMetrics } from './metrics.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {

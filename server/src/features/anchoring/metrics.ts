@@ -1,6 +1,6 @@
 /** The metrics of the log's size and its anchors. */
 import type { Anchoring } from '../../anchoring/anchoring.ts'
-import type { Watch } from '../../host/metrics.ts'
+import type { Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
 
 interface Services {

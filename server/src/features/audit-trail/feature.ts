@@ -1,7 +1,7 @@
 /** The audit trail: who did what, in a chain of hashes, and how long it is kept. */
 import type { Worker } from '../../base/worker.ts'
-import { addAuditTrailCommand } from '../../cli/commands/audit-trail.ts'
 import type { Feature } from '../../host/feature.ts'
+import { addAuditTrailCommand } from './commands/audit-trail.ts'
 
 export interface Services {
   readonly auditRetention: Worker

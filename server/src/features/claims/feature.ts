@@ -6,10 +6,10 @@ import type { Admission } from '../../claims/admission.ts'
 import type { ClaimService } from '../../claims/claims.ts'
 import type { DueClaims } from '../../claims/due-claims.ts'
 import type { Lateness } from '../../claims/lateness.ts'
-import { addActionCommand } from '../../cli/commands/action.ts'
-import { addPluginsCommand } from '../../cli/commands/plugins.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { addActionCommand } from './commands/action.ts'
+import { addPluginsCommand } from './commands/plugins.ts'
 import { claimMetrics } from './metrics.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'now'> {
@@ -31,8 +31,8 @@ export const claimsFeature = {
   },
   routes: async ({ claims, registry, published }) => {
     const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
-      import('../../http/routes/claims.ts'),
-      import('../../http/routes/profiles.ts'),
+      import('./routes/claims.ts'),
+      import('./routes/profiles.ts'),
     ])
     return [
       { scope: 'key', add: (app) => claimRoutes(app, { claims, profiles: registry.profiles() }) },

@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core'
 import type { Admission } from '../../claims/admission.ts'
 import type { DueClaims } from '../../claims/due-claims.ts'
 import type { Lateness } from '../../claims/lateness.ts'
-import type { Watch } from '../../host/metrics.ts'
+import type { Watch } from '../../host/monitoring.ts'
 import type { Registry } from '../../plugins/registry.ts'
 
 interface Services {

@@ -10,7 +10,7 @@ import { createLateness } from '../../claims/lateness.ts'
 import { createQuotas } from '../../claims/quotas.ts'
 import { createRecheckWorker } from '../../claims/recheck-worker.ts'
 import type { HostServices } from '../../host/container.ts'
-import { profileList } from '../../http/routes/profiles.ts'
+import { profileList } from './routes/profiles.ts'
 
 export const services = {
   checkRunner: createCheckRunner,

@@ -1,6 +1,5 @@
 /** The log: an append-only Merkle tree of receipts, the keys that sign it, and the guard that keeps a host from forking it. */
-import { addLogCommands } from '../../cli/commands/log.ts'
-import { addSigningKeyCommands } from '../../cli/commands/signing-key.ts'
+
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { ClockWatch } from '../../hosts/clock-watch.ts'
@@ -8,6 +7,8 @@ import type { LogService } from '../../log/log.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
 import type { Sequencer } from '../../log/sequencer.ts'
 import type { KeyVault, SigningKeys } from '../../log/signing/signing-keys.ts'
+import { addLogCommands } from './commands/log.ts'
+import { addSigningKeyCommands } from './commands/signing-key.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly clockWatch: ClockWatch
@@ -33,10 +34,7 @@ export const logFeature = {
   },
   idle: ({ sequencer }) => sequencer.idle(),
   routes: async ({ log, keyDocument }) => {
-    const [{ logRoutes }, { keyRoutes }] = await Promise.all([
-      import('../../http/routes/log.ts'),
-      import('../../http/routes/keys.ts'),
-    ])
+    const [{ logRoutes }, { keyRoutes }] = await Promise.all([import('./routes/log.ts'), import('./routes/keys.ts')])
     return [
       { scope: 'log', add: (app) => logRoutes(app, log) },
       { scope: 'log', add: (app) => keyRoutes(app, keyDocument) },

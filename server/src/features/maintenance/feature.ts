@@ -1,9 +1,10 @@
 /** Maintenance: operators check everything that is stored, copy an installation, and replace the key that seals secrets. */
-import { addCopyCommand } from '../../cli/commands/copy.ts'
-import { addDoctorCommand } from '../../cli/commands/doctor.ts'
-import { addMigrateCommand } from '../../cli/commands/migrate.ts'
-import { addSecretKeyCommands } from '../../cli/commands/secret-key.ts'
+
 import type { Feature } from '../../host/feature.ts'
+import { addCopyCommand } from './commands/copy.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
+import { addMigrateCommand } from './commands/migrate.ts'
+import { addSecretKeyCommands } from './commands/secret-key.ts'
 
 export const maintenanceFeature = {
   name: 'maintenance',

@@ -4,7 +4,7 @@ import type { Config } from '../../config/config.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { RouteGroup } from '../../http/app.ts'
-import type { MetricsReader } from '../../http/routes/metrics.ts'
+import type { MetricsReader } from './routes/metrics.ts'
 
 export type Services = Pick<HostServices, 'readiness' | 'metrics' | 'config' | 'logger' | 'now'>
 
@@ -12,10 +12,10 @@ export const monitoringFeature = {
   name: 'monitoring',
   routes: async ({ readiness, metrics, config, now }) => {
     const [{ healthRoutes }, { metricsRoutes }, { docsRoutes }, { securityTxtRoute }] = await Promise.all([
-      import('../../http/routes/health.ts'),
-      import('../../http/routes/metrics.ts'),
-      import('../../http/routes/docs.ts'),
-      import('../../http/routes/security-txt.ts'),
+      import('./routes/health.ts'),
+      import('./routes/metrics.ts'),
+      import('./routes/api-description.ts'),
+      import('./routes/security-txt.ts'),
     ])
     const reader = metricsReader(config)
     const { securityContact: contact, publicUrl } = config
@@ -30,7 +30,7 @@ export const monitoringFeature = {
   },
   async listen({ config: { metrics: settings }, metrics, logger }) {
     if (!settings.listen) return undefined
-    const { buildMetricsApp } = await import('../../http/metrics-app.ts')
+    const { buildMetricsApp } = await import('./metrics-app.ts')
     const app = buildMetricsApp({ token: settings.token, metrics, logger })
     await app.listen(settings.listen)
     const port = Number(new URL(app.listeningOrigin).port || 80)

@@ -1,5 +1,5 @@
 /** OAuth: applications act for people, and machines for workspaces, with tokens. */
-import { addMachineCommands } from '../../cli/commands/machine.ts'
+
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { requireCredential, requireKey } from '../../http/auth.ts'
@@ -7,6 +7,7 @@ import type { KeyExchange } from '../../oauth/key-exchange.ts'
 import type { OAuth } from '../../oauth/oauth.ts'
 import type { TokenService } from '../../oauth/tokens.ts'
 import type { KeyService } from '../../workspaces/keys.ts'
+import { addMachineCommands } from './commands/machine.ts'
 
 export interface Services extends Pick<HostServices, 'config'> {
   readonly oauth: OAuth
@@ -29,9 +30,9 @@ export const oauthFeature = {
   }),
   routes: async ({ oauth, tokens, keyExchange, keys, config }) => {
     const [{ metadataRoutes }, { oauthEndpoints }, { issuedKeyRoutes, ownKeyRoutes }] = await Promise.all([
-      import('../../http/routes/oauth-metadata.ts'),
-      import('../../console/oauth/endpoints.ts'),
-      import('../../http/routes/issued-keys.ts'),
+      import('./routes/metadata.ts'),
+      import('./routes/endpoints.ts'),
+      import('./routes/issued-keys.ts'),
     ])
     const { publicUrl } = config
     return [

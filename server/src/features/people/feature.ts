@@ -1,6 +1,7 @@
 /** People: accounts, ways to sign in, sessions, and membership in workspaces. */
-import { addUserCommands } from '../../cli/commands/user.ts'
+
 import type { Feature } from '../../host/feature.ts'
+import { addUserCommands } from './commands/user.ts'
 
 export const peopleFeature = {
   name: 'people',

@@ -1,9 +1,10 @@
 /** Receipts: what a claim's decision became, served to everybody who has the id. */
-import { addReceiptCommands } from '../../cli/commands/receipt.ts'
+
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { ReceiptService } from '../../log/receipts.ts'
 import { publicPaths } from '../../web/paths.ts'
+import { addReceiptCommands } from '../erasure/commands/receipt.ts'
 
 export interface Services extends Pick<HostServices, 'isActive'> {
   readonly receipts: ReceiptService
@@ -17,7 +18,7 @@ export const receiptsFeature = {
     return { receipts: createReceiptService }
   },
   routes: async ({ receipts, isActive }) => {
-    const { receiptRoutes } = await import('../../http/routes/receipts.ts')
+    const { receiptRoutes } = await import('./routes/receipts.ts')
     const pageOf = isActive('site') ? publicPaths.receipt : undefined
     return [{ scope: 'receipts', add: (app) => receiptRoutes(app, receipts, pageOf) }]
   },

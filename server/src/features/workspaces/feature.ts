@@ -1,12 +1,13 @@
 /** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
-import { addConnectionCommands } from '../../cli/commands/connection.ts'
-import { addKeyCommands } from '../../cli/commands/key.ts'
-import { addWorkspaceCommands } from '../../cli/commands/workspace.ts'
+
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { ConnectionService } from '../../workspaces/connections.ts'
 import type { KeyService } from '../../workspaces/keys.ts'
 import type { SiteService } from '../../workspaces/sites.ts'
+import { addConnectionCommands } from './commands/connection.ts'
+import { addKeyCommands } from './commands/key.ts'
+import { addWorkspaceCommands } from './commands/workspace.ts'
 
 export interface Services extends Pick<HostServices, 'registry'> {
   readonly connections: ConnectionService
@@ -25,8 +26,8 @@ export const workspacesFeature = {
   access: ({ keys, sites }) => ({ keys, sites }),
   routes: async ({ connections, registry }) => {
     const [{ connectionRoutes }, { whoamiRoutes }] = await Promise.all([
-      import('../../http/routes/connections.ts'),
-      import('../../http/routes/whoami.ts'),
+      import('./routes/connections.ts'),
+      import('./routes/whoami.ts'),
     ])
     const publicActions = [...registry.publicActions(), ...registry.publicAliases()]
     return [

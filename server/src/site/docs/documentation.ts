@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path/posix'
 import type { VNode } from 'preact'
 import type { Config } from '../../config/config.ts'
+import type { Page } from '../../host/feature.ts'
 import { actionIndex, actionPage, type Readable } from '../../plugins/action-page.ts'
 import { inCommandLineOf } from '../../web/command-line.ts'
 import { publicPaths } from '../../web/paths.ts'
@@ -41,6 +42,8 @@ export interface DocsSources {
   readonly actions: readonly Readable[]
   readonly openApi: OpenApi
   readonly config: Pick<Config, 'verifierPackage'>
+  /** Those of features, beside the chapters' own. */
+  readonly pages?: readonly Page[]
 }
 
 /** A page as Markdown. Its links are relative to `file`, which exists in the repository or nowhere. */
@@ -54,7 +57,7 @@ export interface Source {
 
 const ACTIONS = 'server/docs/actions'
 
-export function readDocumentation({ actions, openApi, config }: DocsSources): Documentation {
+export function readDocumentation({ actions, openApi, config, pages: more = [] }: DocsSources): Documentation {
   const made = {
     actions: (): Source[] => [
       { path: 'actions', file: `${ACTIONS}/README.md`, text: actionIndex(actions), isForeign: true },
@@ -65,14 +68,18 @@ export function readDocumentation({ actions, openApi, config }: DocsSources): Do
     ],
     api: () => apiPages(openApi),
   }
+  const read = ({ path, file, url }: Omit<Page, 'chapter'>): Source => {
+    return { path, file, text: inCommandLineOf(readFileSync(url, 'utf8'), config) }
+  }
   const sources = CHAPTERS.map(({ title, about, pages }) => ({
     title,
     about,
-    pages: pages.flatMap((page): Source[] =>
-      typeof page === 'string'
-        ? made[page]()
-        : [{ ...page, text: inCommandLineOf(readFileSync(placeOf(page.file), 'utf8'), config) }],
-    ),
+    pages: [
+      ...pages.flatMap((page) =>
+        typeof page === 'string' ? made[page]() : read({ ...page, url: placeOf(page.file) }),
+      ),
+      ...more.filter(({ chapter }) => chapter === title).map(read),
+    ],
   }))
   const paths = new Map(sources.flatMap(({ pages }) => pages.map(({ path, file }) => [file, path] as const)))
   const chapters = sources.map((chapter) => ({

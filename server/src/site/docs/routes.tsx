@@ -1,6 +1,7 @@
 /** Serves the documentation. It is read and rendered when it is first asked for, and each page once. */
 import type { VNode } from 'preact'
 import type { Config } from '../../config/config.ts'
+import type { Feature } from '../../host/feature.ts'
 import { cachePublicly } from '../../http/hooks.ts'
 import type { App } from '../../http/instance.ts'
 import { readableActions } from '../../plugins/action-page.ts'
@@ -12,13 +13,19 @@ import { MissingPage, OverviewPage, ReadPage } from './docs-page.tsx'
 import { type Documentation, readDocumentation } from './documentation.ts'
 
 interface DocsDependencies {
+  readonly features: readonly Pick<Feature, 'pages'>[]
   readonly registry: Registry
   readonly config: Pick<Config, 'securityContact' | 'verifierPackage'>
 }
 
-export function docsRoutes(app: App, { registry, config }: DocsDependencies): void {
+export function docsRoutes(app: App, { registry, config, features }: DocsDependencies): void {
   const documentation = once(() =>
-    readDocumentation({ actions: readableActions(registry), openApi: app.swagger() as unknown as OpenApi, config }),
+    readDocumentation({
+      actions: readableActions(registry),
+      openApi: app.swagger() as unknown as OpenApi,
+      config,
+      pages: features.flatMap(({ pages = [] }) => pages),
+    }),
   )
   const rendered = new Map<string, string>()
   const search = once(() => JSON.stringify(documentation().search))

@@ -1,0 +1,253 @@
+/** `claimcheck audit-trail`: lists, exports and checks the entries of the audit trail. */
+
+import { createReadStream, createWriteStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
+import { formatInstant, type Instant } from '@claimcheck/core'
+import type { Command } from 'commander'
+import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService } from '../../../audit-trail/audit-trail.ts'
+import { checkLines, type FileEntry, type FileReport } from '../../../audit-trail/check-file.ts'
+import { accountWords, actorWords, detailWords, eventWords } from '../../../audit-trail/words.ts'
+import { byCommand } from '../../../base/actor.ts'
+import { chainedDocument } from '../../../base/audit-chain.ts'
+import { AUDIT_EVENT_NAMES, eventsOfGroup } from '../../../base/audit-events.ts'
+import { ServiceError } from '../../../base/errors.ts'
+import { readTimestamp } from '../../../base/timestamp.ts'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'storage'> {
+  readonly workspaces: WorkspaceService
+  readonly auditTrail: AuditTrailService
+}
+
+interface AuditOptions extends OutputOptions {
+  readonly workspace?: string
+  readonly account?: string
+  readonly event?: readonly string[]
+  readonly since?: string
+  readonly until?: string
+  readonly search?: string
+  readonly limit: string
+  readonly export?: string
+  readonly check?: string
+  readonly compare?: string
+}
+
+const MOST_LISTED = 10_000
+/** How many positions of a file are looked up at once. */
+const COMPARED_AT_ONCE = 500
+
+export function addAuditTrailCommand(program: Command, withServices: WithServices<Services>): void {
+  subcommand(program, 'audit-trail', 'list the audit trail, newest first; export it; or check an export')
+    .option('--workspace <workspace>', 'only of this workspace: id or name')
+    .option('--account <email>', 'only on this account')
+    .option(
+      '--event <name>',
+      'only this event, such as key.created, or this group, such as key; may be repeated',
+      collect,
+    )
+    .option('--since <time>', 'only since then, such as 2027-01-31T00:00:00Z')
+    .option('--until <time>', 'only before then')
+    .option('--search <text>', 'only with this text in an id, an address or the details')
+    .option('--limit <count>', `how many to list, at most ${MOST_LISTED}`, '50')
+    .option(
+      '--export <file>',
+      'write them as JSON lines to a new file instead, oldest first, all of them; - for standard output',
+    )
+    .option('--check <file>', 'check an exported file alone, without an installation')
+    .option('--compare <file>', 'check an exported file, and that this installation still has its entries unchanged')
+    .action(async (options: AuditOptions) => {
+      const modes = [options.export, options.check, options.compare].filter((mode) => mode !== undefined)
+      if (modes.length > 1) throw new CommandError('usage', 'Use one of --export, --check and --compare at a time.')
+      if (options.check !== undefined) return report(options, await checkFile(options.check), [])
+      if (options.compare !== undefined) return compare(withServices, options, options.compare)
+      if (options.export !== undefined) return exportTo(withServices, options, options.export)
+      return list(withServices, options)
+    })
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
+async function list(withServices: WithServices<Services>, options: AuditOptions): Promise<void> {
+  const limit = Number(options.limit)
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
+    throw new CommandError('usage', `--limit takes a number from 1 to ${MOST_LISTED}, not ${options.limit}.`)
+  }
+  const [page, ends] = await withServices(async (claimcheck) => [
+    await claimcheck.auditTrail.list(await filterOf(options, claimcheck), { limit }),
+    await claimcheck.auditTrail.ends(),
+  ])
+  print(options, page.entries.map(toJson), [
+    ...page.entries.map((entry) => lineOf(entry, page.users)),
+    ...(page.entries.length === 0 ? ['No entries.'] : []),
+    ...(page.before === undefined
+      ? []
+      : [`There are older ones: add --limit, or --until ${timeOf(page.entries.at(-1)!)}.`]),
+    ...(ends ? [`The newest entry of all is ${ends.last}, with the hash ${hex(ends.lastHash)}.`] : []),
+  ])
+}
+
+async function exportTo(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
+  const count = await withServices(async (claimcheck) => {
+    const lines = await claimcheck.auditTrail.export(await filterOf(options, claimcheck), byCommand())
+    let entries = 0
+    const counted = async function* () {
+      for await (const some of lines) {
+        entries += some.split('\n').length - 1
+        yield some
+      }
+    }
+    if (file === '-') {
+      await pipeline(Readable.from(counted()), process.stdout, { end: false })
+    } else {
+      // Never over another export, and for its owner alone.
+      const target = createWriteStream(file, { flags: 'wx', mode: 0o600 })
+      await pipeline(Readable.from(counted()), target).catch((cause) => {
+        throw fileError(file, cause)
+      })
+    }
+    return entries
+  })
+  if (file === '-') return
+  print(options, { file, entries: count }, [
+    `Exported ${count} entries to ${file}.`,
+    `Check it at any time, on any machine: ${typed(`audit-trail --check ${file}`)}`,
+  ])
+}
+
+async function compare(withServices: WithServices<Services>, options: AuditOptions, file: string): Promise<void> {
+  await withServices(async ({ storage }) => {
+    const differing: number[] = []
+    const removed: number[] = []
+    let waiting: FileEntry[] = []
+    const first = (await storage.read.audit.ends())?.first ?? 1
+    const lookUp = async () => {
+      const hashes = await storage.read.audit.hashesOf(waiting.map(({ position }) => position))
+      for (const { position, hash } of waiting) {
+        const stored = hashes.get(position)
+        if (stored && hex(stored) === hash) continue
+        // Retention removed it.
+        if (!stored && position < first) removed.push(position)
+        else differing.push(position)
+      }
+      waiting = []
+    }
+    const checked = await checkFile(file, async (entry) => {
+      waiting.push(entry)
+      if (waiting.length >= COMPARED_AT_ONCE) await lookUp()
+    })
+    await lookUp()
+    const problem =
+      differing.length === 0 ? null : `position ${differing[0]}: this installation has another entry there, or none`
+    const found = { ...checked, ok: checked.ok && problem === null, problem: checked.problem ?? problem }
+    const gone = `${removed.length} of them are older than what the installation keeps, and were not compared.`
+    report(options, found, [
+      ...(found.ok ? ['The installation has the same entries.'] : []),
+      ...(removed.length > 0 ? [gone] : []),
+    ])
+  })
+}
+
+function report(options: AuditOptions, checked: FileReport, more: readonly string[]): void {
+  const { ok, entries, first, last, lastHash: last_hash, gaps, problem } = checked
+  print(options, { ok, entries, first, last, last_hash, gaps, problem }, [
+    ...(problem === null ? [] : [`Not sound. ${problem}.`]),
+    ...(ok && entries === 0 ? ['There are no entries in it.'] : []),
+    ...(entries === 0 ? [] : [`${entries} entries, positions ${first} to ${last}, ${gapWords(gaps)}.`]),
+    ...(ok && entries > 0 ? [`Each has the hash that it says. The last hash is ${last_hash}.`] : []),
+    ...more,
+  ])
+  if (!ok) process.exitCode = 1
+}
+
+function gapWords(gaps: number): string {
+  if (gaps === 0) return 'without gaps'
+  return `with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}: entries that the export left out, or that somebody removed from the file`
+}
+
+async function checkFile(file: string, onEntry?: (entry: FileEntry) => Promise<void>): Promise<FileReport> {
+  const input = createReadStream(file, 'utf8')
+  const failed = new Promise<never>((_, reject) => input.on('error', (cause) => reject(fileError(file, cause))))
+  return Promise.race([checkLines(createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }), onEntry), failed])
+}
+
+function fileError(file: string, cause: NodeJS.ErrnoException): Error {
+  const problems: Readonly<Record<string, string>> = {
+    ENOENT: 'there is no such file or folder',
+    EEXIST: 'there is a file of this name: choose another name',
+    EACCES: 'this user may not do that',
+    EISDIR: 'it is a folder',
+  }
+  const problem = problems[String(cause.code)]
+  return problem === undefined ? cause : new CommandError('usage', `${file}: ${problem}.`)
+}
+
+async function filterOf(options: AuditOptions, { workspaces, storage }: Services): Promise<AuditFilter> {
+  const { workspace, account, event, since, until, search } = options
+  if (workspace !== undefined && account !== undefined) {
+    throw new CommandError('usage', 'Use --workspace or --account, not both.')
+  }
+  return {
+    scope: await scopeOf(workspace, account, { workspaces, storage }),
+    ...(event ? { events: event.flatMap(eventsNamed) } : {}),
+    ...(since === undefined ? {} : { since: instantOf('--since', since) }),
+    ...(until === undefined ? {} : { until: instantOf('--until', until) }),
+    ...(search === undefined ? {} : { search }),
+  }
+}
+
+async function scopeOf(
+  workspace: string | undefined,
+  account: string | undefined,
+  { workspaces, storage }: Pick<Services, 'workspaces' | 'storage'>,
+): Promise<AuditFilter['scope']> {
+  if (workspace !== undefined) return { workspaceId: (await workspaces.find(workspace)).id }
+  if (account === undefined) return 'everything'
+  const user = await storage.read.users.byEmail(account.trim().toLowerCase())
+  if (!user) throw new ServiceError('not_found', `there is no account with the address ${account}`)
+  return { userId: user.id }
+}
+
+function eventsNamed(name: string): readonly string[] {
+  const named = AUDIT_EVENT_NAMES.some((event) => event === name) ? [name] : eventsOfGroup(name)
+  if (named.length > 0) return named
+  throw new CommandError('usage', `There is no event or group ${name}. The events: ${AUDIT_EVENT_NAMES.join(', ')}.`)
+}
+
+function instantOf(option: string, text: string): Instant {
+  const instant = readTimestamp(text)
+  if (typeof instant === 'number') return instant
+  throw new CommandError('usage', `${option} takes a time such as 2027-01-31T00:00:00Z, not ${text}.`)
+}
+
+function lineOf(entry: AuditTrailRow, users: AuditTrailPage['users']): string {
+  const account = accountWords(entry, users)
+  const details = detailWords(entry)
+  return [
+    `${entry.position}  ${timeOf(entry)}  ${actorWords(entry, users)} ${eventWords(entry)}`,
+    account === undefined ? '' : ` [account ${account}]`,
+    entry.subject === null ? '' : ` ${entry.subject}`,
+    details === '' ? '' : ` (${details})`,
+    entry.address === null ? '' : ` from ${entry.address}`,
+  ].join('')
+}
+
+function timeOf({ at }: AuditTrailRow): string {
+  return formatInstant(at)
+}
+
+function toJson(entry: AuditTrailRow) {
+  return { ...chainedDocument(entry), hash: hex(entry.hash) }
+}
+
+function hex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}

@@ -1,0 +1,86 @@
+/** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
+import { paintFor } from '@claimcheck/cli/verify/style'
+import { visible } from '@claimcheck/core/words/plain-text'
+import type { Command } from 'commander'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import {
+  hostWords,
+  ISOLATION_WORDS,
+  methodWords,
+  overviewOf,
+  type PluginOverview,
+  socketWords,
+  stateWords,
+} from '../../../plugins/overview.ts'
+
+type Services = Pick<HostServices, 'registry'>
+
+export function addPluginsCommand(program: Command, withServices: WithServices<Services>): void {
+  subcommand(
+    program,
+    'plugins',
+    'load the configured plugins, and list their digests, where they run, what they may reach and what they verify',
+  ).action(async (options: OutputOptions) => {
+    const plugins = await withServices(async ({ registry }) => registry.plugins.map(overviewOf), { plugins: true })
+    print(
+      options,
+      { plugins: plugins.map(toWire) },
+      plugins.length === 0
+        ? ['No plugin is configured.']
+        : [...plugins.flatMap((plugin) => [...linesOf(plugin), '']), NOTE],
+    )
+  })
+}
+
+const NOTE = 'The states are those of this command. /metrics and the console tell those of a running server.'
+
+function toWire({ manifest, ...plugin }: PluginOverview) {
+  const { hosts, methods = {}, sockets = [], programs = [] } = manifest
+  return {
+    name: plugin.name,
+    package: plugin.package,
+    version: plugin.version ?? null,
+    code_hash: plugin.codeHash ?? null,
+    isolation: plugin.isolation,
+    state: plugin.state.status,
+    restarts: plugin.state.restarts,
+    last_end: plugin.state.lastEnd ?? null,
+    hosts,
+    methods: { json_rpc: methods.jsonRpc ?? [], graphql: methods.graphql ?? [] },
+    sockets,
+    programs,
+    actions: plugin.actions,
+    connections: plugin.connections,
+    reads_through: plugin.readsThrough,
+    anchors_on: plugin.chain ?? null,
+  }
+}
+
+function linesOf(plugin: PluginOverview): string[] {
+  const { name, version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain } = plugin
+  const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.join('; '))
+  const facts: Fact[] = [
+    ['package', version === undefined ? plugin.package : `${plugin.package} ${version}`],
+    ['digest', codeHash],
+    ['runs', `${isolation}. ${ISOLATION_WORDS[isolation]}`],
+    ['state', stateWords(state)],
+    ['may ask', listed(hostWords(manifest)) ?? 'no host'],
+    ['may POST', listed(methodWords(manifest))],
+    ['sockets', listed(socketWords(manifest))],
+    ['programs', listed(manifest.programs ?? [])],
+    ['verifies', listed(actions.map(({ action, version, title }) => `${title} (${action}, version ${version})`))],
+    ['connects', listed(connections.map(({ provider, title }) => `${title} (${provider})`))],
+    ['reads through', listed(readsThrough)],
+    ['anchors on', chain],
+  ]
+  const lines = factLines(facts.map(([label, value]) => [label, value === undefined ? undefined : visible(value)]))
+  const paint = paintFor(process.stdout)
+  return [
+    visible(name),
+    ...lines.map((line) => (isolation === 'open' && / runs /.test(line) ? paint('bad', line) : line)),
+  ]
+}

@@ -1,0 +1,127 @@
+/** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
+import { createInterface } from 'node:readline/promises'
+import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { formatInstant } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import type { Command } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
+import { OPERATOR_RULES, ruleWords } from '../../../base/erasure-rules.ts'
+import type { ErasureService } from '../../../erasure/erasure.ts'
+import { type Candidate, type Erased, readReason } from '../../../erasure/erasure.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import { toErasedReceipt } from '../../../http/wire/erasure.ts'
+
+interface Services {
+  readonly erasure: ErasureService
+}
+
+interface EraseOptions extends OutputOptions {
+  readonly rule: string
+  readonly reference?: string
+  readonly yes?: boolean
+}
+
+const RULES = Object.keys(OPERATOR_RULES).join(', ')
+const MOST_LISTED = 1000
+const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
+
+export function addReceiptCommands(program: Command, withServices: WithServices<Services>): void {
+  const receipt = program
+    .command('receipt')
+    .description('receipts: get, verify and open read them at a service; the others work on this installation')
+  addServiceReceiptCommands(receipt)
+
+  subcommand(
+    receipt,
+    'erase',
+    'erase the content of a receipt of this installation, its evidence and its claim, for ever',
+  )
+    .argument('<id>', 'of the receipt, or of its claim')
+    .requiredOption('--rule <rule>', `why: ${RULES}. Everybody who asks for the receipt reads it`)
+    .option('--reference <text>', 'such as a file number. Everybody reads it, so name no person')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (id: string, options: EraseOptions) => {
+      const reason = readReason(options.rule, options.reference)
+      const { erased, same } = await withServices(async ({ erasure }) => {
+        const candidate = await erasure.find(id)
+        if (!candidate.erased && !options.yes) await confirm(candidate)
+        return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
+      })
+      const more = same.flatMap(({ receiptId }) => receiptId ?? [])
+      print(options, toJson(erased, more), linesOf(erased, more))
+    })
+
+  subcommand(
+    receipt,
+    'erased',
+    `list the receipts of this installation whose content was erased, the latest ${MOST_LISTED} first`,
+  ).action(async (options: OutputOptions) => {
+    const listed = await withServices(({ erasure }) => erasure.list(MOST_LISTED))
+    const rows = listed.map(({ receiptId, erasedAt, rule, reference, leafIndex }) => [
+      receiptId,
+      formatInstant(erasedAt),
+      String(leafIndex),
+      ruleWords(rule, reference),
+    ])
+    print(options, listed.map(toErasedReceipt), table(['RECEIPT', 'ERASED AT', 'ENTRY', 'BECAUSE OF'], rows))
+  })
+
+  subcommand(
+    receipt,
+    'rewrite-files',
+    'write the database files of this installation anew, without what was erased; claims are refused meanwhile, for a minute in some gigabytes',
+  ).action(async (options: OutputOptions) => {
+    const isDone = await withServices(({ erasure }) => erasure.rewriteFiles())
+    print(options, { files_cleared: isDone }, [isDone ? 'The files hold nothing of what was erased.' : READER])
+    if (!isDone) process.exitCode = 1
+  })
+}
+
+function toJson({ receipt, isNew, isForgotten }: Erased, same: readonly string[]) {
+  return { ...toErasedReceipt(receipt), was_erased_before: !isNew, files_cleared: isForgotten, same_outcome: same }
+}
+
+function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[]): string[] {
+  const { receiptId, leafIndex, erasedAt, rule, reference } = receipt
+  const because = `because of ${ruleWords(rule, reference)}`
+  if (!isNew) return [`The content of ${receiptId} was erased before, at ${formatInstant(erasedAt)}, ${because}.`]
+  return [
+    `The content of ${receiptId} is erased, ${because}.`,
+    `Entry ${leafIndex} of the log stays, with its hash and its proofs.`,
+    'Backups, replicas, and copies that people fetched still hold it: server/docs/erasure.md says what to do about them.',
+    'Unused parts of the database files may still hold some of it: run claimcheck receipt rewrite-files, at a quiet hour.',
+    ...(isForgotten ? [] : [READER]),
+    ...(same.length === 0
+      ? []
+      : [
+          '',
+          'These receipts name the same target with the same params. Erase them, too, if the rule covers them:',
+          ...same,
+        ]),
+  ]
+}
+
+/** @throws CommandError `not_confirmed`, also where no terminal can answer */
+async function confirm({ claim, receiptId }: Candidate): Promise<void> {
+  process.stderr.write(
+    [
+      `This erases for ever what ${receiptId} says: its text, its evidence, and the content of the claim and its checks.`,
+      `  agent   ${plainText(claim.agentId)}`,
+      `  action  ${plainText(claim.action)}`,
+      `  target  ${plainText(claim.target)}`,
+      `  params  ${plainText(JSON.stringify(claim.params))}`,
+      'Its entry in the log stays. Whoever asks for the receipt is told that it was erased, when, and by which rule.',
+      '',
+    ].join('\n'),
+  )
+  if (!process.stdin.isTTY) throw new CommandError('not_confirmed', 'Nothing was done. Add --yes to confirm.')
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await terminal.question('Erase it? (yes/no) ')
+    if (answer.trim().toLowerCase() !== 'yes') throw new CommandError('not_confirmed', 'Nothing was done.')
+  } finally {
+    terminal.close()
+  }
+}

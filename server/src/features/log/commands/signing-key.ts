@@ -1,0 +1,35 @@
+/** `claimcheck signing-key`: rotates the key of the log. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import type { Command } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import type { ClockWatch } from '../../../hosts/clock-watch.ts'
+import type { SigningKeys } from '../../../log/signing/signing-keys.ts'
+
+interface Services {
+  readonly clockWatch: ClockWatch
+  readonly signingKeys: SigningKeys
+}
+
+interface RotateOptions extends OutputOptions {
+  readonly stored?: boolean
+}
+
+export function addSigningKeyCommands(program: Command, withServices: WithServices<Services>): void {
+  const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
+
+  subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published')
+    .option('--stored', 'make a key that is stored, although a token is configured: the way out of the token')
+    .action(async (options: RotateOptions) => {
+      const place = options.stored ? 'stored' : 'configured'
+      const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, signingKeys }) => {
+        await clockWatch.requireTime()
+        return signingKeys.rotate(byCommand(), place)
+      })
+      print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
+        `New receipts are signed with the key ${keyId}.`,
+        `Receipts that were signed with ${retiredKeyId} stay valid.`,
+      ])
+    })
+}

@@ -1,0 +1,58 @@
+/** `claimcheck copy`: copies an installation to another database. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
+import type { Command } from 'commander'
+import { type Config, ConfigError, loadConfig } from '../../../config/config.ts'
+import { describeDatabase } from '../../../config/database-url.ts'
+import { startProgress } from '../../../host/terminal/progress.ts'
+import type { Copied, CopyProgress } from '../../../storage/copy.ts'
+
+interface CopyCommandOptions extends OutputOptions {
+  readonly from: string
+  readonly to: string
+}
+
+export function addCopyCommand(program: Command): void {
+  subcommand(program, 'copy', 'copy an installation to another, empty database')
+    .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
+    .requiredOption('--to <url>', 'the database to copy it to')
+    .action(async (options: CopyCommandOptions) => {
+      const { copyInstallation } = await import('../../../upkeep/copy.ts')
+      const from = configFor('--from', options.from)
+      const to = configFor('--to', options.to)
+      const copied = await withProgress((onProgress) => copyInstallation({ from, to, onProgress }))
+      print(options, { copied }, linesOf(copied, from, to))
+    })
+}
+
+async function withProgress<T>(work: (onProgress: CopyProgress) => Promise<T>): Promise<T> {
+  const progress = startProgress('rows')
+  try {
+    return await work(progress.update)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** The configuration of this environment with another database. @throws ConfigError */
+function configFor(option: string, url: string): Config {
+  try {
+    return loadConfig({ ...process.env, DATABASE_URL: url }, process.cwd())
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    throw new ConfigError(error.problems.map((problem) => problem.replace(/^DATABASE_URL:/, `${option}:`)))
+  }
+}
+
+function linesOf(copied: Copied, from: Config, to: Config): string[] {
+  const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
+  const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
+  return [
+    `Copied ${rows} rows, including ${copied.receipts} receipts.`,
+    `Next: set DATABASE_URL to ${next}, then run ${typed('doctor')}.`,
+    `Never start a server on ${old} again: two servers that append to one log fork it, and anyone who sees both can prove that.`,
+    `A host with this DATA_DIR (${to.dataDir}) refuses to start on it. A host with another DATA_DIR cannot know.`,
+    'If a server was running during the copy, its newest data is missing: stop it, and copy again to an empty database.',
+  ]
+}

@@ -1,0 +1,70 @@
+/** `claimcheck doctor`: checks everything that is stored. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import type { Command } from 'commander'
+import type { Config } from '../../../config/config.ts'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import { startProgress } from '../../../host/terminal/progress.ts'
+import type { ClockWatch } from '../../../hosts/clock-watch.ts'
+
+interface Services extends Pick<HostServices, 'config' | 'storage' | 'secrets'> {
+  readonly clockWatch: ClockWatch
+}
+
+interface DoctorOptions extends OutputOptions {
+  readonly signatures?: boolean
+}
+
+/** A smaller log is checked in the time that threads take to start. */
+const LEAVES_FOR_WORKERS = 20_000
+const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
+
+export function addDoctorCommand(program: Command, withServices: WithServices<Services>): void {
+  subcommand(
+    program,
+    'doctor',
+    'compute all hashes and signatures again from the stored data, and list what does not fit',
+  )
+    .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
+    .action(async (options: DoctorOptions) => {
+      const { diagnose } = await import('../../../upkeep/doctor.ts')
+      const { sealedKeyFiles } = await import('../../../log/signing/key-files.ts')
+      const { startChunkWorkers } = await import('../../../upkeep/doctor/chunk-workers.ts')
+      const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
+        const { config, storage, secrets, clockWatch } = claimcheck
+        const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
+        const workers = isLarge ? startChunkWorkers(config) : undefined
+        const progress = startProgress('receipts')
+        try {
+          const { signatures = false } = options
+          const chunks = workers ? { chunks: workers } : {}
+          const keyFiles = sealedKeyFiles(config.dataDir)
+          const onProgress = progress.update
+          const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
+          const doubt = await clockWatch.compare()
+          return { ...found, notices: noticesOf(config), doubt, driver: storage.driver }
+        } finally {
+          progress.stop()
+          await workers?.close()
+        }
+      })
+      print(options, { ok, problems, notices, time_doubt: doubt ?? null, driver }, [
+        ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),
+        ...notices,
+        doubt === undefined ? TIME_FITS : `Notice: the time is in doubt: ${doubt}.`,
+        `The database was read by ${driver}.`,
+      ])
+      if (!ok) process.exitCode = 1
+    })
+}
+
+/** What the operator should know, and no stored data shows. */
+function noticesOf({ plugins }: Pick<Config, 'plugins'>): string[] {
+  return plugins
+    .filter(({ isolation, trusted }) => isolation === 'open' && !trusted)
+    .map(
+      ({ use }) =>
+        `Notice: the configuration runs the plugin ${use} open: no sandbox keeps it from the network, or from other programs of its user.`,
+    )
+}

@@ -1,0 +1,23 @@
+/** `claimcheck migrate`: updates the schema of the database. */
+
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import type { Command } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
+import { loadConfig } from '../../../config/config.ts'
+
+export function addMigrateCommand(program: Command): void {
+  subcommand(program, 'migrate', "update the database to this version's schema").action(
+    async (options: OutputOptions) => {
+      const { openStorage } = await import('../../../storage/open.ts')
+      const storage = await openStorage(loadConfig(process.env, process.cwd()))
+      if (storage.migrated.length > 0) {
+        const details = { migrations: storage.migrated.join(' ') }
+        const entry = { event: 'database.migrated', at: Date.now(), by: byCommand(), details } as const
+        await storage.write(async (tx) => tx.audit.record(entry))
+      }
+      await storage.close()
+      const lines = storage.migrated.map((name) => `Applied ${name}.`)
+      print(options, { migrated: storage.migrated }, lines.length > 0 ? lines : ['The database is up to date.'])
+    },
+  )
+}

@@ -1,0 +1,38 @@
+/** The routes for health checks: whether the process is alive, and whether it can do its work. */
+import { Type } from '@claimcheck/core/plugin'
+import type { Readiness } from '../../../host/monitoring.ts'
+import type { App } from '../../../http/instance.ts'
+
+const ReadinessBody = Type.Object({ ok: Type.Boolean(), problems: Type.Array(Type.String()) }, { title: 'Readiness' })
+
+export function healthRoutes(app: App, readiness: () => Promise<Readiness>): void {
+  const tags = ['Health']
+
+  app.get('/healthz', {
+    schema: {
+      operationId: 'getHealth',
+      tags,
+      summary: 'Check that the process is alive',
+      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }) },
+    },
+    handler: async () => ({ status: 'ok' as const }),
+  })
+
+  app.get('/readyz', {
+    schema: {
+      operationId: 'getReadiness',
+      tags,
+      summary: 'Check that the service can do its work',
+      description:
+        '503 with the reasons while the database cannot be read, the host is read-only, or the time is in doubt.',
+      response: { 200: ReadinessBody, 503: ReadinessBody },
+    },
+    handler: async (request, reply) => {
+      const { ok, problems } = await readiness().catch((error: unknown): Readiness => {
+        request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
+        return { ok: false, problems: ['cannot determine readiness'] }
+      })
+      return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
+    },
+  })
+}

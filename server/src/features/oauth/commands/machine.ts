@@ -1,0 +1,69 @@
+/** `claimcheck machine`: makes, lists and revokes the OAuth clients of machines. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { formatInstant } from '@claimcheck/core'
+import type { Command } from 'commander'
+import type { WithServices } from '../../../host/feature.ts'
+import type { Machine, MachineService } from '../../../oauth/machines.ts'
+import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+
+interface Services {
+  readonly workspaces: WorkspaceService
+  readonly machines: MachineService
+}
+
+export function addMachineCommands(program: Command, withServices: WithServices<Services>): void {
+  const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')
+
+  subcommand(machine, 'create', 'make a client, and print its secret once')
+    .requiredOption('--workspace <workspace>', 'id or name')
+    .requiredOption('--scope <scope...>', 'what its tokens permit: claims:read, claims:submit, connections:read')
+    .option('--name <name>', 'what the client is for', 'default')
+    .action(async (options: OutputOptions & { workspace: string; name: string; scope: readonly string[] }) => {
+      const { clientId, clientSecret } = await withServices(async ({ workspaces, machines }) => {
+        const { id } = await workspaces.find(options.workspace)
+        return machines.create(id, options.name, options.scope)
+      })
+      print(options, { client_id: clientId, client_secret: clientSecret }, [
+        `client id      ${clientId}`,
+        `client secret  ${clientSecret}`,
+        '',
+        'Copy the secret now: it is not shown again. The client sends both to /oauth/token with grant_type=client_credentials.',
+      ])
+    })
+
+  subcommand(machine, 'list', 'list clients, also revoked ones')
+    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .action(async (options: OutputOptions & { workspace?: string }) => {
+      const listed = await withServices(async ({ workspaces, machines }) => {
+        const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
+        return machines.list(workspace?.id)
+      })
+      const rows = listed.map((item) => [item.id, item.workspaceId, item.name, item.scopes.join(' '), state(item)])
+      print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'NAME', 'SCOPES', 'STATE'], rows))
+    })
+
+  subcommand(machine, 'revoke', 'revoke a client: its tokens end at once')
+    .argument('<id>')
+    .action(async (id: string, options: OutputOptions) => {
+      const revoked = await withServices(({ machines }) => machines.revoke(id))
+      print(options, toJson(revoked), [`The client ${id} is revoked. Its tokens have ended.`])
+    })
+}
+
+function state({ revokedAt }: Machine): string {
+  return revokedAt === null ? 'active' : `revoked ${formatInstant(revokedAt)}`
+}
+
+function toJson(machine: Machine) {
+  return {
+    client_id: machine.id,
+    workspace_id: machine.workspaceId,
+    name: machine.name,
+    scopes: machine.scopes,
+    last_four: machine.lastFour,
+    created_at: formatInstant(machine.createdAt),
+    last_used_at: machine.lastUsedAt === null ? null : formatInstant(machine.lastUsedAt),
+    revoked_at: machine.revokedAt === null ? null : formatInstant(machine.revokedAt),
+  }
+}

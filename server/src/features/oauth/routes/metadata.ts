@@ -1,0 +1,43 @@
+/** The metadata by which applications discover the OAuth endpoints (RFC 8414) and the protected resources (RFC 9728). */
+
+import type { App } from '../../../http/instance.ts'
+import type { OAuth } from '../../../oauth/oauth.ts'
+import { OAUTH_PATHS } from '../../../oauth/paths.ts'
+import { CLIENT_AUTHENTICATION } from '../../../oauth/registration.ts'
+import { SCOPES } from '../../../oauth/scopes.ts'
+
+export function metadataRoutes(app: App, oauth: OAuth): void {
+  const schema = { hide: true }
+  app.get(OAUTH_PATHS.serverMetadata, { schema }, async () => serverMetadata(oauth))
+  app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, 'own'))
+  app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, 'mcp'))
+}
+
+function serverMetadata(oauth: OAuth) {
+  const issuer = oauth.issuer()
+  return {
+    issuer,
+    authorization_endpoint: issuer + OAUTH_PATHS.authorize,
+    token_endpoint: issuer + OAUTH_PATHS.token,
+    revocation_endpoint: issuer + OAUTH_PATHS.revoke,
+    ...(oauth.registrations ? { registration_endpoint: issuer + OAUTH_PATHS.register } : {}),
+    scopes_supported: SCOPES,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+    token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+  }
+}
+
+function resourceMetadata(oauth: OAuth, audience: 'own' | 'mcp') {
+  return {
+    resource: oauth.audiences()[audience],
+    authorization_servers: [oauth.issuer()],
+    scopes_supported: SCOPES,
+    bearer_methods_supported: ['header'],
+    resource_name: 'Claimcheck',
+  }
+}

@@ -1,0 +1,82 @@
+/** `claimcheck user`: lists accounts, makes links to a new password, and closes accounts. */
+
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import type { Command } from 'commander'
+import { publicAddress } from '../../../config/address.ts'
+import { paths } from '../../../console/paths.ts'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import { confirm } from '../../../host/terminal/confirm.ts'
+import type { AccountService } from '../../../people/accounts.ts'
+import type { ClosingService } from '../../../people/closing.ts'
+import type { SecondStepService } from '../../../people/second-steps.ts'
+
+interface Services extends Pick<HostServices, 'config'> {
+  readonly accounts: AccountService
+  readonly secondSteps: SecondStepService
+  readonly closing: ClosingService
+}
+
+interface ResetOptions extends OutputOptions {
+  readonly withoutSecondStep?: boolean
+}
+
+interface CloseOptions extends OutputOptions {
+  readonly withWorkspaces?: boolean
+  readonly yes?: boolean
+}
+
+const CLOSING = `This cannot be undone. The name, the e-mail address, the password, the passkeys and the sessions of the account are
+deleted, and it is a member of no workspace any more. What it did stays, by a "closed account". API keys that it made go on
+working: their workspaces own them.`
+
+export function addUserCommands(program: Command, withServices: WithServices<Services>): void {
+  const user = program.command('user').description('accounts at the console')
+
+  subcommand(user, 'list', 'list accounts').action(async (options: OutputOptions) => {
+    const users = await withServices(({ accounts }) => accounts.list())
+    const listed = users.map(({ id, email, name, hasPassword, createdAt }) => ({
+      id,
+      email,
+      name,
+      has_password: hasPassword,
+      created_at: new Date(createdAt).toISOString(),
+    }))
+    const rows = listed.map((item) => [item.id, item.email, item.name, item.created_at])
+    print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SINCE'], rows))
+  })
+
+  subcommand(user, 'reset', 'print a link for choosing a new password')
+    .argument('<email>')
+    .option(
+      '--without-second-step',
+      'switch the second step of the account off, for who has lost phone and recovery codes',
+    )
+    .action(async (email: string, options: ResetOptions) => {
+      const { url, isOff } = await withServices(async ({ accounts, secondSteps, config }) => {
+        const url = publicAddress(config) + paths.reset(await accounts.resetToken(email))
+        return { url, isOff: options.withoutSecondStep === true && (await secondSteps.remove(email)) }
+      })
+      print(options, { email, url, second_step_removed: isOff }, [
+        url,
+        '',
+        ...(options.withoutSecondStep ? [isOff ? 'The second step is off.' : 'The account has no second step.'] : []),
+        'Send this link to the person. It works once, for one hour. Choosing the new password ends all sessions and connected',
+        'applications of the account, and asks which of its passkeys stay.',
+      ])
+    })
+
+  subcommand(user, 'close', 'close an account: its name, address and ways in are deleted')
+    .argument('<email>')
+    .option('--with-workspaces', 'also delete the workspaces that nobody else is in')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (email: string, options: CloseOptions) => {
+      if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
+      const withWorkspaces = options.withWorkspaces === true
+      const deleted = await withServices(({ closing }) => closing.closeByEmail(email, { withWorkspaces }))
+      print(options, { email, deleted_workspaces: deleted }, [
+        `The account ${email} is closed.`,
+        ...deleted.map((name) => `The workspace ${name} is deleted.`),
+      ])
+    })
+}

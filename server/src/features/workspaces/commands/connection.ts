@@ -1,0 +1,280 @@
+/** `claimcheck connection`: connects destinations, names them, tests them, replaces credentials, lists and disconnects. */
+import { readFileSync } from 'node:fs'
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
+import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core'
+import type { Command } from 'commander'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import type { HostedConnectionType } from '../../../plugins/hosted.ts'
+import { endingOf, failureOf, STATE_WORDS } from '../../../workspaces/connection-health.ts'
+import type { NotConnected } from '../../../workspaces/connection-trial.ts'
+import type { ConnectionService, ConnectionSummary, Tested } from '../../../workspaces/connections.ts'
+import type { Sources } from '../../../workspaces/sources.ts'
+import { type AddressInReceipts, addressInReceipts } from '../../../workspaces/sources.ts'
+import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'registry'> {
+  readonly workspaces: WorkspaceService
+  readonly connections: ConnectionService
+  readonly sources: Sources
+}
+
+interface TriedOptions extends OutputOptions {
+  readonly set: readonly string[]
+  /** Keeps what could not be tried. */
+  readonly untested: boolean
+  readonly try?: string
+}
+
+interface AddOptions extends TriedOptions {
+  readonly workspace: string
+  readonly publishAddress: boolean
+  readonly name?: string
+}
+
+const PUBLISH =
+  'let receipts name the address of the server, to all who read them; without it they say that the workspace chose the server and withholds its address. Addresses that the operator lists are always named'
+
+/** What `connection add` says of it. */
+const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
+  listed: 'Receipts name its address: the operator lists it as a public place.',
+  published: 'Receipts name its address.',
+  withheld:
+    'Receipts withhold its address: readers see that this workspace chose the server. To name it, remove the connection and add it again with --publish-address.',
+}
+
+const TRY =
+  'what to read through it, to see that it works: a repository, a package or a page that its credentials can read'
+const UNTESTED = 'keep it also when the destination cannot be reached now; never when the destination refuses it'
+
+export function addConnectionCommands(program: Command, withServices: WithServices<Services>): void {
+  const connection = program.command('connection').description('read-only connections to destinations')
+
+  subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
+    .argument('<provider>')
+    .requiredOption('--workspace <workspace>', 'id or name')
+    .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
+    .option('--name <name>', 'what people call it; made of the kind and the options when left out')
+    .option('--publish-address', PUBLISH, false)
+    .option('--try <target>', TRY)
+    .option('--untested', UNTESTED, false)
+    .action(async (provider: string, options: AddOptions) => {
+      const added = await withServices(
+        async ({ workspaces, connections, registry, sources }) => {
+          const { id } = await workspaces.find(options.workspace)
+          const settings = parseSettings(options.set, registry.connectionType(provider))
+          const address = options.publishAddress ? 'published' : 'withheld'
+          const named = { name: options.name ?? '', target: options.try ?? '' }
+          const by = { userId: null, insists: options.untested, address, ...named } as const
+          const connected = await connections.connect(id, provider, settings, by)
+          return 'isRefused' in connected ? connected : withAddress(connected, { registry, sources })
+        },
+        { plugins: true },
+      )
+      if ('isRefused' in added) throw notConnected('Nothing was connected', added)
+      const notes = notesOn(added)
+      const { id, name, scopes, actions, shown, state } = added
+      print(options, { id, name, provider, address: shown, scopes, actions, notes, state, ...ending(added) }, [
+        `Connected ${name} (${id}). It verifies: ${actions.join(', ') || 'nothing yet'}.`,
+        ...stateLines(added),
+        ADDRESS_WORDS[shown],
+        ...notes.map((note) => `Note: ${note}`),
+      ])
+    })
+
+  subcommand(connection, 'list', 'list active connections, oldest first')
+    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .action(async (options: OutputOptions & { workspace?: string }) => {
+      const listed = await withServices(
+        async ({ workspaces, connections, registry, sources }) => {
+          const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
+          const active = await connections.list(workspace?.id)
+          return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
+        },
+        { plugins: true },
+      )
+      const rows = listed.map((item) => [
+        ...[item.id, item.name, item.workspaceId, item.provider, item.shown],
+        ...[stateOf(item), dateOf(item.stateAt), dateOf(item.expiresAt)],
+        item.actions.join(' '),
+      ])
+      const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'STATE', 'SINCE', 'CREDENTIALS END', 'ACTIONS']
+      print(options, listed.map(toJson), table(head, rows))
+    })
+
+  subcommand(connection, 'rename', 'give a connection another name')
+    .argument('<id>')
+    .argument('<name>', 'an empty one: the name that is made of its kind and options')
+    .action(async (id: string, name: string, options: OutputOptions) => {
+      const renamed = await withServices(
+        async ({ connections }) => {
+          await connections.rename(id, name)
+          return (await connections.list()).find((one) => one.id === id)?.name ?? name
+        },
+        { plugins: true },
+      )
+      print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
+    })
+
+  subcommand(
+    connection,
+    'test',
+    'read the destination of a connection once: exit 0 it works, or is reached, 1 refused, or not read',
+  )
+    .argument('<id>')
+    .option('--try <target>', `${TRY}; by default what was read last`)
+    .action(async (id: string, options: OutputOptions & { try?: string }) => {
+      const tested = await withServices(
+        async ({ connections }) => {
+          const { failure, state } = await connections.test(id, { target: options.try })
+          const found = (await connections.list()).find((one) => one.id === id)
+          return { failure, state, expiresAt: found?.expiresAt ?? null }
+        },
+        { plugins: true },
+      )
+      const { failure, state } = tested
+      if (failure !== null) throw notRead(tested)
+      print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
+    })
+
+  subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
+    .argument('<id>')
+    .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
+    .option('--try <target>', `${TRY}; by default what was read last`)
+    .option('--untested', UNTESTED, false)
+    .action(async (id: string, options: TriedOptions) => {
+      const settings = parseSettings(options.set, undefined)
+      const updated = await withServices(
+        ({ connections }) =>
+          connections.replaceSecrets(id, settings, {
+            insists: options.untested,
+            ...(options.try === undefined ? {} : { target: options.try }),
+          }),
+        { plugins: true },
+      )
+      if ('isRefused' in updated) throw notConnected('Nothing was changed', updated)
+      const { connection, failure } = updated
+      const notes = notesOn({ ...connection, lastFailure: failure })
+      const { provider, scopes, state } = connection
+      print(options, { id, provider, scopes, notes, state, ...ending(connection) }, [
+        `The connection ${id} has the new credentials.`,
+        ...stateLines(connection),
+        ...notes.map((note) => `Note: ${note}`),
+      ])
+    })
+
+  subcommand(connection, 'remove', 'disconnect a destination, and delete its credentials')
+    .argument('<id>')
+    .action(async (id: string, options: OutputOptions) => {
+      await withServices(({ connections }) => connections.remove(id))
+      print(options, { id }, [`The connection ${id} is removed, and its credentials are deleted.`])
+    })
+}
+
+interface Addressed extends ConnectionSummary {
+  readonly shown: AddressInReceipts
+}
+
+async function withAddress(
+  connection: ConnectionSummary,
+  { registry, sources }: Pick<Services, 'registry' | 'sources'>,
+): Promise<Addressed> {
+  const type = registry.connectionType(connection.provider)
+  return { ...connection, shown: await addressInReceipts(connection, type, sources) }
+}
+
+const PRIVATE = 'A place that is private or speaks plain http is read only if ALLOW_PRIVATE names it as host:port.'
+
+function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
+  const next = isRefused
+    ? 'The destination refused these credentials: check them, and what they may read.'
+    : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
+  // A refusal of the service's own has the same code, so that it tells nobody what is in its network.
+  const hint = failure === 'unavailable' ? ` ${PRIVATE}` : ''
+  return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}${hint}`)
+}
+
+/**
+ * Each setting is `name=value`. Commas separate the items of a list. `@FILE` reads the value from a file: no secret has to
+ * be in the history of a shell.
+ */
+function parseSettings(settings: readonly string[], type: HostedConnectionType | undefined): JsonObject {
+  const pairs = settings.map((setting) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(setting) ?? []
+    // The setting is not repeated: it may be a secret.
+    if (name === undefined || value === undefined) {
+      throw new CommandError('usage', '--set takes name=value, and one of these has no name.')
+    }
+    const text = value.startsWith('@') ? readValue(name, value.slice(1)) : value
+    const isList = (type?.options.properties[name] as { type?: string } | undefined)?.type === 'array'
+    return [name, isList ? text.split(',') : text]
+  })
+  return Object.fromEntries(pairs)
+}
+
+function readValue(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const problem = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`
+    throw new CommandError('usage', `--set ${name}=@${file}: ${problem}.`)
+  }
+}
+
+function notesOn({ notes, lastFailure }: Pick<ConnectionSummary, 'notes' | 'lastFailure'>): string[] {
+  return lastFailure === null ? [...notes] : [`The destination could not be read just now (${lastFailure}).`]
+}
+
+/** In one of the three words, or the code of a failure that is none of them. */
+function stateOf(connection: ConnectionSummary): string {
+  const { state } = connection
+  const failure = failureOf(connection)
+  if (state !== 'refused' && failure !== null) return failure
+  return state === null ? '-' : STATE_WORDS[state]
+}
+
+function dateOf(at: Instant | null): string {
+  return at === null ? '-' : formatInstant(at)
+}
+
+const REACHED = 'It is reached, but not tried: nothing shows yet that it can be read.'
+
+type Stood = Pick<ConnectionSummary, 'state' | 'expiresAt'>
+
+function stateLines({ state, expiresAt }: Stood): string[] {
+  const end = endingOf({ expiresAt }, Date.now())
+  return [
+    ...(state === 'works' ? ['It works: the destination was read through it.'] : []),
+    ...(state === 'reached'
+      ? [REACHED, `Name something to read with: ${typed('connection test ID --try TARGET')}`]
+      : []),
+    ...(end ? [`Its credentials ${end.isOver ? 'ended' : 'end'} at ${formatInstant(end.at)}: replace them.`] : []),
+  ]
+}
+
+/** In JSON, where the destination told it. */
+function ending({ expiresAt }: Stood): object {
+  return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
+}
+
+function notRead({ failure, state }: Tested): CommandError {
+  const next =
+    state === 'refused'
+      ? 'The destination refuses this connection: replace its credentials, or give them read access to what was tried.'
+      : 'Check that the destination is up, and test it again.'
+  return new CommandError('not_connected', `The destination could not be read (${failure}). ${next}`)
+}
+
+function toJson(connection: Addressed) {
+  const { id, name, workspaceId, provider, shown, scopes, connectedAt, actions, state, stateAt } = connection
+  const connected_at = formatInstant(connectedAt)
+  return {
+    ...{ id, name, workspace_id: workspaceId, provider, address: shown, scopes, connected_at },
+    ...{ state, state_at: stateAt === null ? null : formatInstant(stateAt), failure: failureOf(connection) },
+    ...ending(connection),
+    actions,
+  }
+}

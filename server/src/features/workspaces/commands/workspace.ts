@@ -1,0 +1,152 @@
+/** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
+
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
+import { type Command, Option } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
+import { publicAddress } from '../../../config/address.ts'
+import { paths } from '../../../console/paths.ts'
+import type { RetentionService } from '../../../erasure/retention.ts'
+import type { HostServices } from '../../../host/container.ts'
+import type { WithServices } from '../../../host/feature.ts'
+import { confirm } from '../../../host/terminal/confirm.ts'
+import type { AccountService } from '../../../people/accounts.ts'
+import type { MemberService, Role } from '../../../people/members.ts'
+import type { SiteService } from '../../../workspaces/sites.ts'
+import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+
+interface Services extends Pick<HostServices, 'config'> {
+  readonly members: MemberService
+  readonly accounts: AccountService
+  readonly workspaces: WorkspaceService
+  readonly retention: RetentionService
+  readonly sites: SiteService
+}
+
+const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
+nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
+
+export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
+  const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
+
+  subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
+    .argument('<name>')
+    .action(async (name: string, options: OutputOptions) => {
+      const { id, owner, hasAccounts } = await withServices(async ({ members, accounts }) => ({
+        ...(await members.createWorkspace(null, name)),
+        hasAccounts: (await accounts.list()).length > 0,
+      }))
+      print(options, { id, name, owner: owner ? { id: owner.id, email: owner.email } : null }, [
+        `Made the workspace ${name} (${id}).`,
+        owner ? `Its owner is ${owner.name} (${owner.email}), who set this service up.` : noOwner(name, hasAccounts),
+        `Next: ${typed(`key create --workspace ${quoted(name)}`)}`,
+      ])
+    })
+
+  subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
+    .argument('<workspace>', 'id or name')
+    .argument('<name>')
+    .action(async (idOrName: string, name: string, options: OutputOptions) => {
+      const renamed = await withServices(async ({ workspaces }) => {
+        const { id, name: before } = await workspaces.find(idOrName)
+        await workspaces.rename(id, name)
+        return { id, before }
+      })
+      print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
+    })
+
+  subcommand(
+    workspace,
+    'retention',
+    'say how long a workspace keeps the content of its receipts; older content is erased',
+  )
+    .argument('<workspace>', 'id or name')
+    .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
+    .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
+      const { name, id, days } = await withServices(async ({ workspaces, retention }) => {
+        const found = await workspaces.find(idOrName)
+        if (kept !== undefined) await retention.set(found.id, readDays(kept), byCommand())
+        return { ...found, days: await retention.days(found.id) }
+      })
+      print(options, { id, name, days }, [
+        days === null
+          ? `The workspace ${name} keeps the content of its receipts for ever.`
+          : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
+      ])
+    })
+
+  subcommand(
+    workspace,
+    'sites',
+    'say from which sites scripts in browsers may submit claims with the keys of a workspace',
+  )
+    .argument('<workspace>', 'id or name')
+    .argument(
+      '[sites...]',
+      'such as https://app.example.com, in place of those before; or off; leave them out to read what is set',
+    )
+    .action(async (idOrName: string, given: readonly string[], options: OutputOptions) => {
+      const { name, id, sites } = await withServices(async ({ workspaces, sites }) => {
+        const found = await workspaces.find(idOrName)
+        if (given.length > 0) await sites.set(found.id, given.join() === 'off' ? [] : given, byCommand())
+        return { ...found, sites: await sites.list(found.id) }
+      })
+      print(options, { id, name, sites }, [
+        sites.length === 0
+          ? `Scripts of no other site may submit claims with keys of the workspace ${name}.`
+          : `Scripts of these sites may submit claims with keys of the workspace ${name}: ${sites.join(', ')}`,
+      ])
+    })
+
+  subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
+    .argument('<workspace>', 'id or name')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
+      if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
+      const { id, name } = await withServices(async ({ workspaces }) => {
+        const found = await workspaces.find(idOrName)
+        await workspaces.delete(found.id)
+        return found
+      })
+      print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
+    })
+
+  subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
+    .argument('<workspace>', 'id or name')
+    .addOption(
+      new Option('--role <role>', 'an owner may change everything, a member only read')
+        .choices(['owner', 'member'])
+        .default('member'),
+    )
+    .action(async (idOrName: string, options: OutputOptions & { role: Role }) => {
+      const invited = await withServices(async ({ workspaces, accounts, config }) => {
+        const { id, name } = await workspaces.find(idOrName)
+        const token = await accounts.inviteToken(id, options.role, null)
+        return { workspace_id: id, name, role: options.role, url: publicAddress(config) + paths.invitation(token) }
+      })
+      print(options, invited, [
+        invited.url,
+        '',
+        `Send this link to one person. The first to open it joins ${invited.name} as ${invited.role}. It works once, for 7 days.`,
+      ])
+    })
+}
+
+/** @throws CommandError `usage` */
+function readDays(text: string): number | null {
+  if (text === 'off') return null
+  const [, days] = /^(\d{1,6})d$/.exec(text) ?? []
+  if (days !== undefined) return Number(days)
+  throw new CommandError('usage', `${text} is neither a number of days, such as 90d, nor off.`)
+}
+
+function noOwner(name: string, hasAccounts: boolean): string {
+  if (!hasAccounts)
+    return 'It has no members yet: the person who opens the set-up link of the server becomes its owner.'
+  return `It has no members yet. To add one: ${typed(`workspace invite ${quoted(name)} --role owner`)}`
+}
+
+function quoted(name: string): string {
+  return /^[\w.-]+$/.test(name) ? name : JSON.stringify(name)
+}

@@ -1,0 +1,73 @@
+/** Features plug into a host that knows none: each optional one can be disabled, and one of the test's own is a folder and a line. */
+import { createProgram } from '@claimcheck/cli/program'
+import { openClaimcheck } from '@claimcheck/server/claimcheck'
+import { FEATURES } from '@claimcheck/server/features'
+import type { Feature } from '@claimcheck/server/host/feature'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import t, { type Test } from 'tap'
+import { Installation } from '../support/installation.ts'
+import { decisionCounterFeature } from './decision-counter/feature.ts'
+
+const OPTIONAL = (FEATURES as readonly Feature[]).filter(({ isOptional }) => isOptional).map(({ name }) => name)
+
+/** A path of each, which answers where the feature is there. */
+const PATHS: Readonly<Record<string, string>> = {
+  console: '/console/sign-in',
+  oauth: '/.well-known/oauth-authorization-server',
+  mcp: '/mcp',
+  site: '/docs',
+}
+
+async function start(t: Test, file: object, features?: readonly Feature[]): Promise<Installation> {
+  const installation = await Installation.start({ file, ...(features ? { features } : {}) })
+  t.teardown(() => installation.stop())
+  return installation
+}
+
+for (const disabled of [...OPTIONAL.map((name) => [name]), OPTIONAL]) {
+  t.test(`without ${disabled.join(', ')} the service starts, and decides claims`, async (t) => {
+    const installation = await start(t, { disabled_features: disabled })
+    const client = await installation.client('workspace')
+    t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' })
+    t.equal((await installation.host.request('/readyz')).status, 200)
+    for (const [name, path] of Object.entries(PATHS)) {
+      const { status } = await installation.host.request(path)
+      if (disabled.includes(name)) t.equal(status, 404, path)
+    }
+    const { storage, secrets, erasure } = installation.claimcheck
+    t.strictSame((await diagnose(storage, { secrets })).problems, [])
+    t.match(await erasure.list(10), [], 'what it stored before can still be erased')
+  })
+}
+
+t.test('a feature that is not there, or that nothing works without, cannot be disabled', async (t) => {
+  const { config } = await start(t, {})
+  for (const name of ['log', 'elsewhere']) {
+    const opened = openClaimcheck({ ...config, disabledFeatures: [name] }, { plugins: false })
+    await t.rejects(opened, { message: new RegExp(`${name} cannot be disabled; .*console.* can`) })
+  }
+})
+
+t.test('a feature of the test: a folder, and a line in the list', async (t) => {
+  const installation = await start(t, {}, [decisionCounterFeature])
+  const client = await installation.client('workspace')
+  await client.submit()
+  await client.submit({ params: { see: 'absent' } })
+  const { host } = installation
+  for (let tries = 0; (await host.request('/v1/decisions')).body.verified === undefined; tries++) {
+    if (tries > 100) t.fail('its worker follows the log')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  t.match((await host.request('/v1/decisions')).body, { verified: 1 })
+  t.match((await host.request('/metrics')).body, /claimcheck_decisions\{verdict="verified"\} 1/)
+  t.match((await host.request('/docs/decision-counter')).body, /Counts decided claims by verdict/)
+  t.match((await host.request('/docs')).body, /Decision counter/)
+
+  const program = createProgram({ name: 'claimcheck', description: 'x', version: '1' })
+  const { claimcheck } = host
+  decisionCounterFeature.commands(program, (work) => work(claimcheck))
+  t.match(
+    program.commands.map((command) => command.name()),
+    ['decisions'],
+  )
+})
