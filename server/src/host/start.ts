@@ -15,7 +15,7 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** @throws SigningError when the log's private key is missing; the errors of `listen` */
+/** @throws what a feature throws while it prepares; the errors of `listen` */
 export async function startServer(services: HostServices): Promise<RunningServer> {
   const { config, ownAddress, features: active } = services
   for (const { prepare } of active) await prepare?.(services)

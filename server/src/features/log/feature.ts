@@ -28,9 +28,12 @@ export const logFeature = {
     return services
   },
   closes: ['vault'],
-  async prepare({ signingKeys, logGuard, clockWatch }) {
+  async prepare({ storage, signingKeys, logGuard, clockWatch }) {
+    const hasLog = (await storage.read.log.state()) !== undefined
+    // What a log begins with stays.
+    await (hasLog ? clockWatch.compare() : clockWatch.requireTime())
     await signingKeys.ensureLog()
-    await Promise.all([logGuard.examine(), clockWatch.compare()])
+    await logGuard.examine()
   },
   idle: ({ sequencer }) => sequencer.idle(),
   routes: async ({ log, keyDocument }) => {
