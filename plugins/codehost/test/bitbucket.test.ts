@@ -161,8 +161,8 @@ t.test('checks, and what they cost', async (t) => {
         facts: { passed: 2, reported_by: 'bitbucket-pipelines, key:unit' },
       }),
     ),
-    // The repository, statuses, pipelines; the commit, and the statuses of its parent.
-    5,
+    // The repository, statuses, pipelines; the commit, the statuses of its parent, and that one, which has none.
+    6,
   )
   checks.post({ sha: first, context: 'Scan @ scan', state: 'error' })
   t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })

@@ -41,8 +41,8 @@ t.test('what a claim costs, by what it names', async (t) => {
   }
   const all = settled(4)
   t.match(await look(PASS, { sha }, all), { kind: 'present', differs: [], ...counts({ passed: 4 }) })
-  // The repository, four lists, the commit, three lists of its parent, and that one, which has none.
-  t.equal(await costOf(() => look(PASS, { sha }, all)), 10)
+  // The repository, four lists, the commit, two lists of its parent, and that one, which has none.
+  t.equal(await costOf(() => look(PASS, { sha }, all)), 9)
 })
 
 t.test('a claim that waits costs two requests a look, which are free while nothing changes', async (t) => {

@@ -35,8 +35,8 @@ t.test('one pipeline', async (t) => {
     const facts = { passed: 2, failed: 0, reported_by: 'gitlab-ci' }
     t.match(await settled(world, base, 2), { kind: 'present', differs: [], stays, facts })
   })
-  // The project, pipelines, jobs, child pipelines, statuses; the commit, and the pipelines of its parent.
-  t.equal(all.length, 7)
+  // The project, pipelines, jobs, child pipelines, statuses; the commit, the pipelines of its parent, and that one, which has none.
+  t.equal(all.length, 8)
   const named = await requestsOf(async () => {
     const one = await green(world, base, [{ name: 'test 1/2', by: 'pipeline:push' }])
     t.match(one, { kind: 'present', differs: [], stays, facts: { passed: 1, missing: 0 } })

@@ -1,5 +1,16 @@
 /** Lives of claims that name no checks: "nothing is red yet" is not "all passed". And how soon green is seen. */
-import { BITBUCKET, type ForgeLife, type ForgePlace, GITHUB, GITLAB, isGitHub, livesAt, ownBuild } from './forges.ts'
+import {
+  BITBUCKET,
+  FORGEJO,
+  type ForgeLife,
+  type ForgePlace,
+  GITEA,
+  GITHUB,
+  GITLAB,
+  isGitHub,
+  livesAt,
+  ownBuild,
+} from './forges.ts'
 import {
   at,
   BLAME,
@@ -288,6 +299,73 @@ const atGitHub: readonly ForgeLife[] = [
   },
 ]
 
+interface Ancestry {
+  /** How many commits between this one and that on which the scanner reported. */
+  readonly unreported: number
+  /** The last one merges another branch, which has no reports either. */
+  readonly isMerge?: boolean
+  /** A nightly run is all that the commits between have. */
+  readonly isNightly?: boolean
+  /** What the scanner reports here, ten minutes after the claim; nothing, when left out. */
+  readonly outcome?: Ended
+}
+
+/** The linter is green at once. A slow scanner reported on an earlier commit, with others between that nothing reported on. */
+async function scannedBefore(place: ForgePlace, { unreported, isMerge, isNightly, outcome }: Ancestry): Promise<Play> {
+  const { repository, base, slug } = place
+  const { checks } = repository
+  const between: string[] = []
+  for (let i = 0; i < unreported; i++) {
+    between.push(await repository.commit({ parents: [between.at(-1) ?? base], message: `Docs ${i}` }))
+  }
+  const last = between.at(-1) ?? base
+  const parents = isMerge ? [last, await repository.commit({ parents: [base], message: 'Feature' })] : [last]
+  const sha = await repository.commit({ parents })
+  await repository.push('main', sha)
+  const post = (sha: string, state: Ended) => checks.post({ sha, context: 'scan', state, by: 'scanner' })
+  const nights = isNightly ? between : []
+  return {
+    target: slug,
+    params: { sha },
+    happens: [
+      at(-HOUR, 'ci', () => post(base, 'success')),
+      ...nights.map((sha) => at(-HOUR, 'ci', () => checks.run({ sha, name: 'nightly', source: 'schedule' }))),
+      ...runs(place, sha, 'lint', -3 * MINUTE, -2 * MINUTE),
+      ...(outcome ? [at(10 * MINUTE, 'ci', () => post(sha, outcome))] : []),
+    ],
+    ...(outcome === 'success' ? { cameMs: 10 * MINUTE } : {}),
+  }
+}
+
+const ancestries: readonly (Ancestry & { readonly name: string; readonly where?: ForgeLife['where'] })[] = [
+  { name: 'the parent commit', unreported: 0 },
+  { name: 'a commit before the parent, a docs commit without reports', unreported: 1 },
+  { name: 'the commit before four without reports, which were pushed together', unreported: 4 },
+  { name: 'a commit before the parents of a merge, which have no reports', unreported: 1, isMerge: true },
+  {
+    ...{ name: 'a commit before the parent, which has a nightly run alone', unreported: 1, isNightly: true },
+    where: ({ name }) => name === 'github' || name === 'gitlab',
+  },
+]
+
+const scanned: readonly ForgeLife[] = ancestries.flatMap(({ name, where, ...ancestry }): ForgeLife[] => [
+  {
+    ...(where ? { where } : {}),
+    name: `who reported on ${name}, is red ten minutes later`,
+    action,
+    truth: 'elsewhere',
+    right: NOT_VERIFIED,
+    play: (place) => scannedBefore(place, { ...ancestry, outcome: 'failure' }),
+  },
+  {
+    ...(where ? { where } : {}),
+    name: `who reported on ${name}, is green ten minutes later`,
+    action,
+    right: VERIFIED,
+    play: (place) => scannedBefore(place, { ...ancestry, outcome: 'success' }),
+  },
+])
+
 /** CI that lasts so many minutes, claimed as it begins. */
 const lasting: readonly ForgeLife[] = [3, 8, 20, 45].flatMap((minutes): ForgeLife[] => {
   const green = (place: ForgePlace) => runs(place, place.base, 'build', -10 * SECOND, minutes * MINUTE)
@@ -316,5 +394,6 @@ const soon = { about: 'in good time', truth: 'in_time' } as const
 export const settledLives = [
   ...livesAt([GITHUB, GITLAB, BITBUCKET], honest, settled),
   ...livesAt([GITHUB], honest, atGitHub),
+  ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET], honest, scanned),
   ...livesAt([GITHUB, GITLAB, BITBUCKET], soon, lasting),
 ]

@@ -5,6 +5,7 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { BITBUCKET_JOBS, isBy, isNamed, isSame, key as keyed, workflow } from '../reporters.ts'
+import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { PAGE, ParentsAnswer, type Pipeline, PipelinesAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
@@ -13,8 +14,6 @@ import { AGE_MS, openRepository, type Repository } from './repository.ts'
 
 /** What claims call Pipelines. */
 const PIPELINES: readonly string[] = [BITBUCKET_JOBS, workflow('bitbucket-pipelines.yml')]
-/** Of a merge of more, the first ones. */
-const MOST_PARENTS = 2
 
 export async function findChecks(
   access: BitbucketAccess,
@@ -51,20 +50,24 @@ export async function findChecks(
     checks: [...posted.map(toPosted), ...runs].map(stoppedIsRed),
     ...(changedAt === undefined ? {} : { changedAt }),
     reportersBefore: () =>
-      cache.share(`bitbucket ${slug} reporters before ${sha}`, () => reportersBefore(repository, slug, sha)),
+      cache.share(`bitbucket ${slug} reporters before ${sha}`, () =>
+        reportersBefore(sha, cache, reportsOf(repository, slug)),
+      ),
   }
 }
 
 /** Who posted a status nothing tells: its key stands for them. */
-async function reportersBefore(repository: Repository, slug: string, sha: string): Promise<readonly string[]> {
-  const { value } = await repository.api.read(`${repository.root}/commit/${sha}`, ParentsAnswer)
-  const parents = value.parents.slice(0, MOST_PARENTS)
-  const statuses = await Promise.all(parents.map(({ hash }) => readStatuses(repository, hash)))
-  return [
-    ...new Set(
-      statuses.flatMap((all) => (all ?? []).map((one) => (isOfRun(one, slug) ? BITBUCKET_JOBS : keyed(one.key)))),
-    ),
-  ]
+function reportsOf(repository: Repository, slug: string): Reports {
+  return {
+    async parents(sha) {
+      const { value } = await repository.api.read(`${repository.root}/commit/${sha}`, ParentsAnswer)
+      return value.parents.map(({ hash }) => hash)
+    },
+    async reporters(sha) {
+      const statuses = (await readStatuses(repository, sha)) ?? []
+      return statuses.map((one) => (isOfRun(one, slug) ? BITBUCKET_JOBS : keyed(one.key)))
+    },
+  }
 }
 
 const RUN = /^https:\/\/bitbucket\.org\/([^/]+\/[^/]+)\/(?:addon\/)?pipelines\//

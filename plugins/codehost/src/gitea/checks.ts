@@ -8,6 +8,7 @@ import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.
 import { isMadeAfter } from '../forgetting.ts'
 import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
 import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy } from '../reporters.ts'
+import { reportersBefore } from '../reporters-before.ts'
 import { latestOf as latestTime, logTime } from '../times.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
@@ -19,8 +20,6 @@ const MAX_PAGES = 20
 const RUNNERS: readonly string[] = [GITEA_JOBS, FORGEJO_JOBS]
 /** Where the status of one of its jobs leads. */
 const JOB = /\/actions\/runs\/\d+/
-/** Of a merge of more, the first ones. */
-const MOST_PARENTS = 2
 /** How the runner describes a job that it skipped, which older versions and Forgejo report as a success. */
 const SKIPPED: ReadonlySet<string> = new Set(['Skipped', 'Has been skipped'])
 
@@ -57,11 +56,14 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
     checks: latestOf(statuses, false),
     ...(changedAt === undefined ? {} : { changedAt }),
     async reportersBefore() {
-      const before = { slug, part: `reporters ${parents.join()}` }
+      const before = { slug, part: `reporters before ${sha}` }
       const found = await readShared(access, before, context, (shown) =>
-        Promise.all(parents.map((parent) => readStatuses(shown, parent))),
+        reportersBefore(sha, context.cache, {
+          parents: async (one) => (one === sha ? parents : ((await readCommit(shown, one))?.parents ?? [])),
+          reporters: async (one) => (await readStatuses(shown, one)).flatMap((status) => namesOf(status)[0] ?? []),
+        }),
       )
-      return [...new Set(found.value.flat().flatMap((status) => namesOf(status)[0] ?? []))]
+      return found.value
     },
   }
 }
@@ -83,7 +85,7 @@ async function readCommit(
   const { value } = await repository.find(path, CommitAnswer)
   if (value && value.sha !== sha) throw new DestinationError('unexpected_response', { status: 200 })
   if (!value) await requireCode(repository)
-  return value && { parents: (value.parents ?? []).slice(0, MOST_PARENTS).map((parent) => parent.sha) }
+  return value && { parents: (value.parents ?? []).map((parent) => parent.sha) }
 }
 
 /** A commit that no branch has stays for longer than a day, unless the server is set up otherwise. */

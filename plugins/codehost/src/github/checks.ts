@@ -2,13 +2,14 @@
 import { type CheckContext, DestinationError, type Instant, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
 import { isMadeAfter } from '../forgetting.ts'
+import { reportersBefore } from '../reporters-before.ts'
 import { latestOf } from '../times.ts'
 import { CheckRunsAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { checkRunsOf, checksOfRuns, checksOfStatuses, isSomeUnderWay, type Seen, statusesOf } from './check-runs.ts'
 import { checkSuitesOf, checksOfSuites } from './check-suites.ts'
 import { namedChecks } from './named-checks.ts'
-import { reportersBefore } from './parents.ts'
+import { reportsOf } from './parents.ts'
 import { type ClaimedRepository, claimedRepository, KEEPS_OBJECTS_MS } from './repository.ts'
 import { type JobCheck, jobsOf, type WorkflowRuns, workflowRunsOf } from './workflow-runs.ts'
 
@@ -83,7 +84,7 @@ function listsOf(claimed: ClaimedRepository, sha: string, context: CheckContext)
     workflows,
     jobs: async (wanted) => jobsOf(claimed, await workflows(), wanted, context),
     hasCommit: () => claimed.repository.isKnown(sha),
-    reportersBefore: () => shared('reporters before', () => reportersBefore(claimed, sha)),
+    reportersBefore: () => shared('reporters before', () => reportersBefore(sha, context.cache, reportsOf(claimed))),
   }
 }
 

@@ -5,17 +5,18 @@
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
 import { GITLAB_JOBS, isNamed, nameOf } from '../reporters.ts'
+import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
-import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
+import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { EXTERNAL, openPipelines, outcomeOf, type Pipeline, type Pipelines, type Run, startedBy } from './pipelines.ts'
-import { isOwnTime, type Project, readProject, requireCode } from './project.ts'
+import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
 /** Whose jobs are read at most, and of how many older ones where these matter. */
 const MOST_PIPELINES = 10
 
-/** Of a merge of more, the first ones. */
-const MOST_PARENTS = 2
+/** What a person or the time starts runs for one commit, and need not for the next. */
+const OF_NO_COMMIT: ReadonlySet<string> = new Set(['schedule', 'web', 'chat'])
 
 export async function findChecks(
   access: GitLabAccess,
@@ -41,33 +42,28 @@ export async function findChecks(
   const { checks, started } = await allChecks(source, pipelines, seesPosted)
   const times = [...pipelines, ...started].flatMap(({ updatedAt }) => updatedAt ?? [])
   const changedAt = times.every((time) => isOwnTime(time, project)) ? latestOf(times) : undefined
-  const parents = () => openRepository(api, project, context).parents(sha)
   return {
     ...found,
     checks,
     ...(changedAt === undefined ? {} : { changedAt }),
-    reportersBefore: async () => reportersOn((await parents()).slice(0, MOST_PARENTS), { api, project, seesPosted }),
+    reportersBefore: () =>
+      context.cache.share(`gitlab ${project.id} reporters before ${sha}`, () =>
+        reportersBefore(sha, context.cache, {
+          parents: (sha) => openRepository(api, project, context).parents(sha),
+          reporters: (sha) => reportersOn(openPipelines(api, project, { sha, countsAll: false }), seesPosted),
+        }),
+      ),
   }
 }
 
-/** Of commits: who reported on any of them. */
-async function reportersOn(
-  shas: readonly string[],
-  { api, project, seesPosted }: { readonly api: GitLabApi; readonly project: Project; readonly seesPosted: boolean },
-): Promise<readonly string[]> {
-  const reporters = new Set<string>()
-  for (const sha of shas) {
-    const source = openPipelines(api, project, { sha, countsAll: false })
-    const pipelines = await source.list()
-    if (pipelines.some(isOwn)) reporters.add(GITLAB_JOBS)
-    if (seesPosted && pipelines.length > 0) {
-      const own = await source.runs(newest(pipelines.filter(isOwn)).slice(0, MOST_PIPELINES), 'jobs')
-      for (const { by } of await postedBeside(source, own)) reporters.add(by[0]!)
-    } else if (pipelines.some((pipeline) => !isOwn(pipeline))) {
-      reporters.add(startedBy(EXTERNAL))
-    }
-  }
-  return [...reporters]
+async function reportersOn(source: Pipelines, seesPosted: boolean): ReturnType<Reports['reporters']> {
+  const pipelines = (await source.list()).filter((pipeline) => !OF_NO_COMMIT.has(pipeline.source))
+  const own = pipelines.filter(isOwn)
+  const jobs = own.length > 0 ? [GITLAB_JOBS] : []
+  if (pipelines.length === 0) return []
+  if (!seesPosted) return own.length < pipelines.length ? [...jobs, startedBy(EXTERNAL)] : jobs
+  const runs = await source.runs(newest(own).slice(0, MOST_PIPELINES), 'jobs')
+  return [...jobs, ...(await postedBeside(source, runs)).map(({ by }) => by[0]!)]
 }
 
 /** What is `external` has no jobs. */
