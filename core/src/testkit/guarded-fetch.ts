@@ -132,7 +132,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
       },
       body,
     })
-    const response = toResponse(answer, url, maxBytes)
+    const response = toResponse(answer, { url, method, maxBytes })
     heard(response.headers, sentAt)
     resumed()
     return response
@@ -165,7 +165,10 @@ export function guardRequests(guard: Guard): GuardedRequests {
     })
   }
 
-  function toResponse(answer: IncomingMessage, url: URL, maxBytes: number): Response {
+  function toResponse(
+    answer: IncomingMessage,
+    { url, method, maxBytes }: { readonly url: URL } & Pick<Sent, 'method' | 'maxBytes'>,
+  ): Response {
     const status = answer.statusCode ?? 0
     const headers = new Headers()
     for (const [name, values] of Object.entries(answer.headersDistinct)) {
@@ -175,7 +178,7 @@ export function guardRequests(guard: Guard): GuardedRequests {
       answer.destroy()
       throw new DestinationError('unexpected_response', { status })
     }
-    const hasBody = !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
+    const hasBody = method !== 'HEAD' && !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
     if (!hasBody) answer.resume()
     const response = new Response(hasBody ? bounded(answer, status, maxBytes) : null, { status, headers })
     return Object.defineProperty(response, 'url', { value: url.href })

@@ -1,26 +1,40 @@
 /** Bounds the body of an answer, in size and time, as it is read. */
 import { DestinationError } from '@claimcheck/core'
+import type { SendInit } from './check-requests.ts'
 import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 import { toDestinationError } from './failures.ts'
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** The headers of an answer to HEAD are those of a body that does not come. */
+export function hasBody(method: string, status: number): boolean {
+  return method !== 'HEAD' && !NO_BODY.has(status)
+}
 
 /**
  * Copies the response; reading the body of the copy fails when the body is too large or the time is over. What was compressed counts by its
  * size after that.
  * @throws DestinationError `unexpected_response` for an invalid status, and for a body that was compressed several times over
  */
-export function limitBody(response: Response, signal: AbortSignal, maxBytes: number): Response {
+export function limitBody(
+  response: Response,
+  { method, signal }: Pick<SendInit, 'method' | 'signal'>,
+  maxBytes: number,
+): Response {
   const { status, statusText, headers } = response
   // The constructor of Response refuses these. A few bytes that were compressed twice are enough to keep a processor busy.
   const codings = codingsOf(headers)
-  if (status < 200 || status > 599 || codings.length > 1) throw refused(response)
+  const isRead = response.body !== null && hasBody(method, status)
+  if (status < 200 || status > 599 || (isRead && codings.length > 1)) throw refused(response)
   const copy = (body: ReadableStream | null) => {
     const copied = new Response(body, { status, statusText, headers: [...headers] })
     // The constructor of Response cannot set the URL.
     return Object.defineProperty(copied, 'url', { value: response.url })
   }
-  if (!response.body || NO_BODY.has(status)) return copy(null)
+  if (!isRead) {
+    void response.body?.cancel().catch(() => {})
+    return copy(null)
+  }
   const raw = response.body as ReadableStream<Uint8Array>
   const body = isLeftCoded(headers) ? decoded(raw, codings[0]) : raw
   if (!body) throw refused(response)

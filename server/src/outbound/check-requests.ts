@@ -86,6 +86,8 @@ export interface SendInit {
   readonly headers: Headers
   readonly body?: string | undefined
   readonly signal: AbortSignal
+  /** It is sent once more. Throws DestinationError where it may not be. */
+  readonly sentAgain?: () => void
 }
 
 const USER_AGENT = `claimcheck/${VERSION}`
@@ -133,14 +135,19 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
 
   async function request(
     admitted: AdmittedUrl,
-    init: Omit<SendInit, 'signal'>,
+    init: Omit<SendInit, 'signal' | 'sentAgain'>,
     maxBytes = bodyBytes,
   ): Promise<Response> {
-    const answered = count()
+    let answered = count()
+    const sentAgain = () => {
+      const next = count()
+      answered()
+      answered = next
+    }
     const sentAt = now()
     let headers: Headers | undefined
     try {
-      const response = await send(admitted, { ...init, signal: timer.signal }, maxBytes)
+      const response = await send(admitted, { ...init, signal: timer.signal, sentAgain }, maxBytes)
       headers = response.headers
       readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
       return response

@@ -80,19 +80,20 @@ export function createOutbound(
 
   /** @throws DestinationError */
   async function send({ url, mayBePrivate }: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response> {
-    const { method, headers, body = null, signal } = init
+    const { method, headers, body = null, signal, sentAgain } = init
     const dispatcher = mayBePrivate ? allowed : publicOnly
     const sent = { method, headers: Object.fromEntries(headers), body, redirect: 'manual', signal, dispatcher } as const
     const response = await undiciFetch(url.href, sent)
       .catch((error: unknown) => {
         if (!isInterim(error) || body !== null) throw error
+        sentAgain?.()
         const lookup = gate.lookupFunction({ mayBePrivate })
         return askPlainly(url, init, { lookup, ca, timeoutMs: READ_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES })
       })
       .catch((error: unknown) => {
         throw toDestinationError(error, signal)
       })
-    return limitBody(response as unknown as Response, signal, maxBytes)
+    return limitBody(response as unknown as Response, init, maxBytes)
   }
 
   return {

@@ -7,6 +7,7 @@ import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
 import { DestinationError } from '@claimcheck/core'
+import { hasBody } from './body.ts'
 import type { SendInit } from './check-requests.ts'
 import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 
@@ -17,8 +18,6 @@ interface PlainOptions {
   readonly timeoutMs: number
   readonly maxHeaderSize: number
 }
-
-const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 export function askPlainly(
   url: URL,
@@ -32,7 +31,7 @@ export function askPlainly(
     const options = { method, headers: sent, signal, lookup, timeout: timeoutMs, maxHeaderSize, agent: false } as const
     const outgoing = send(url, ca === undefined ? options : { ...options, ca }, (answer) => {
       try {
-        resolve(toResponse(answer, url))
+        resolve(toResponse(answer, method, url))
       } catch (error) {
         answer.destroy()
         reject(error)
@@ -44,7 +43,7 @@ export function askPlainly(
   })
 }
 
-function toResponse(answer: IncomingMessage, url: URL): Response {
+function toResponse(answer: IncomingMessage, method: string, url: URL): Response {
   const status = answer.statusCode ?? 0
   const headers = new Headers()
   for (const [name, values] of Object.entries(answer.headersDistinct)) {
@@ -52,10 +51,10 @@ function toResponse(answer: IncomingMessage, url: URL): Response {
   }
   // The constructor of Response refuses these.
   if (status < 200 || status > 599) throw new DestinationError('unexpected_response', { status })
-  const hasBody = !NO_BODY.has(status)
-  if (!hasBody) answer.resume()
-  const raw = Readable.toWeb(answer) as ReadableStream<Uint8Array>
-  const response = new Response(hasBody ? bodyOf(raw, headers) : null, { status, headers })
+  const isRead = hasBody(method, status)
+  if (!isRead) answer.resume()
+  const body = isRead ? bodyOf(Readable.toWeb(answer) as ReadableStream<Uint8Array>, headers) : null
+  const response = new Response(body, { status, headers })
   return Object.defineProperty(response, 'url', { value: url.href })
 }
 

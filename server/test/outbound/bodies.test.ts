@@ -10,7 +10,7 @@ async function check(t: Test, listener: RequestListener, bodyBytes?: number) {
   const host = await serve(t, listener)
   const guard = guardOf(`http://${host}`, bodyBytes === undefined ? {} : { limits: { bodyBytes } })
   const { fetch } = outboundTo(t, [host]).forCheck(guard)
-  return (path = '/') => fetch(`http://${host}${path}`)
+  return (path = '/', method: 'GET' | 'HEAD' = 'GET') => fetch(`http://${host}${path}`, { method })
 }
 
 t.test('a body is cut where it grows too large, also one that does not end', async (t) => {
@@ -127,6 +127,37 @@ t.test('an interim 100 that nobody asked for is passed over', async (t) => {
   for (const path of ['/plain', '/gzip', '/identity']) t.equal(await (await ask(path)).text(), 'Hello', path)
   t.equal(await code((await ask('/large')).arrayBuffer()), 'too_large')
   t.equal(await code(ask('/nothing')), 'unavailable')
+})
+
+t.test('an answer to HEAD has the codings of a body that does not come', async (t) => {
+  const ask = await check(t, ({ url, socket }) => {
+    const interim = url!.endsWith('interim') ? 'HTTP/1.1 100 Continue\r\n\r\n' : ''
+    const coding = decodeURIComponent(url!.split('/')[1]!)
+    socket.end(`${interim}HTTP/1.1 200 OK\r\ncontent-encoding: ${coding}\r\ncontent-length: 20\r\n\r\n`)
+  })
+  for (const coding of ['gzip', 'br', 'gzip, identity', 'gzip, gzip', 'compress, identity']) {
+    for (const way of ['plain', 'interim']) {
+      const answer = await ask(`/${encodeURIComponent(coding)}/${way}`, 'HEAD')
+      t.match(answer, { status: 200, body: null }, `${coding}, ${way}`)
+    }
+  }
+})
+
+t.test('a request that is sent again, for an interim 100, counts twice', async (t) => {
+  const host = await serve(t, ({ socket }) => {
+    socket.end('HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 5\r\nx-of: answer\r\n\r\nHello')
+  })
+  const counted: (string | null | undefined)[] = []
+  const spending = {
+    count: () => (headers?: Headers) => void counted.push(headers?.get('x-of')),
+    isRefused: () => false,
+  }
+  const guard = { ...guardOf(`http://${host}`, { limits: { requests: 3 } }), spending }
+  const { fetch } = outboundTo(t, [host]).forCheck(guard)
+  t.equal(await (await fetch(`http://${host}/`)).text(), 'Hello')
+  t.strictSame(counted, [undefined, 'answer'])
+  t.equal(await code(fetch(`http://${host}/`)), 'unavailable', 'the fourth is more than the check may send')
+  t.strictSame(counted, [undefined, 'answer', undefined], 'each ends once')
 })
 
 t.test('a body that was compressed several times over is no answer', async (t) => {
