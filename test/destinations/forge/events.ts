@@ -33,6 +33,7 @@ export type ForgeEventKind =
   | 'deleted'
   | 'commented'
   | 'labeled'
+  | 'line_reviewed'
 
 export type CloseReason = 'completed' | 'not_planned' | 'duplicate'
 

@@ -158,12 +158,19 @@ function headAnswer({ number, head, from, headSha }: PullRequest, repository: Fo
 
 const TIMELINE: Readonly<Partial<Record<ForgeEvent['kind'], string>>> = {
   ...{ closed: 'close', reopened: 'reopen', merged: 'merge_pull', base_changed: 'change_target_branch' },
-  ...{ head_moved: 'pull_push', head_forced: 'pull_push', commented: 'comment' },
+  ...{
+    head_moved: 'pull_push',
+    head_forced: 'pull_push',
+    commented: 'comment',
+    labeled: 'label',
+    line_reviewed: 'code',
+  },
 }
 
-/** Oldest first. A merge by hand is one like any other here. */
+/** By the times that they have, oldest first. A merge by hand is one like any other here. */
 export function timelineAnswers(events: readonly ForgeEvent[], repository: ForgeRepository, { api }: Place) {
-  return events.flatMap(({ id, kind, by, shownAt, number, sha, refs }) => {
+  const inOrder = [...events].sort((one, other) => one.shownAt - other.shownAt)
+  return inOrder.flatMap(({ id, kind, by, shownAt, number, sha, refs }) => {
     const type = TIMELINE[kind]
     if (type === undefined) return []
     const url = `${api}/repos/${repository.slug}/issues/${number}`

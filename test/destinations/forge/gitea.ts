@@ -56,6 +56,13 @@ function page(list: readonly unknown[], { query }: Pick<Call, 'query'>): Reply {
   return { ...ok(list.slice(begin, begin + size)), headers: { 'x-total-count': String(list.length) } }
 }
 
+/** Some entries are taken out of a page once it is read: it can be empty before the end. The server's own list is then null. */
+function shownOf({ body, ...reply }: Reply): Reply {
+  const entries = (body as readonly { readonly type: string }[]).filter(({ type }) => type !== 'code')
+  const headers = { 'x-total-count': String(entries.length) }
+  return { ...reply, headers, body: entries.length > 0 ? entries : null }
+}
+
 function newWays(flavour: GiteaWays['flavour']): GiteaWays {
   const sets = { hidden: new Set<string>(), deleted: new Set<string>() }
   return { flavour, ...sets, mergingByHand: new Set(), migrated: new Set(), ...versionOf(flavour) }
@@ -179,9 +186,11 @@ function giteaKind(ways: GiteaWays): CodeHostKind {
           if (!log || !ways.hasTimeline) return notFound()
           const since = Date.parse(query.get('since') ?? '1970-01-01T00:00:00Z')
           const all = timelineAnswers(log.events(number, state.until), repository, place(call))
-          return page(
-            all.filter(({ updated_at }) => Date.parse(updated_at) >= since),
-            call,
+          return shownOf(
+            page(
+              all.filter(({ updated_at }) => Date.parse(updated_at) >= since),
+              call,
+            ),
           )
         },
       }),
@@ -238,7 +247,7 @@ function checkOf({ flavour }: GiteaWays): CodeHostKind['check'] {
   const check = DESCRIBED[flavour]
   const issues = '/repos/{owner}/{repo}/issues'
   return (template, status, body) => {
-    const told = withoutNulls(body)
+    const told = withoutNulls(body ?? [])
     if (template !== issues || status !== 200) return check(template, status, told)
     return (told as unknown[]).map((one) => check(`${issues}/{index}`, status, one)).find(Boolean)
   }

@@ -147,6 +147,11 @@ export class PullRequests {
     for (let i = 0; i < count; i++) this.#log(number, 'labeled', { at, by })
   }
 
+  /** So many comments on single lines of its changes, which not every list has. */
+  reviewLines(number: number, count: number, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
+    for (let i = 0; i < count; i++) this.#log(number, 'line_reviewed', { at, by })
+  }
+
   close(number: number, { at = this.#repository.now(), by = 'agent' }: Act = {}): void {
     this.#change(number, at, { state: 'closed', closedAt: at, closedBy: by })
     this.#log(number, 'closed', { at, by })

@@ -1,7 +1,7 @@
 /** Lives at places whose logs are cut, unread, or long: what was not read never blames, and what a liar adds gains nothing. */
 import { status } from '../../destinations/faults.ts'
 import { FORGEJO, type ForgeLife, type ForgePlace, GITEA, GITHUB, GITLAB, isGitHub, livesAt } from './forges.ts'
-import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, VERIFIED } from './life-row.ts'
+import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, START, VERIFIED } from './life-row.ts'
 
 const OPEN = 'codehost.pull_request.open'
 const ISSUE = 'codehost.issue.close'
@@ -172,6 +172,71 @@ const pulls: readonly ForgeLife[] = [
   },
 ]
 
+/** At hosts whose log is sorted by times, and has pages of which entries are taken out. */
+const timelines: readonly ForgeLife[] = [
+  {
+    name: 'an issue that is closed and reopened in time, by administrators who choose an older date',
+    action: ISSUE,
+    right: NOT_BLAMED,
+    where: (forge) => forge === FORGEJO,
+    play: (place) => ({
+      target: place.slug,
+      params: { number: 1 },
+      happens: [
+        ...busyIssue(place, 60),
+        at(0, 'agent', () => place.repository.issues.close(1, { shownAt: START - DAY })),
+        at(SECOND, 'bot', () => place.repository.issues.reopen(1, { shownAt: START - DAY })),
+      ],
+      submittedMs: 3 * SECOND,
+    }),
+  },
+  {
+    name: 'an open issue that was closed and reopened a day ago',
+    action: ISSUE,
+    truth: 'never',
+    // There its times may have been chosen.
+    right: (forge) => (forge === FORGEJO ? NOT_VERIFIED : BLAME),
+    play: (place) => ({
+      target: place.slug,
+      params: { number: 1 },
+      happens: [
+        ...busyIssue(place, 3),
+        at(-DAY, 'owner', () => place.repository.issues.close(1)),
+        at(-DAY + MINUTE, 'owner', () => place.repository.issues.reopen(1)),
+      ],
+    }),
+  },
+  {
+    name: 'a pull request into another base, whose base and head changed a day ago',
+    action: OPEN,
+    truth: 'elsewhere',
+    right: BLAME,
+    async play({ slug, repository, base, head }) {
+      await repository.push('develop', base)
+      const happens = [
+        at(-2 * DAY, 'agent', () => repository.pullRequests.open({ head: 'topic', base: 'develop' })),
+        at(-DAY, 'agent', () => repository.pullRequests.retarget(1, 'main')),
+        at(-DAY, 'agent', async () => repository.push('topic', await repository.commit({ parents: [head] }))),
+      ]
+      return { target: slug, params: { number: 1, base: 'develop' }, happens }
+    },
+  },
+  {
+    name: 'a pull request with 50 comments on single lines, whose base a bot has changed in time',
+    action: OPEN,
+    right: NOT_BLAMED,
+    async play({ slug, repository, base }) {
+      await repository.push('develop', base)
+      const happens = [
+        at(-SECOND, 'agent', () => repository.pullRequests.open({ head: 'topic' })),
+        at(0, 'bot', () => repository.pullRequests.reviewLines(1, 50)),
+        at(SECOND, 'bot', () => repository.pullRequests.retarget(1, 'develop')),
+      ]
+      return { target: slug, params: { number: 1, base: 'main' }, happens, submittedMs: 3 * SECOND }
+    },
+  },
+]
+
 /** The commit comes, and goes at once; `also` is what the log is full of. */
 function comesAndGoes({ slug, repository, base }: ForgePlace, also: (after: boolean) => unknown) {
   let sha = ''
@@ -246,6 +311,7 @@ const honest = { about: 'logs that are cut', truth: 'in_time' } as const
 
 export const cutLogLives = [
   ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO], honest, issues),
-  ...livesAt([GITHUB, GITLAB, GITEA], honest, pulls),
+  ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO], honest, pulls),
+  ...livesAt([GITEA, FORGEJO], honest, timelines),
   ...livesAt([GITHUB, GITLAB, GITEA], honest, pushes),
 ]

@@ -74,6 +74,7 @@ export const TimelineAnswer = Type.Union([
     Type.Object({
       id: Type.Integer(),
       type: Type.String(),
+      created_at: Type.String(),
       /** Of a changed target: the names of the branches. */
       old_ref: Type.Optional(Type.String()),
       new_ref: Type.Optional(Type.String()),

@@ -1,10 +1,10 @@
-/** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported. */
+/** Reads issues. Forgejo lets administrators of a repository choose the time at which one is closed, so no time is reported or believed. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { Closing, FoundIssue, Log, NumberQuery } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
-import { readTimeline } from './timeline.ts'
+import { isOfWindow, readTimeline } from './timeline.ts'
 
 export async function readIssue(access: GiteaAccess, query: NumberQuery, context: CheckContext): Promise<FoundIssue> {
   const { repository: slug, number } = query
@@ -20,7 +20,9 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
   const closings = async (): Promise<Log<Closing> | undefined> => {
     const log = await readTimeline(repository, query)
     if (log === undefined || log === 'cut') return log
-    return log.some(({ type }) => type === 'close' || type === 'reopen') ? [{}] : []
+    const changes = log.filter(({ type }) => type === 'close' || type === 'reopen')
+    const { letsChooseTimes } = repository
+    return changes.some((change) => letsChooseTimes || isOfWindow(change, repository, query)) ? [{}] : []
   }
   return { ...repository.found, issue: { state: answer.state, closings } }
 }

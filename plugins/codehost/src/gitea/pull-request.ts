@@ -5,9 +5,9 @@ import { unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
 import { logTime, notAfter } from '../times.ts'
-import { IssueAnswer, NumbersAnswer, PullRequestAnswer, TreeOfCommitAnswer } from './answers.ts'
+import { IssueAnswer, NumbersAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
-import { readTimeline } from './timeline.ts'
+import { isOfWindow, readTimeline } from './timeline.ts'
 
 /** From a merge by the host until it closes the pull request, in whole seconds. */
 const MERGE_MS = 2000
@@ -41,6 +41,7 @@ async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery
   const { merged, state, draft, base, closed_at, merged_at, created_at, merge_commit_sha } = answer
   const head = await headOf(answer, place)
   const mergeCommit = merged && merge_commit_sha ? merge_commit_sha : undefined
+  let timeline: ReturnType<typeof readTimeline> | undefined
   const isDatedByHost = Math.abs(Date.parse(merged_at ?? '') - Date.parse(closed_at ?? '')) <= MERGE_MS
   return {
     state: merged ? 'merged' : state,
@@ -53,23 +54,34 @@ async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery
     ...(mergeCommit === undefined ? {} : { mergeCommit }),
     isOnBase: async () =>
       mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, place),
-    log: (field) => heldBy(answer, { field, head }, repository, query),
+    log: async (field) => {
+      timeline ??= readTimeline(repository, query)
+      return heldBy(answer, { field, head, log: await timeline }, repository, query)
+    },
   }
 }
 
-/** A change of the target names both branches; a push does not name the commit that was the head before. */
-async function heldBy(
+interface FieldLog {
+  readonly field: PullRequestField
+  readonly head: string | undefined
+  readonly log: Log<TimelineEntry> | undefined
+}
+
+/**
+ * A change of the target names both branches; a push does not name the commit that was the head before. When they came, nobody chooses, at Forgejo
+ * neither.
+ */
+function heldBy(
   { base, created_at }: PullRequestAnswer,
-  { field, head }: { readonly field: PullRequestField; readonly head: string | undefined },
+  { field, head, log }: FieldLog,
   repository: Repository,
   query: NumberQuery,
-): Promise<Log<Held> | undefined> {
-  const log = await readTimeline(repository, query)
+): Log<Held> | undefined {
   if (log === undefined || log === 'cut') return log
   const now = field === 'base' ? base.ref : head
   if (now === undefined) return 'cut'
   const change = field === 'base' ? 'change_target_branch' : 'pull_push'
-  const changes = log.filter(({ type }) => type === change)
+  const changes = log.filter((entry) => entry.type === change && isOfWindow(entry, repository, query))
   const since = repository.hasOwnTimes ? { since: unchangedSince(logTime(created_at), query) } : {}
   if (changes.length === 0) return [{ value: now, ...since }]
   const before = changes.flatMap(({ old_ref, new_ref }) => [old_ref, new_ref]).map((value) => (value ? { value } : {}))

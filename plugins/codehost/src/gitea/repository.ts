@@ -43,6 +43,8 @@ export interface Repository {
    * Forgejo, and Gitea before the middle of 2025.
    */
   readonly allowsManualMerge: boolean | undefined
+  /** Administrators of a repository may have chosen when an issue was closed or opened again. Gitea before the middle of 2025 is not told from Forgejo. */
+  readonly letsChooseTimes: boolean
   readonly git: GitAccess
   /** @param path from the repository's own on: `/branches`. @throws DestinationError */
   get<T extends TSchema>(path: string, schema: T): Promise<JsonAnswer<Static<T>>>
@@ -101,6 +103,7 @@ function openRepository(access: GiteaAccess, { answer, clockBehindMs }: Shown, {
     createdAt,
     hasOwnTimes: original_url === '',
     allowsManualMerge: allow_manual_merge,
+    letsChooseTimes: allow_manual_merge === undefined,
     git: { baseUrl: access.baseUrl, auth: passwordOf(access) },
     get: (path, schema) => http.json(root + path, { schema, auth }),
     find: (path, schema, also = [404]) => http.json(root + path, { schema, auth, also }),

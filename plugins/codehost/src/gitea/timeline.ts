@@ -1,26 +1,27 @@
 /**
- * What Gitea and Forgejo log of an issue or a pull request. Forgejo lets the administrators of a repository choose the time of a change, so
- * that no time is taken from it: what is in it since the window's start says what may have been.
+ * What Gitea and Forgejo log of an issue or a pull request. It is read whole: the server sorts it by times, and narrows it by times, of which
+ * Forgejo lets the administrators of a repository choose some.
  */
 import { DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import type { Log, NumberQuery } from '../code-host.ts'
+import { logTime } from '../times.ts'
 import { TimelineAnswer, type TimelineEntry } from './answers.ts'
 import type { Repository } from './repository.ts'
 
 const PAGE = 50
-const MOST_PAGES = 8
+const MOST_PAGES = 12
+/** A server takes entries out of a page once it is read, such as comments on single lines: one empty page is not the end. */
+const EMPTY_AT_END = 2
 
-/** The entries since the window's start. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
+/** All entries. Undefined where an older server has no timeline; `cut` where it may not be read, or is too long. */
 export async function readTimeline(
-  { find, found: { clockBehindMs } }: Repository,
-  { number, windowFrom }: NumberQuery,
+  { find }: Pick<Repository, 'find'>,
+  { number }: Pick<NumberQuery, 'number'>,
 ): Promise<Log<TimelineEntry> | undefined> {
-  // A server that does not tell its time is asked for everything. Its times are whole seconds.
-  const from = clockBehindMs === undefined ? 0 : windowFrom - Math.max(clockBehindMs, 0) - 1000
-  const since = encodeURIComponent(new Date(from).toISOString())
   const entries = new Map<number, TimelineEntry>()
+  let empty = 0
   for (let page = 1; page <= MOST_PAGES; page++) {
-    const path = `/issues/${number}/timeline?since=${since}&page=${page}&limit=${PAGE}`
+    const path = `/issues/${number}/timeline?page=${page}&limit=${PAGE}`
     const read = await find(path, TimelineAnswer).catch((error: unknown) => {
       if (isDestinationError(error) && error.code === 'forbidden') return undefined
       throw error
@@ -32,7 +33,17 @@ export async function readTimeline(
     const before = entries.size
     for (const entry of read.value ?? []) entries.set(entry.id, entry)
     // The server says how long its pages are at most: a short one is not the end.
-    if (entries.size === before) return [...entries.values()]
+    empty = entries.size === before ? empty + 1 : 0
+    if (empty === EMPTY_AT_END) return [...entries.values()]
   }
   return 'cut'
+}
+
+/** Whether it is of the window, by the host's own clock: all are where the host does not tell its time. */
+export function isOfWindow(
+  { created_at }: TimelineEntry,
+  { found: { clockBehindMs } }: Pick<Repository, 'found'>,
+  { windowFrom }: Pick<NumberQuery, 'windowFrom'>,
+): boolean {
+  return clockBehindMs === undefined || logTime(created_at).notAfter >= windowFrom - Math.max(clockBehindMs, 0)
 }
