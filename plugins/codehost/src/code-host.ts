@@ -194,6 +194,11 @@ export interface FoundRelease extends FoundRepository {
   readonly release: Release | undefined
   /** Where there is none. */
   readonly mark?: Mark
+  /**
+   * How old what is said of the tag may be, where the repository itself tells it, and so sooner than the rest: to which commit it leads, or,
+   * without a release, that there is no such tag. Milliseconds.
+   */
+  readonly tagAgeMs?: number
 }
 
 /** A release that everybody who can read the repository sees: no draft. */

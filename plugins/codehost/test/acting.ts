@@ -36,6 +36,8 @@ export interface Seen {
   readonly mark?: string
   readonly stays?: readonly object[]
   readonly facts?: Readonly<Record<string, unknown>>
+  /** That of the repository, when left out. */
+  readonly ageMs?: number
 }
 
 /** Claimed at noon. @param reader the one that the action asks @param version of the profile; the newest, when left out */
@@ -77,10 +79,10 @@ export function acting<F>(action: string, reader: keyof Readers<unknown>, params
     }
     const connection = { id: 'conn_1', provider: 'plain', options: {} }
     const { facts, ageMs, ...seen } = await verifier.check(claim, { ...context, connection })
-    const { facts: expectedFacts = {}, ...expected } = row.sees
+    const { facts: expectedFacts = {}, ageMs: expectedAgeMs = REPOSITORY.ageMs, ...expected } = row.sees
     t.strictSame(seen, expected.kind === 'present' ? { differs: [], ...expected } : expected, row.name)
     t.match(facts, { repository: 'acme/app', repository_id: '7', ...expectedFacts }, `${row.name}: facts`)
     t.ok(Value.Check(verifier.profile.facts as TSchema, facts), `${row.name}: the profile has these facts`)
-    t.equal(ageMs, 10_000, `${row.name}: the age is passed on`)
+    t.equal(ageMs, expectedAgeMs, `${row.name}: the age is passed on`)
   }
 }

@@ -54,6 +54,29 @@ const ROWS: readonly Row<FoundRelease>[] = [
     sees: { kind: 'present', stays: [{ appeared: { notAfter: NOON + 999 } }] },
   },
   {
+    name: 'none, and no such tag, which the repository itself tells',
+    found: { release: undefined, tagAgeMs: 2000 },
+    sees: { kind: 'absent', ageMs: 2000 },
+  },
+  {
+    name: 'of another commit and without a file, where the repository itself tells the commit',
+    found: { ...found(), tagAgeMs: 2000 },
+    params: { commit: OTHER, assets: ['app.tar.gz'] },
+    sees: { kind: 'present', differs: ['commit', 'assets'], ageMs: 2000 },
+  },
+  {
+    name: 'without a file, where the repository itself tells the commit',
+    found: { ...found(), tagAgeMs: 2000 },
+    params: { commit: COMMIT, assets: ['app.tar.gz'] },
+    sees: { kind: 'present', differs: ['assets'] },
+  },
+  {
+    name: 'as claimed, where the repository itself tells the commit',
+    found: { ...found(), tagAgeMs: 2000 },
+    params: { commit: COMMIT },
+    sees: { kind: 'present', differs: [] },
+  },
+  {
     name: 'of another commit, at a prompt look',
     found: found(),
     params: { commit: OTHER },

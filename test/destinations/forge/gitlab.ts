@@ -129,8 +129,9 @@ const routes: readonly Route[] = [
   {
     template: '/projects/{id}/repository/tags/{tag_name}',
     needs: 'contents',
-    answer({ repository, state, params }) {
-      const tag = state.tag(params.tag_name!)
+    answer({ repository, params }) {
+      // No replica of the database tells it.
+      const tag = repository.asOf(repository.now()).tag(params.tag_name!)
       if (!tag) return notFound('Tag Not Found')
       const { object: target, sha } = tag
       return ok({ name: params.tag_name, target, message: '', protected: false, commit: commitAnswer(repository, sha) })

@@ -208,6 +208,56 @@ function all(lives: readonly ForgeLife[], name: string, change: (place: ForgePla
   }))
 }
 
+/** Of releases a replica tells, and of tags the repository itself. */
+const releasesOfReplicas: readonly ForgeLife[] = [
+  {
+    name: 'a release that a bot deletes after twenty seconds, and its tag stays',
+    action: RELEASE,
+    right: NOT_BLAMED,
+    play({ slug, repository }) {
+      repository.answering.replicaLagMs = 45 * SECOND
+      let id = 0
+      return {
+        target: slug,
+        params: { tag: TAG },
+        happens: [
+          at(0, 'agent', async () => {
+            id = await repository.releases.create({ tag: TAG })
+          }),
+          at(20 * SECOND, 'bot', () => repository.releases.delete(id)),
+        ],
+      }
+    },
+  },
+  {
+    name: 'a release of another commit, whose tag a bot moves after twenty seconds',
+    action: RELEASE,
+    right: NOT_BLAMED,
+    play({ slug, repository, base, head }) {
+      repository.answering.replicaLagMs = 45 * SECOND
+      return {
+        target: slug,
+        params: { tag: TAG, commit: base },
+        happens: [
+          at(-SECOND, 'agent', () => repository.tag(TAG, base)),
+          at(0, 'agent', () => repository.releases.create({ tag: TAG })),
+          at(20 * SECOND, 'bot', () => repository.tag(TAG, head)),
+        ],
+      }
+    },
+  },
+  {
+    name: 'no such tag',
+    action: RELEASE,
+    truth: 'never',
+    right: BLAME,
+    play({ slug, repository }) {
+      repository.answering.replicaLagMs = 45 * SECOND
+      return { target: slug, params: { tag: TAG } }
+    },
+  },
+]
+
 const replicas: readonly ForgeLife[] = [
   ...all(works, 'read from a replica that is 45 s behind', ({ repository }, play) => {
     repository.answering.replicaLagMs = 45 * SECOND
@@ -323,6 +373,7 @@ const FEW = [GITHUB, GITLAB, GITEA, BITBUCKET]
 export const answerLives = [
   ...livesAt([GITHUB, GITLAB, FORGEJO, BITBUCKET, BITBUCKET_SERVER], { about: 'pages', ...honest }, pages),
   ...livesAt([GITHUB, GITLAB, FORGEJO], { about: 'replicas', ...honest }, replicas),
+  ...livesAt([GITLAB], { about: 'replicas', ...honest }, releasesOfReplicas),
   ...livesAt([GITHUB, GITEA], { about: 'reads that disagree', ...honest }, [...disagreeing, ...oddOnce]),
   ...livesAt(FEW, { about: 'redirects', ...honest }, redirects),
   ...livesAt([GITHUB, GITLAB], { about: 'kinds of content', ...honest }, content),

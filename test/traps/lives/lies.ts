@@ -13,7 +13,10 @@ import {
 } from './forges.ts'
 import { at, BLAME, DAY, HOUR, MINUTE, NOT_VERIFIED, type Play } from './life-row.ts'
 
-type Lie = Omit<ForgeLife, 'right'>
+interface Lie extends Omit<ForgeLife, 'right'> {
+  /** Without a log, where an answer may be a minute old, no look shows how it was just after the submission. */
+  readonly mayBeOld?: (forge: Forge) => boolean
+}
 
 const NOWHERE = 'a'.repeat(40)
 
@@ -139,6 +142,8 @@ const checkLies: readonly Lie[] = [
 const RELEASE = 'codehost.release.publish'
 const TAG = 'v1.0.0'
 
+const isGitLab = (forge: Forge) => forge === GITLAB
+
 const releaseLies: readonly Lie[] = [
   {
     name: 'no such tag',
@@ -149,6 +154,7 @@ const releaseLies: readonly Lie[] = [
   {
     name: 'a tag, and no release of it',
     action: RELEASE,
+    mayBeOld: isGitLab,
     where: hasReleases,
     play: ({ slug, repository, base }) => ({
       target: slug,
@@ -170,6 +176,7 @@ const releaseLies: readonly Lie[] = [
   {
     name: 'a file that it has not',
     action: RELEASE,
+    mayBeOld: isGitLab,
     truth: 'elsewhere',
     where: hasReleases,
     play: ({ slug, repository }) => ({
@@ -242,6 +249,7 @@ const pushLies: readonly Lie[] = [
   {
     name: 'on another branch',
     action: PUSH,
+    mayBeOld: (forge) => forge === BITBUCKET,
     truth: 'elsewhere',
     play: ({ slug, head }) => ({ target: slug, params: { sha: head, branch: 'main' } }),
   },
@@ -254,27 +262,10 @@ const pushLies: readonly Lie[] = [
 
 const LIES = [...openLies, ...mergeLies, ...checkLies, ...releaseLies, ...issueLies, ...pushLies]
 
-/** Without a log, where an answer may be a minute old, no look shows how it was just after the submission. */
-function mayBeOld(forge: Forge, { action, truth }: Lie): boolean {
-  return forge === GITLAB ? action === RELEASE : forge === BITBUCKET && action === PUSH && truth === 'elsewhere'
-}
-
 const PLAIN = { about: 'plain lie', truth: 'never' } as const
-const isAt = (forge: Forge, lie: Lie) => lie.where?.(forge) ?? true
 
-export const forgeLies = [
-  ...livesAt(
-    FORGES,
-    PLAIN,
-    LIES.map((lie) => ({ ...lie, right: BLAME, where: (forge: Forge) => isAt(forge, lie) && !mayBeOld(forge, lie) })),
-  ),
-  ...livesAt(
-    [GITLAB, BITBUCKET],
-    PLAIN,
-    LIES.map((lie) => ({
-      ...lie,
-      right: NOT_VERIFIED,
-      where: (forge: Forge) => isAt(forge, lie) && mayBeOld(forge, lie),
-    })),
-  ),
-]
+export const forgeLies = livesAt(
+  FORGES,
+  PLAIN,
+  LIES.map(({ mayBeOld, ...lie }) => ({ ...lie, right: (forge) => (mayBeOld?.(forge) ? NOT_VERIFIED : BLAME) })),
+)

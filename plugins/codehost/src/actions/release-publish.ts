@@ -110,12 +110,17 @@ const options: ActionOptions<typeof Params, typeof Facts, ReleaseQuery, FoundRel
   reader: ({ release }) => release,
   query: ({ tag }, query) => ({ ...query, tag }),
   observe(found, { params }, query) {
-    const { release, mark, ageMs } = found
-    const aged = ageMs === undefined ? {} : { ageMs }
+    const { release, mark, ageMs, tagAgeMs = ageMs } = found
+    const aged = agedBy(ageMs)
     if (!release) {
       // No host keeps a log of releases: one that was deleted leaves no trace.
       const told = mark ?? (wasSeen(query) ? 'may_have_been' : undefined)
-      return { kind: 'absent', facts: repositoryFactsOf(found), ...aged, ...(told === undefined ? {} : { mark: told }) }
+      return {
+        kind: 'absent',
+        facts: repositoryFactsOf(found),
+        ...agedBy(tagAgeMs),
+        ...(told === undefined ? {} : { mark: told }),
+      }
     }
     const { publishedAt, commit, isPrerelease } = release
     const missing = params.assets?.filter((name) => !release.assets.includes(name)).length
@@ -129,8 +134,9 @@ const options: ActionOptions<typeof Params, typeof Facts, ReleaseQuery, FoundRel
     }
     const differs = differing(release, params)
     if (differs.length > 0) {
+      const told = differs.includes('commit') ? agedBy(tagAgeMs) : aged
       // Tags move, and files are removed.
-      return { kind: 'present', differs, facts, ...aged, ...(hasChanged(release, query) ? MAY_HAVE_BEEN : {}) }
+      return { kind: 'present', differs, facts, ...told, ...(hasChanged(release, query) ? MAY_HAVE_BEEN : {}) }
     }
     // When a file was added, or the tag moved here, the release does not tell.
     const isDated = publishedAt && params.commit === undefined && params.assets === undefined
@@ -149,6 +155,10 @@ export const releasePublish = defineAction(options)
 export const releasePublishV1 = underRules2(options, '1')
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
+
+function agedBy(ageMs: number | undefined): { readonly ageMs?: number } {
+  return ageMs === undefined ? {} : { ageMs }
+}
 
 function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'assets')[] {
   return [

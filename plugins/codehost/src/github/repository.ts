@@ -15,8 +15,8 @@ import { type PushLog, readPushLog } from './push-log.ts'
 /** How old GitHub's answers may be. */
 export const AGE_MS = 10_000
 /**
- * The same of what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. A judgement:
- * GitHub publishes no such age.
+ * The same of what no log tells of: its absence counts only in an answer that is of the submission or later, and comes soon after it. A judgement, of
+ * which the README says what it is worth.
  */
 export const WITHOUT_LOG_AGE_MS = 2000
 /** GitHub keeps a commit that no branch has for longer than this. */

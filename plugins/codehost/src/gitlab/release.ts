@@ -7,6 +7,12 @@ import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { isOwnTime, readProject, requireCode } from './project.ts'
 import { openRepository } from './repository.ts'
 
+/**
+ * Releases are read from the database, and tags from the repository itself: Gitaly reads from a node of its cluster only while that is up to date.
+ * That GitLab's own processes add no more than this is a judgement.
+ */
+const TAG_AGE_MS = 2000
+
 export async function findRelease(
   access: GitLabAccess,
   query: ReleaseQuery,
@@ -20,17 +26,23 @@ export async function findRelease(
   const release = await context.cache.share(`gitlab ${project.id} release ${tag}`, () =>
     api.find(`${project.path}/releases/${encodeURIComponent(tag)}`, ReleaseAnswer),
   )
-  if (!release) return { ...project.found, release: undefined }
+  const tagged = () => openRepository(api, project, context).tagged(tag)
+  // GitLab makes no release without a tag.
+  if (!release) {
+    const isTagged = (await tagged()) !== undefined
+    return { ...project.found, release: undefined, ...(isTagged ? {} : { tagAgeMs: TAG_AGE_MS }) }
+  }
   if (release.tag_name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
   // It says of itself that it is still to come. Its author can change that back and forth.
   if (release.upcoming_release) return { ...project.found, release: undefined, mark: 'may_have_been' }
   const { created_at, released_at, assets } = release
   // The commit in the release is that of its making; the tag may have moved.
-  const commit = await openRepository(api, project, context).tagged(tag)
+  const commit = await tagged()
   // Another time than that of its making was chosen, and it may have been one to come.
   const isDated = released_at !== null && isSameTime(created_at, released_at) && isOwnTime(created_at, project)
   return {
     ...project.found,
+    tagAgeMs: TAG_AGE_MS,
     release: {
       isPrerelease: false,
       assets: assets.links.map(({ name }) => name),
