@@ -304,8 +304,7 @@ const releaseTraps: readonly Row[] = [
   {
     name: 'the tag was moved long ago, and the release names the commit of its making',
     truth: 'elsewhere',
-    verdict: 'unverifiable/claim_ambiguous',
-    forgets: true,
+    verdict: 'mismatch/content_mismatch',
     async play(world) {
       const { slug, repository, base } = await world.repository()
       const at = world.clock.now() - 3 * DAY

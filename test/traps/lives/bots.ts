@@ -16,7 +16,7 @@ import {
   livesAt,
   ownBuild,
 } from './forges.ts'
-import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, VERIFIED } from './life-row.ts'
+import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, VERIFIED } from './life-row.ts'
 
 const OPEN = 'codehost.pull_request.open'
 const MERGE = 'codehost.pull_request.merge'
@@ -312,7 +312,8 @@ const issues: readonly ForgeLife[] = [
     action: ISSUE,
     truth: 'never',
     where: hasIssues,
-    right: BLAME,
+    // At these, whoever closes it may choose when that was.
+    right: (forge) => (forge === GITLAB || forge === FORGEJO ? NOT_VERIFIED : BLAME),
     play(place) {
       const { slug, repository } = place
       const happens = [

@@ -1,7 +1,7 @@
 /** Lives at places whose logs are cut, unread, or long: what was not read never blames, and what a liar adds gains nothing. */
 import { status } from '../../destinations/faults.ts'
 import { FORGEJO, type ForgeLife, type ForgePlace, GITEA, GITHUB, GITLAB, isGitHub, livesAt } from './forges.ts'
-import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, NOT_VERIFIED, SECOND, START, VERIFIED } from './life-row.ts'
+import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, START, VERIFIED } from './life-row.ts'
 
 const OPEN = 'codehost.pull_request.open'
 const ISSUE = 'codehost.issue.close'
@@ -188,22 +188,6 @@ const timelines: readonly ForgeLife[] = [
         at(SECOND, 'bot', () => place.repository.issues.reopen(1, { shownAt: START - DAY })),
       ],
       submittedMs: 3 * SECOND,
-    }),
-  },
-  {
-    name: 'an open issue that was closed and reopened a day ago',
-    action: ISSUE,
-    truth: 'never',
-    // There its times may have been chosen.
-    right: (forge) => (forge === FORGEJO ? NOT_VERIFIED : BLAME),
-    play: (place) => ({
-      target: place.slug,
-      params: { number: 1 },
-      happens: [
-        ...busyIssue(place, 3),
-        at(-DAY, 'owner', () => place.repository.issues.close(1)),
-        at(-DAY + MINUTE, 'owner', () => place.repository.issues.reopen(1)),
-      ],
     }),
   },
   {

@@ -249,7 +249,7 @@ const pushLies: readonly Lie[] = [
   {
     name: 'on another branch',
     action: PUSH,
-    mayBeOld: (forge) => forge === BITBUCKET,
+    mayBeOld: (forge) => forge === BITBUCKET || isGitLab(forge),
     truth: 'elsewhere',
     play: ({ slug, head }) => ({ target: slug, params: { sha: head, branch: 'main' } }),
   },

@@ -122,6 +122,8 @@ const settled: readonly ForgeLife[] = [
     name: 'what reports on the parent commit has not begun here, and is red ten minutes later',
     action,
     truth: 'elsewhere',
+    // Elsewhere what a push starts is one pipeline, with all its jobs, and its reporter is the host.
+    where: isGitHub,
     right: BLAME,
     play: (place) => ({
       target: place.slug,
