@@ -17,7 +17,7 @@ interface Packed {
 }
 
 const LIST = 'server/dist/shipped-plugins.json'
-const FOLDERS = ['anchor-eas', 'codehost', 'http', 'registry'].map((name) => `plugins/${name}`)
+const FOLDERS = ['anchor-eas', 'codehost', 'http', 'registry', 'signer-pkcs11'].map((name) => `plugins/${name}`)
 
 process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), '../..'))
 const inCheckout = FOLDERS.map(async (folder) => ({

@@ -29,6 +29,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'plugins/codehost/test/conformance-git.test', endToEnd: true },
   { at: 'plugins/codehost/test/gitea-', processes: 1, endToEnd: true },
   { at: 'plugins/anchor-eas/', processes: 1, endToEnd: true },
+  { at: 'plugins/signer-pkcs11/', endToEnd: true },
   { at: 'plugins/', processes: 2 },
   // Traps wait most of the time: what computes runs beside them.
   { at: 'test/traps-forges/', processes: 1 },

@@ -71,7 +71,9 @@ async function runBlock(t: Test, { text }: Block): Promise<void> {
 /** The configuration that an example shows is the one that the commands after it work with. */
 async function loadExample(t: Test, { text }: Block): Promise<void> {
   await world.configure(await world.fill(text))
-  const config = loadConfig({ SIGNER_PIN: '87654321' }, world.folder)
+  // The plugin for tokens reads it from there.
+  process.env.SIGNER_PIN = '87654321'
+  const config = loadConfig({}, world.folder)
   const logger = pino({ level: 'silent' })
   const registry = await loadPlugins(config, { logger, now: Date.now })
   t.ok(registry.profiles().length >= config.plugins.length - 1, 'the configuration is accepted')

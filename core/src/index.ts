@@ -229,6 +229,7 @@ export { graceEnd, largestAge } from './rules/v2.ts'
 export { FRESH_MS } from './rules/v3.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { mayTake } from './shares.ts'
+export type { BackendKey, SigningBackend } from './signing/backend.ts'
 export { verifyEd25519 } from './signing/ed25519.ts'
 export {
   type KeyDocument,

@@ -71,6 +71,8 @@ export type { ActionProfile, FieldRole } from './profile.ts'
 export { textFingerprint } from './receipt/digest.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { mayTake } from './shares.ts'
+export type { BackendKey, SigningBackend } from './signing/backend.ts'
+export { keyIdOf } from './signing/key-set.ts'
 // An author of a plugin takes TypeBox from here, so that there is no version of it to choose and keep in step with core's.
 export { type Static, type TSchema, Type, Value } from './typebox.ts'
 export { parseUrl } from './url.ts'

@@ -2,6 +2,7 @@
 import type { Static, TObject } from 'typebox'
 import type { Anchorer } from '../anchor/anchorer.ts'
 import type { Instant } from '../evidence.ts'
+import type { SigningBackend } from '../signing/backend.ts'
 import type { ConnectionType } from './connection.ts'
 import type { Logger, Verifier } from './verifier.ts'
 
@@ -42,6 +43,8 @@ export interface PluginParts {
   readonly connections?: readonly ConnectionType[]
   /** Only one of an installation's plugins may have one, and the operator must trust it. */
   readonly anchorer?: Anchorer
+  /** Only the plugin that the configuration names as `signer` has one. The operator trusts it. */
+  readonly signingBackend?: SigningBackend
   /** Called once when the host stops, after the last check. */
   close?(): Promise<void>
 }

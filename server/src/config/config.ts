@@ -12,7 +12,6 @@ import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
-import { readSigner, type SignerConfig, SignerSection } from './signer.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -92,8 +91,8 @@ export interface Config {
   readonly mail: MailSettings | undefined
   readonly retention: RetentionSettings
   readonly issuerName: string | undefined
-  /** The PKCS#11 token whose keys sign the log, if the file names one. */
-  readonly signer: SignerConfig | undefined
+  /** The plugin with the signing backend, which is trusted; undefined where the signing key is stored. */
+  readonly signer: PluginEntry | undefined
   /** The npm package of the command line that pages name, if the operator published one. */
   readonly verifierPackage: string | undefined
   /** A URI by which to report a weakness of this installation. */
@@ -221,7 +220,12 @@ const ConfigFile = Type.Object(
       ),
     ),
     sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
-    signer: Type.Optional(SignerSection),
+    signer: Type.Optional(
+      Type.Object(
+        { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+        { additionalProperties: false },
+      ),
+    ),
     retention: Type.Optional(
       Type.Object(
         {
@@ -306,7 +310,7 @@ export function loadConfig(env: Env, cwd: string): Config {
       leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
     },
     issuerName: file.issuer_name,
-    signer: file.signer && readSigner(file.signer, env.SIGNER_PIN, { folder: dirname(filePath), report }),
+    signer: file.signer && { use: file.signer.use, with: file.signer.with ?? {}, trusted: true },
     verifierPackage: file.verifier_package,
     securityContact: file.security_contact,
     sources: { ...DEFAULT_SOURCES, ...file.sources },

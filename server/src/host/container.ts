@@ -10,7 +10,7 @@ import { type Clock, openClock } from '../hosts/clock.ts'
 import { type Counters, createCounters } from '../hosts/counters.ts'
 import { createOutbound, type Outbound } from '../outbound/outbound.ts'
 import { loadPlugins } from '../plugins/plugins.ts'
-import { EMPTY_REGISTRY, type Registry } from '../plugins/registry.ts'
+import type { Registry } from '../plugins/registry.ts'
 import { openStorage } from '../storage/open.ts'
 import type { OpenStorageOptions } from '../storage/pools.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -39,7 +39,7 @@ export interface HostServices {
 }
 
 export interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'drivers'> {
-  /** Loads the configured plugins. Commands that use no destination work without them. */
+  /** Loads all configured plugins. Commands that use no destination work with the one that signs, if any. */
   readonly plugins: boolean
   /** This host's monotonic clock. */
   readonly now?: () => Instant
@@ -62,7 +62,9 @@ export async function openInstallation<S extends HostServices>(
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock
-  const registry = plugins ? await loadPlugins(config, { logger, now }).catch(closing(clock, storage)) : EMPTY_REGISTRY
+  // What signs is loaded for every command: any of them may sign.
+  const loaded = plugins ? config : { ...config, plugins: [] }
+  const registry = await loadPlugins(loaded, { logger, now }).catch(closing(clock, storage))
 
   const container = createContainer<HostServices>({ injectionMode: InjectionMode.PROXY, strict: true })
   const { cradle } = container

@@ -20,9 +20,18 @@ export interface PluginOverview {
   readonly readsThrough: readonly string[]
   /** The chain on which it anchors the log. */
   readonly chain: string | undefined
+  /** Where the keys are that sign the log. */
+  readonly signsWith: string | undefined
 }
 
-export function overviewOf({ name, identity, isolation, parts, anchorer }: LoadedPlugin): PluginOverview {
+export function overviewOf({
+  name,
+  identity,
+  isolation,
+  parts,
+  anchorer,
+  signingBackend,
+}: LoadedPlugin): PluginOverview {
   const { verifiers, connections, manifest } = parts
   const { version, codeHash, ...named } = nameInReceipts(identity)
   return {
@@ -41,6 +50,7 @@ export function overviewOf({ name, identity, isolation, parts, anchorer }: Loade
     connections: connections.map(({ provider, title }) => ({ provider, title })),
     readsThrough: [...new Set(verifiers.flatMap(({ providers }) => providers))],
     chain: anchorer?.chain,
+    signsWith: signingBackend?.name,
   }
 }
 

@@ -38,10 +38,16 @@ type Types = (provider: string) => Pick<ConnectionType, 'options'> | undefined
 
 /** @throws PluginError with all problems of all plugins */
 export async function loadPlugins(
-  { plugins: entries, pluginDir, dataDir }: Pick<Config, 'plugins' | 'pluginDir' | 'dataDir'>,
+  {
+    plugins: listed,
+    signer,
+    pluginDir,
+    dataDir,
+  }: Pick<Config, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<Config, 'signer'>>,
   options: LoadOptions,
 ): Promise<Registry> {
   const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
+  const entries = signer ? [...listed, signer] : listed
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
   // Of all plugins: one may read through the connections of another.
@@ -57,7 +63,9 @@ export async function loadPlugins(
       const located = await locating[index]!
       const loading = loadPlugin(entry, located, types, options)
       try {
-        plugins.push(await withinTime(loading, limitMs, expire))
+        const plugin = await withinTime(loading, limitMs, expire)
+        refuse(signingProblems(plugin, entry === signer))
+        plugins.push(plugin)
       } catch (error) {
         // What is set up after all would run on, and keep the service from ending.
         void loading.then(({ parts }) => parts.close()).catch(() => {})
@@ -75,6 +83,14 @@ export async function loadPlugins(
     throw new PluginError(problems)
   }
   return createRegistry(plugins)
+}
+
+/** What signs the log is named apart from what reads destinations: commands that do not read load it, too. */
+function signingProblems({ signingBackend }: LoadedPlugin, isSigner: boolean): string[] {
+  if (isSigner === (signingBackend !== undefined)) return []
+  return isSigner
+    ? ['it has no signing backend: name a plugin under signer that has one']
+    : ['it has a signing backend: name it under signer, and not under plugins']
 }
 
 function problemsOf(error: unknown): readonly string[] {
@@ -101,6 +117,7 @@ async function loadPlugin(
     isolation: isolation === 'full' ? 'isolated' : 'open',
     parts,
     anchorer: undefined,
+    signingBackend: undefined,
   }
 }
 
@@ -131,6 +148,7 @@ async function loadTrusted(
     isolation: 'trusted',
     parts: inProcess(made, types, { manifest, reach: reachOf(manifest, given, true), logger: named, now }),
     anchorer: made.anchorer,
+    signingBackend: made.signingBackend,
   }
 }
 

@@ -23,6 +23,7 @@ const Parts = Type.Object(
     verifiers: objects,
     connections: objects,
     anchorer: Type.Optional(Type.Object({})),
+    signingBackend: Type.Optional(Type.Object({})),
     close: Type.Optional(Type.Unknown()),
   },
   { additionalProperties: false },
@@ -45,6 +46,7 @@ const AnchorerData = Type.Object({
   intervalMs: Type.Integer({ minimum: 1 }),
   stuckAfterMs: Type.Integer({ minimum: 1 }),
 })
+const SigningBackendData = Type.Object({ name: text })
 const ANCHORER_METHODS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 const most = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
 const VerifierData = Type.Object({
@@ -141,12 +143,13 @@ export function partsProblems(parts: unknown): string[] {
   const wrong = dataProblems(Parts, parts, 'setup result')
   if (wrong.length > 0) return wrong
   const { verifiers = [], connections = [] } = parts as Readonly<Record<string, object[]>>
-  const { anchorer } = parts as { readonly anchorer?: object }
+  const { anchorer, signingBackend } = parts as { readonly anchorer?: object; readonly signingBackend?: object }
   return [
     ...functionProblems(parts as object, [], ['close'], 'setup result'),
     ...connections.flatMap((type, index) => connectionProblems(type, `connections.${index}`)),
     ...verifiers.flatMap((verifier, index) => verifierProblems(verifier, `verifiers.${index}`)),
     ...(anchorer === undefined ? [] : anchorerProblems(anchorer, 'anchorer')),
+    ...(signingBackend === undefined ? [] : signingBackendProblems(signingBackend, 'signingBackend')),
   ]
 }
 
@@ -170,6 +173,13 @@ function verifierProblems(verifier: object, place: string): string[] {
 
 function anchorerProblems(anchorer: object, place: string): string[] {
   return [...dataProblems(AnchorerData, anchorer, place), ...functionProblems(anchorer, ANCHORER_METHODS, [], place)]
+}
+
+function signingBackendProblems(backend: object, place: string): string[] {
+  return [
+    ...dataProblems(SigningBackendData, backend, place),
+    ...functionProblems(backend, ['keys', 'generate', 'sign'], [], place),
+  ]
 }
 
 function dataProblems(schema: TSchema, value: unknown, place: string): string[] {

@@ -1,5 +1,12 @@
 /** Finds by name what the loaded plugins offer, and tells what of it does not go together. */
-import { type ActionProfile, type Anchorer, canonicalize, type JsonObject, type JsonValue } from '@claimcheck/core'
+import {
+  type ActionProfile,
+  type Anchorer,
+  canonicalize,
+  type JsonObject,
+  type JsonValue,
+  type SigningBackend,
+} from '@claimcheck/core'
 import type { HostedConnectionType, HostedParts, HostedVerifier, PluginIdentity } from './hosted.ts'
 
 /** `trusted`: in this process. `isolated`: in a process of its own. `open`: the same without a sandbox around it, by the configuration. */
@@ -13,6 +20,7 @@ export interface LoadedPlugin {
   readonly isolation: Isolation
   readonly parts: HostedParts
   readonly anchorer: Anchorer | undefined
+  readonly signingBackend: SigningBackend | undefined
 }
 
 /** An action in one version. Several plugins may read it, each through its own providers. */
@@ -50,6 +58,7 @@ export interface Registry {
   /** Other names under which they can be claimed without one. */
   publicAliases(): readonly string[]
   readonly anchorer: Anchorer | undefined
+  readonly signingBackend: SigningBackend | undefined
   /** In the order of the configuration. */
   readonly plugins: readonly LoadedPlugin[]
 }
@@ -227,6 +236,7 @@ export function createRegistry(plugins: readonly LoadedPlugin[]): Registry {
   return {
     plugins,
     anchorer: plugins.find(({ anchorer }) => anchorer)?.anchorer,
+    signingBackend: plugins.find(({ signingBackend }) => signingBackend)?.signingBackend,
     verifierFor: (action, version) =>
       version === undefined ? newest.get(action) : verifiers.get(action)?.get(version),
     connectionType: (provider) => types.get(provider),
@@ -274,6 +284,3 @@ export function possibleReaders(registered: RegisteredVerifier, providers: reado
 export function readerOf(registered: RegisteredVerifier, provider: string | null): Reader | undefined {
   return provider === null ? registered.anonymous : registered.byProvider.get(provider)
 }
-
-/** The registry of commands that run without plugins. */
-export const EMPTY_REGISTRY: Registry = createRegistry([])

@@ -6,7 +6,7 @@ import { openSecrets } from '../base/secrets.ts'
 import type { Config } from '../config/config.ts'
 import { describeDatabase } from '../config/database-url.ts'
 import { SigningError } from '../log/signing/key-store.ts'
-import { createKeyVault } from '../log/signing/key-vault.ts'
+import { createStoredKeys } from '../log/signing/key-vault.ts'
 import { databaseClock } from '../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../storage/copy.ts'
 import { SEALED_COLUMNS, type SealedValue } from '../storage/sealed-columns.ts'
@@ -44,7 +44,7 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
       return using(await openTarget(to), (target) =>
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, onProgress)
-          if (signingKey) await keyVault(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
+          if (signingKey) await storedKeys(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
           const at = await databaseClock(tx)()
           const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
           const { audit } = writes(tx)
@@ -75,33 +75,27 @@ async function requireSecretKey(reads: Reads, config: Config): Promise<void> {
 async function readSigningKey({ log }: Reads, storage: Storage, config: Config): Promise<SigningKey | undefined> {
   const state = await log.state()
   if (!state) return undefined
-  const vault = keyVault(storage, config)
+  const keys = storedKeys(storage, config)
   try {
-    const { keyId } = await vault.load(state.keyId)
-    return { keyId, pem: await vault.read(keyId) }
+    const { keyId } = await keys.load(state.keyId)
+    return { keyId, pem: await keys.read(keyId) }
   } catch (error) {
-    // A key in a token stays there.
-    const isInToken = config.signer && error instanceof SigningError && error.code === 'missing_key'
-    if (isInToken) return undefined
+    // A key in a signing backend stays there.
+    const isInBackend = config.signer && error instanceof SigningError && error.code === 'missing_key'
+    if (isInBackend) return undefined
     throw error
-  } finally {
-    await vault.close()
   }
 }
 
-function keyVault(storage: Storage, config: Config) {
-  return createKeyVault({
+function storedKeys(storage: Storage, config: Config) {
+  return createStoredKeys({
     storage,
     config,
-    logger: SILENT,
     get secrets() {
       return openSecrets(config)
     },
   })
 }
-
-/** Its errors are thrown. */
-const SILENT = { info() {}, error() {} }
 
 async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {
   try {

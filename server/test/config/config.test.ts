@@ -42,6 +42,7 @@ t.test('the defaults run without any variable or file', async (t) => {
 t.test('each variable and each member of the file is taken', async (t) => {
   const file = {
     plugins: [{ use: './mine.js', with: { a: 1 } }],
+    signer: { use: './signer.js' },
     rate_limits: { key: 0, log: 7 },
     connections: { per_address: 8 },
     retention: { by_owners: false, least_days: 7 },
@@ -77,6 +78,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     trustProxy: ['loopback', '10.0.0.0/8'],
     metrics: { listen: { host: '::1', port: 9464 }, token: 'm'.repeat(16) },
     logLevel: 'debug',
+    signer: { use: './signer.js', with: {}, trusted: true },
     allowPrivate: ['git.internal:3000', '[::1]', '10.0.0.7', '127.0.0.1:80', '127.0.0.1:8081'],
     pluginDir: join(folder, 'elsewhere'),
     plugins: [{ use: './mine.js', with: { a: 1 } }],
@@ -97,18 +99,6 @@ t.test('a secret key is the same in hex and in either base64', async (t) => {
   for (const encoding of ['hex', 'base64', 'base64url'] as const) {
     t.same(loadConfig({ SECRET_KEY: key.toString(encoding) }, t.testdir()).secretKey, key, encoding)
   }
-})
-
-t.test('a token that signs is named by the file, and opened by the environment', async (t) => {
-  const file = { signer: { pkcs11: { module: 'lib/m.so', token: 'vault' } } }
-  const folder = t.testdir({ 'claimcheck.config.json': JSON.stringify(file) })
-  t.same(loadConfig({ SIGNER_PIN: '1234' }, folder).signer, {
-    module: join(folder, 'lib/m.so'),
-    token: 'vault',
-    label: 'claimcheck',
-    pin: '1234',
-  })
-  t.equal(loadConfig({ SIGNER_PIN: '1234' }, t.testdir()).signer, undefined)
 })
 
 t.test('other keys that open are told apart by commas', async (t) => {
@@ -213,14 +203,8 @@ const bad: [name: string, env: Record<string, string>, file: string | undefined,
     undefined,
     [/^SECRET_KEY_ALSO.*1/],
   ],
-  ['a token without the PIN', {}, '{"signer":{"pkcs11":{"module":"/m.so","token":"t"}}}', [/^SIGNER_PIN: missing/]],
-  ['a token without a module', { SIGNER_PIN: 'u:p@' }, '{"signer":{"pkcs11":{"token":"t"}}}', [/signer\.pkcs11/]],
-  [
-    'a PIN in the file',
-    { SIGNER_PIN: 'u:p@' },
-    '{"signer":{"pkcs11":{"module":"/m.so","token":"t","pin":"u:p@"}}}',
-    [/signer\.pkcs11/],
-  ],
+  ['a signer that is trusted, as each is', {}, '{"signer":{"use":"a","trusted":true}}', [/signer/]],
+  ['a signer without a plugin', {}, '{"signer":{"with":{}}}', [/signer\.use/]],
   ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
   ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
   ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],

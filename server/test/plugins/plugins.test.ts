@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { overviewOf } from '@claimcheck/server/plugins/overview'
 import { PluginError } from '@claimcheck/server/plugins/plugin-error'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
@@ -282,6 +283,44 @@ t.test('a plugin that is not installed is told with the folder that was looked i
   )
   t.match(problems, [new RegExp(`not-here.*${folder}`)])
 })
+
+const BACKEND = `() => ({ signingBackend: { name: 'the vault', keys() {}, generate() {}, sign() {} } })`
+
+async function loadSigner(
+  t: Test,
+  setup: string,
+  listed: readonly { readonly use: string; readonly trusted?: boolean }[] = [],
+) {
+  const folder = t.testdir({ 's.mjs': plugin({ name: 's', setup }), 'a.mjs': plugin({ name: 'a', setup: BACKEND }) })
+  const signer = { use: './s.mjs', with: {}, trusted: true }
+  const plugins = listed.map((entry) => ({ ...entry, with: {} }))
+  return loadPlugins({ plugins, signer, pluginDir: folder, dataDir: join(folder, 'data') }, options)
+}
+
+t.test('the plugin that is named as signer signs', async (t) => {
+  const registry = await loadSigner(t, BACKEND)
+  t.match(registry, { signingBackend: { name: 'the vault' } })
+  t.match(registry.plugins.map(overviewOf), [{ name: 's', isolation: 'trusted', signsWith: 'the vault' }])
+})
+
+t.test('a signer without a signing backend is refused', async (t) => {
+  t.match(await problemsOf(loadSigner(t, '() => ({})')), [/^\.\/s\.mjs: it has no signing backend: name a plugin/])
+})
+
+t.test('a signing backend that lacks a method is refused', async (t) => {
+  const problems = await problemsOf(loadSigner(t, `() => ({ signingBackend: { name: 'x', keys() {}, sign() {} } })`))
+  t.match(problems, [/signingBackend\.generate: should be a function/])
+})
+
+for (const [what, listed] of [
+  ['trusted', { use: './a.mjs', trusted: true }],
+  ['isolated', { use: './a.mjs' }],
+] as const) {
+  t.test(`a signing backend of a plugin that is listed as ${what} is refused`, async (t) => {
+    const problems = await problemsOf(loadSigner(t, BACKEND, [listed]))
+    t.match(problems, [/^\.\/a\.mjs: it has a signing backend: name it under signer/])
+  })
+}
 
 t.test('an installation has one anchorer at most', async (t) => {
   const methods = ['identity', 'account', 'prepare', 'sign', 'send', 'look'].map((name) => `${name}() {}`).join()

@@ -20,6 +20,7 @@ const connection = {
 const methods = Object.fromEntries(
   ['identity', 'account', 'prepare', 'sign', 'send', 'look'].map((name) => [name, () => {}]),
 )
+const signingBackend = { name: 'a vault', keys() {}, generate() {}, sign() {} }
 const anchorer = { chain: 'eip155:1', scheme: 'eas', intervalMs: 1, stuckAfterMs: 1, ...methods }
 
 const manifest = (over: object) => ({ manifest: { hosts: [], ...over } })
@@ -123,7 +124,13 @@ t.test('what the operator configured is held against the options, and is in no m
 t.test('parts in order have no problem, nor do parts that are left out', async (t) => {
   const limits = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 }
   const optional = { normalize() {}, destination() {}, checkMany() {}, limits }
-  const full = { verifiers: [verifier, { ...verifier, ...optional }], connections: [connection], anchorer, close() {} }
+  const full = {
+    verifiers: [verifier, { ...verifier, ...optional }],
+    connections: [connection],
+    anchorer,
+    signingBackend,
+    close() {},
+  }
   for (const parts of [{}, full]) t.strictSame(partsProblems(parts), [])
 })
 
@@ -142,6 +149,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   ['have a verifier that is nothing', { verifiers: [null] }, /^setup result\.verifiers\.0: /],
   ['have a connection that is nothing', { connections: [null] }, /^setup result\.connections\.0: /],
   ['have an anchorer that is nothing', { anchorer: true }, /^setup result\.anchorer: /],
+  ['have a signing backend that is nothing', { signingBackend: 1 }, /^setup result\.signingBackend: /],
   ['have a close that is no function', { close: 1 }, /^setup result\.close: should be a function$/],
 
   ['verify without a check', verifiers({ check: undefined }), /^verifiers\.1\.check: should be a function$/],
@@ -192,6 +200,12 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
     { anchorer: { ...anchorer, [name]: undefined } },
     new RegExp(`^anchorer\\.${name}: should be a function$`),
   ]),
+  ['sign without a name', { signingBackend: { ...signingBackend, name: '' } }, /^signingBackend\.name: /],
+  [
+    'sign without keys',
+    { signingBackend: { ...signingBackend, keys: 1 } },
+    /^signingBackend\.keys: should be a function$/,
+  ],
 
   [
     'have no profile',
@@ -312,13 +326,15 @@ t.test('all problems of all parts are told at once, each with its place', async 
 
 /** No start examines them. */
 t.test('the plugins that come with the server have no problem', async (t) => {
-  process.env.ANCHOR_KEY = '1'.repeat(64)
+  Object.assign(process.env, { ANCHOR_KEY: '1'.repeat(64), SIGNER_PIN: '1234' })
   const anchored = { rpc_url: 'https://rpc.example.com', chain: 'sepolia', key_env: 'ANCHOR_KEY' }
-  for (const [name, given] of Object.entries({ codehost: {}, http: {}, registry: {}, 'anchor-eas': anchored })) {
+  const signing = { module: '/m.so', token: 'vault' }
+  const given = { codehost: {}, http: {}, registry: {}, 'anchor-eas': anchored, 'signer-pkcs11': signing }
+  for (const [name, options] of Object.entries(given)) {
     const { default: shipped }: { default: Plugin } = await import(`@claimcheck/plugin-${name}`)
     t.strictSame(definitionProblems(shipped), [], name)
-    t.strictSame(optionsProblems(shipped, given), [], name)
-    const parts = await shipped.setup({ logger: { debug() {}, info() {}, warn() {} }, now: () => 0 }, given)
+    t.strictSame(optionsProblems(shipped, options), [], name)
+    const parts = await shipped.setup({ logger: { debug() {}, info() {}, warn() {} }, now: () => 0 }, options)
     t.strictSame(partsProblems(parts), [], name)
     await parts.close?.()
   }

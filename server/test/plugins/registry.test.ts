@@ -4,7 +4,6 @@ import { Type } from '@claimcheck/core/plugin'
 import {
   conflicts,
   createRegistry,
-  EMPTY_REGISTRY,
   missingProviders,
   missingSources,
   possibleReaders,
@@ -248,8 +247,10 @@ t.test('an action that is read through what nobody offers is told, once for each
 })
 
 t.test('without plugins there is nothing to find', async (t) => {
-  t.equal(EMPTY_REGISTRY.verifierFor(ACTION), undefined)
-  t.equal(EMPTY_REGISTRY.connectionType('one'), undefined)
-  t.equal(EMPTY_REGISTRY.anchorer, undefined)
-  t.strictSame([EMPTY_REGISTRY.profiles(), EMPTY_REGISTRY.allProfiles(), EMPTY_REGISTRY.publicActions()], [[], [], []])
+  const empty = createRegistry([])
+  t.equal(empty.verifierFor(ACTION), undefined)
+  t.equal(empty.connectionType('one'), undefined)
+  t.equal(empty.anchorer, undefined)
+  t.equal(empty.signingBackend, undefined)
+  t.strictSame([empty.profiles(), empty.allProfiles(), empty.publicActions()], [[], [], []])
 })

@@ -31,6 +31,7 @@ export function loaded(
       now,
     }),
     anchorer: parts.anchorer,
+    signingBackend: parts.signingBackend,
   }
 }
 

@@ -27,7 +27,6 @@ export const logFeature = {
     const { services } = await import('./services.ts')
     return services
   },
-  closes: ['vault'],
   async prepare({ storage, signingKeys, logGuard, clockWatch }) {
     const hasLog = (await storage.read.log.state()) !== undefined
     // What a log begins with stays.

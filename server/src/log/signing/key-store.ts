@@ -30,7 +30,6 @@ export function createVault(store: KeyStore): KeyVault & KeyStore {
   return {
     ...store,
     problem: async () => undefined,
-    close: async () => {},
     async create(tx) {
       const { privateKey } = generateKeyPairSync('ed25519')
       const signer = createSigner(privateKey)

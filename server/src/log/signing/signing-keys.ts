@@ -19,7 +19,7 @@ import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
-/** A token, where one is configured; or as without one. */
+/** In the signing backend, where one is configured; or as without one. */
 export type KeyPlace = 'configured' | 'stored'
 
 /** Where sealed keys are read: what reads them in a transaction must not wait for a connection beside its own. */
@@ -27,7 +27,7 @@ export type SealedKeyRows = Pick<Reads['log'], 'sealedKey'>
 
 /** Creates and loads private keys. */
 export interface KeyVault {
-  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a token is configured */
+  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a signing backend is configured */
   create(tx: Writes, place?: KeyPlace): Promise<Signer>
   /** @param rows of the transaction in which it is loaded @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string, rows?: SealedKeyRows): Promise<Signer>
@@ -35,7 +35,6 @@ export interface KeyVault {
   secure(): Promise<void>
   /** Why the current key does not sign now; undefined where it does. */
   problem(): Promise<string | undefined>
-  close(): Promise<void>
 }
 
 /** @param by who does it; by default the command line */

@@ -93,6 +93,9 @@ function refuseParts(parts: DescribedParts): void {
   refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
   refuse(partsProblems(shapeOf(parts)))
   if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
+  if (parts.data.signingBackend !== undefined) {
+    refuse(['it has a signing backend: name it under signer, and not under plugins'])
+  }
 }
 
 const TOLD_LENGTH = 500
@@ -184,7 +187,7 @@ function readParts(made: JsonValue): DescribedParts {
 /** In the form in which a plugin of this process has it, for the same rules. */
 function shapeOf({ data, functions, verifiers, connections }: DescribedParts): object {
   const whole = ({ data, functions }: DescribedPart) => ({ ...data, ...stubs(functions) })
-  const { anchorer, ...rest } = data
+  const { anchorer, signingBackend, ...rest } = data
   return { ...rest, ...stubs(functions), verifiers: verifiers.map(whole), connections: connections.map(whole) }
 }
 

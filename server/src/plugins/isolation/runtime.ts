@@ -14,7 +14,6 @@ const HOST_HANDLE = 3
 const MAX_BYTES = 8 * 1024 * 1024
 const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination', 'checkMany']
 const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
-const ANCHORER_FUNCTIONS = ['identity', 'account', 'prepare', 'sign', 'send', 'look']
 
 const queue: ToPlugin[] = []
 let isIdleDue = false
@@ -120,9 +119,9 @@ function describe(plugin: unknown): Described {
 }
 
 function describeParts(made: PluginParts) {
-  const { verifiers, connections, anchorer, close, ...rest } = (made ?? {}) as PluginParts & JsonObject
+  const { verifiers, connections, close, ...rest } = (made ?? {}) as PluginParts & JsonObject
   return {
-    data: { ...plain(rest), ...(anchorer ? { anchorer: describePart(anchorer, ANCHORER_FUNCTIONS).data } : {}) },
+    data: plain(rest),
     functions: typeof close === 'function' ? ['close'] : [],
     verifiers: (verifiers ?? []).map((verifier) => describePart(verifier, VERIFIER_FUNCTIONS)),
     connections: (connections ?? []).map((type) => ({

@@ -24,7 +24,7 @@ import { openLogGuard } from '../../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const now = () => NOON
-const SILENT = { info() {}, error() {} }
+const registry = { signingBackend: undefined }
 
 /** A host's part of signing, on a database of its own or on another's. */
 async function openHost(t: Test, dialect: Dialect, env?: Readonly<Record<string, string>>) {
@@ -36,10 +36,10 @@ async function openHost(t: Test, dialect: Dialect, env?: Readonly<Record<string,
     await database.remove()
   })
   const secrets = openSecrets(config)
-  const vault = createKeyVault({ storage, secrets, config, logger: SILENT })
+  const vault = createKeyVault({ storage, secrets, config, registry })
   const logGuard = openLogGuard(storage, config.dataDir)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
-  return { database, config, storage, secrets, vault, signingKeys, logger: SILENT }
+  return { database, config, storage, secrets, vault, signingKeys, registry }
 }
 
 type Host = Awaited<ReturnType<typeof openHost>>
@@ -116,7 +116,7 @@ async function openFiles(t: Test, folder: string, env: Readonly<Record<string, s
   const config = loadConfig(env, folder)
   const storage = await openStorage(config)
   t.teardown(() => storage.close())
-  const parts = { storage, config, secrets: openSecretsLazily(config), logger: SILENT }
+  const parts = { storage, config, secrets: openSecretsLazily(config), registry }
   const vault = createKeyVault(parts)
   return {
     ...parts,

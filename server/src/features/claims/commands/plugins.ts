@@ -57,11 +57,13 @@ function toWire({ manifest, ...plugin }: PluginOverview) {
     connections: plugin.connections,
     reads_through: plugin.readsThrough,
     anchors_on: plugin.chain ?? null,
+    signs_with: plugin.signsWith ?? null,
   }
 }
 
 function linesOf(plugin: PluginOverview): string[] {
-  const { name, version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain } = plugin
+  const { name, version, codeHash, isolation, state, manifest, actions, connections, readsThrough, chain, signsWith } =
+    plugin
   const listed = (texts: readonly string[]) => (texts.length === 0 ? undefined : texts.join('; '))
   const facts: Fact[] = [
     ['package', version === undefined ? plugin.package : `${plugin.package} ${version}`],
@@ -76,6 +78,7 @@ function linesOf(plugin: PluginOverview): string[] {
     ['connects', listed(connections.map(({ provider, title }) => `${title} (${provider})`))],
     ['reads through', listed(readsThrough)],
     ['anchors on', chain],
+    ['signs with', signsWith],
   ]
   const lines = factLines(facts.map(([label, value]) => [label, value === undefined ? undefined : visible(value)]))
   const paint = paintFor(process.stdout)

@@ -7,9 +7,11 @@ import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import type { ClockWatch } from '../../../hosts/clock-watch.ts'
+import type { KeyVault } from '../../../log/signing/signing-keys.ts'
 
-interface Services extends Pick<HostServices, 'config' | 'storage' | 'secrets'> {
+interface Services extends Pick<HostServices, 'config' | 'storage' | 'secrets' | 'registry'> {
   readonly clockWatch: ClockWatch
+  readonly vault: KeyVault
 }
 
 interface DoctorOptions extends OutputOptions {
@@ -43,7 +45,9 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
           const onProgress = progress.update
           const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
           const doubt = await clockWatch.compare()
-          return { ...found, notices: noticesOf(config), doubt, driver: storage.driver }
+          const problems = [...found.problems, ...(await signingProblems(claimcheck))]
+          const ok = problems.length === 0
+          return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
         } finally {
           progress.stop()
           await workers?.close()
@@ -57,6 +61,21 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
       ])
       if (!ok) process.exitCode = 1
     })
+}
+
+/** Why the configured signing backend does not sign; empty where no backend is configured. */
+async function signingProblems({ registry, storage, vault }: Services): Promise<string[]> {
+  const { signingBackend } = registry
+  if (!signingBackend) return []
+  try {
+    await signingBackend.keys()
+    const state = await storage.read.log.state()
+    if (state) await vault.load(state.keyId)
+    const problem = await vault.problem()
+    return problem === undefined ? [] : [problem]
+  } catch (error) {
+    return [(error as Error).message]
+  }
 }
 
 /** What the operator should know, and no stored data shows. */

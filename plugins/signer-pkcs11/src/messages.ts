@@ -2,6 +2,7 @@
  * The messages between the service and the process that holds the token open. A message carries many requests or replies, because its fixed
  * cost is as high as that of a signature.
  */
+import type { BackendKey } from '@claimcheck/core/plugin'
 
 /** Which token, and how it opens. */
 export interface TokenSettings {
@@ -14,15 +15,10 @@ export interface TokenSettings {
   readonly pin: string
 }
 
-export interface TokenKey {
-  readonly keyId: string
-  readonly publicKey: Uint8Array
-}
-
 /** What a request asks for, by its name: what it says, and what it is answered. */
 export interface TokenCalls {
-  keys: { readonly request: object; readonly answer: readonly TokenKey[] }
-  generate: { readonly request: object; readonly answer: TokenKey }
+  keys: { readonly request: object; readonly answer: readonly BackendKey[] }
+  generate: { readonly request: object; readonly answer: BackendKey }
   sign: { readonly request: { readonly keyId: string; readonly message: Uint8Array }; readonly answer: Uint8Array }
 }
 

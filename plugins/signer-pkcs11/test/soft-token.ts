@@ -1,8 +1,8 @@
-/** A PKCS#11 token of the test's own: SoftHSM's, in a folder that can be taken away and brought back. */
+/** A PKCS#11 token for tests: SoftHSM's, in a folder that can be taken away and brought back. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 
 /** Where Debian's package has it, and others. */
 const MODULES = [
@@ -21,9 +21,10 @@ export const WITHOUT_TOKENS =
 
 export interface SoftToken {
   readonly pin: string
+  readonly options: { readonly module: string; readonly token: string }
   /** The section `signer` of the configuration file. */
-  readonly signer: { readonly pkcs11: { readonly module: string; readonly token: string } }
-  /** For a command, and for this process: where SoftHSM finds its tokens. */
+  readonly signer: { readonly use: string; readonly with: SoftToken['options'] }
+  /** For a command, and for this process: where SoftHSM finds its tokens, and the PIN. */
   readonly env: Readonly<Record<string, string>>
   takeAway(): void
   bringBack(): void
@@ -38,14 +39,16 @@ export function createToken(token = 'claimcheck'): SoftToken {
   const configuration = join(folder, 'softhsm2.conf')
   writeFileSync(configuration, `directories.tokendir = ${tokens}\nobjectstore.backend = file\nlog.level = ERROR\n`)
   const pin = '7294-secret-pin'
-  const env = { SOFTHSM2_CONF: configuration }
+  const env = { SOFTHSM2_CONF: configuration, SIGNER_PIN: pin }
+  const options = { module: MODULE!, token }
   const args = ['--init-token', '--free', '--label', token, '--so-pin', '55550000', '--pin', pin]
   execFileSync('softhsm2-util', args, { env: { ...process.env, ...env }, stdio: 'ignore' })
   Object.assign(process.env, env)
   return {
     pin,
-    signer: { pkcs11: { module: MODULE!, token } },
-    env: { ...env, SIGNER_PIN: pin },
+    options,
+    signer: { use: resolve('plugins/signer-pkcs11'), with: options },
+    env,
     takeAway: () => renameSync(tokens, `${tokens}.away`),
     bringBack: () => renameSync(`${tokens}.away`, tokens),
     remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -1,22 +1,10 @@
 /** Asks the token's process, starts it when there is something to ask, and starts it again after a failure. */
 import { type ChildProcess, fork } from 'node:child_process'
-import type { FastifyBaseLogger } from 'fastify'
-import { SigningError } from '../key-store.ts'
-import type {
-  TokenCall,
-  TokenCalls,
-  TokenFailure,
-  TokenKey,
-  TokenReply,
-  TokenRequest,
-  TokenSettings,
-} from './messages.ts'
+import type { Logger, SigningBackend } from '@claimcheck/core/plugin'
+import type { TokenCall, TokenCalls, TokenFailure, TokenReply, TokenRequest, TokenSettings } from './messages.ts'
 
-export interface TokenClient {
-  /** @throws SigningError `unavailable`, here and below, at once while the token was just seen to be away */
-  keys(): Promise<readonly TokenKey[]>
-  generate(): Promise<TokenKey>
-  sign(keyId: string, message: Uint8Array): Promise<Uint8Array>
+/** Each method throws at once while the token was just seen to be away. */
+export interface TokenClient extends SigningBackend {
   close(): void
 }
 
@@ -37,37 +25,33 @@ const WITHHELD = ['SECRET_KEY', 'SECRET_KEY_ALSO', 'SIGNER_PIN', 'DATABASE_URL',
 const CALL_MS = 5_000
 const RETRY_AFTER_MS = 1000
 
-interface ClientOptions {
-  readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
-  readonly retryAfterMs?: number
-}
-
 export function createTokenClient(
   settings: TokenSettings,
-  { logger, retryAfterMs = RETRY_AFTER_MS }: ClientOptions,
+  { logger }: { readonly logger: Pick<Logger, 'info' | 'warn'> },
 ): TokenClient {
+  const name = `the token ${settings.token}`
   let connection: Connection | undefined
-  let failed: { readonly error: SigningError; readonly isFinal: boolean; readonly at: number } | undefined
+  let failed: { readonly error: Error; readonly isFinal: boolean; readonly at: number } | undefined
 
   async function call<Call extends TokenCall>(
-    name: Call,
+    method: Call,
     request: TokenCalls[Call]['request'],
   ): Promise<TokenCalls[Call]['answer']> {
-    if (failed && (failed.isFinal || performance.now() - failed.at < retryAfterMs)) throw failed.error
+    if (failed && (failed.isFinal || performance.now() - failed.at < RETRY_AFTER_MS)) throw failed.error
     connection ??= connect(settings)
     const asked = connection
     try {
-      const answer = await asked.call(name, request)
-      if (failed) logger.info('the token signs again')
+      const answer = await asked.call(method, request)
+      if (failed) logger.info({}, 'the token signs again')
       failed = undefined
       return answer
     } catch (failure) {
       const { message, isFinal } = failure as TokenFailure
       const advice = isFinal ? '. Correct SIGNER_PIN, and start again: nothing tries this PIN a second time' : ''
-      const error = new SigningError('unavailable', `the token ${settings.token} does not sign: ${message}${advice}`)
+      const error = new Error(`${name} does not sign: ${message}${advice}`)
       // Of the calls that fail together, the first says why.
       if (connection === asked) {
-        if (!failed) logger.error({ problem: error.message }, 'the token does not sign: claims wait')
+        if (!failed) logger.warn({ problem: error.message }, 'the token does not sign: claims wait')
         failed = { error, isFinal, at: performance.now() }
         connection = undefined
         asked.end()
@@ -77,6 +61,7 @@ export function createTokenClient(
   }
 
   return {
+    name,
     keys: () => call('keys', {}),
     generate: () => call('generate', {}),
     sign: (keyId, message) => call('sign', { keyId, message }),
@@ -149,7 +134,7 @@ function connect(settings: TokenSettings): Connection {
   }
 }
 
-export function environmentOfModule(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function environmentOfModule(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !WITHHELD.includes(name)))
 }
 

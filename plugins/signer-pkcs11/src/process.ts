@@ -11,12 +11,15 @@ const PIN_FAILURES = /^CKR_PIN_|^CKR_USER_PIN_/
 let token: Promise<Token> | undefined
 
 async function open(settings: TokenSettings): Promise<Token> {
-  const { default: library } = await import('pkcs11js').catch((cause: unknown) => {
-    throw new Error('the package pkcs11js is not there: npm install pkcs11js@2.1.7 in the folder of the server', {
-      cause,
-    })
+  const { default: library } = await import('pkcs11js').catch((cause: NodeJS.ErrnoException) => {
+    throw new Error(`the package pkcs11js ${toAdvice(cause)}`, { cause })
   })
   return openToken(library, settings)
+}
+
+function toAdvice({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ERR_MODULE_NOT_FOUND') return 'is not installed: npm install pkcs11js@2.1.7 in the folder of the server'
+  return `does not load: compile it with npm rebuild pkcs11js in the folder of the server (${message.split('\n')[0]})`
 }
 
 async function answer(request: TokenRequest): Promise<TokenCalls[keyof TokenCalls]['answer']> {
