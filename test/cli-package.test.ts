@@ -13,13 +13,14 @@ import { call, claimOf } from './support/mcp.ts'
 import { freePort } from './support/postgres.ts'
 
 const execute = promisify(execFile)
-const PACKED = ['core', 'core/client', 'core/cli', 'plugins/create-plugin']
+const PACKED = ['core', 'core/client', 'core/cli', 'plugins/anchor-eas', 'plugins/create-plugin']
 /** Of ours and of others, all that an installation holds. */
 const PACKAGES = [
   '@claimcheck/cli',
   '@claimcheck/client',
   '@claimcheck/core',
   '@claimcheck/create-plugin',
+  '@claimcheck/plugin-anchor-eas',
   '@modelcontextprotocol/core',
   '@modelcontextprotocol/server',
   '@noble/curves',

@@ -2,19 +2,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type AnchorSubject, type ProofAnchor, toBase64url } from '@claimcheck/core'
-import { createEasCheck } from '@claimcheck/core/anchor'
+import { type AnchorSubject, checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core'
+import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import t, { type Test } from 'tap'
-import { openAttestations } from '../core/test/anchor/attestations.ts'
-import {
-  consistencyDocument,
-  keyDocument,
-  keySet,
-  LOG_ID,
-  proofAt,
-  receiptAt,
-  rootAt,
-} from '../core/test/anchor/log.ts'
+import { consistencyDocument, keyDocument, keySet, LOG_ID, receiptAt, rootAt } from '../core/test/anchor-log.ts'
+import { openAttestations } from '../plugins/anchor-eas/test/checker/attestations.ts'
 import { setUp, signal } from '../plugins/anchor-eas/test/fixture.ts'
 import { startChain } from './chain/chain.ts'
 import { answers, RpcProxy, status } from './chain/proxy.ts'
@@ -143,7 +135,8 @@ t.test('what the anchorer publishes is an anchor to a stranger, the first one an
   const { chain, anchorer } = await setUp(t)
   await anchorer.prepare(signal)
   const { attester, schema } = anchorer.identity()
-  const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
+  const anchorCheckers = [createEasChecker({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })]
+  const keys = keySet([attester], [schema])
   let previous: AnchorSubject['previous'] = null
   for (const treeSize of [7, 11]) {
     const subject = { logId: toBase64url(LOG_ID), treeSize, rootHash: rootAt(treeSize), previous }
@@ -154,8 +147,8 @@ t.test('what the anchorer publishes is an anchor to a stranger, the first one an
     if (sighting.state !== 'final') throw new Error(`the anchor is ${sighting.state}`)
     const { chain: name, uid, txHash, blockTime } = sighting.anchor
     const anchor = { chain: name, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize } as const
-    const found = await checkAnchor({ ...proofAt(treeSize), anchor }, keySet([attester], [schema]))
-    t.strictSame(found, { anchor: 'anchored', provenBy: blockTime * 1000 })
+    const { checks, proven_by } = await checkReceipt(receiptAt(treeSize, anchor), { keys, anchorCheckers })
+    t.strictSame([checks.anchor, proven_by], ['anchored', new Date(blockTime * 1000).toISOString()])
     previous = { uid, treeSize, rootHash: rootAt(treeSize) }
   }
 })

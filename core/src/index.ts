@@ -3,16 +3,23 @@
 export {
   type Anchor,
   type AnchorAccount,
+  type AnchorExaminer,
   type Anchorer,
   AnchorerError,
   type AnchorerErrorCode,
-  type AnchorFinding,
   type AnchorIdentity,
-  type AnchorProblem,
   type AnchorSighting,
   type AnchorSubject,
   type SignedAnchor,
+  type StoredAnchor,
 } from './anchor/anchorer.ts'
+export type {
+  AnchorChecker,
+  AnchorFinding,
+  AnchorProblem,
+  AnchorReading,
+  ReadConsistency,
+} from './anchor/checker.ts'
 export {
   type Auth,
   authHeader,

@@ -3,6 +3,7 @@
 export {
   type Anchor,
   type AnchorAccount,
+  type AnchorExaminer,
   type Anchorer,
   AnchorerError,
   type AnchorerErrorCode,
@@ -10,7 +11,9 @@ export {
   type AnchorSighting,
   type AnchorSubject,
   type SignedAnchor,
+  type StoredAnchor,
 } from './anchor/anchorer.ts'
+export type { AnchorChecker, AnchorReading } from './anchor/checker.ts'
 export {
   type Auth,
   basic,

@@ -1,6 +1,14 @@
 /** The checker with changed, edited and arbitrary texts, and with anchors. Threat O7 of `security.md`. */
 import { readFileSync } from 'node:fs'
-import { type AnchorFinding, checkReceipt, parseKeySet, parseStrictJson } from '@claimcheck/core'
+import {
+  type AnchorChecker,
+  type AnchorReading,
+  checkReceipt,
+  fromBase64url,
+  parseKeySet,
+  parseStrictJson,
+} from '@claimcheck/core'
+import { isUnknownAnchor } from '@claimcheck/core/words/checks'
 import fc from 'fast-check'
 import t from 'tap'
 import { IS_THOROUGH, tries } from '../../test/support/extent.ts'
@@ -75,30 +83,59 @@ t.test('any text gives a report, and an invalid one has level 0 and no verdict',
   await t.resolves(fc.assert(property, { numRuns: tries(3000) }))
 })
 
+const { proof } = JSON.parse(ANCHORED)
+const STATED = {
+  logId: fromBase64url(proof.log_id)!,
+  treeSize: proof.tree_size,
+  rootHash: fromBase64url(proof.root_hash)!,
+  provenBy: Date.UTC(2026, 8, 26),
+}
+const OTHER_KIND: AnchorChecker = {
+  knows: () => false,
+  read: () => {
+    throw new Error('asked about an anchor of another kind')
+  },
+}
+
+function reading(found: AnchorReading): AnchorChecker {
+  return { knows: () => true, read: async () => found }
+}
+
 t.test('a valid anchor gives level 2 and the time by which the receipt existed', async (t) => {
-  const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'anchored', provenBy: Date.UTC(2026, 8, 26) })
-  const report = await checkReceipt(ANCHORED, { keys, checkAnchor })
+  const report = await checkReceipt(ANCHORED, { keys, anchorCheckers: [OTHER_KIND, reading(STATED)] })
   t.match(report, { valid: true, achieved_trust_level: 2, proven_by: '2026-09-26T00:00:00.000Z' })
   t.equal(report.checks.anchor, 'anchored')
 })
 
 t.test('the level is never higher than the one that the receipt states', async (t) => {
-  const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'anchored', provenBy: 0 })
-  const stated1 = await checkReceipt(read('valid-attested.json'), { keys, checkAnchor })
+  const stated1 = await checkReceipt(read('valid-attested.json'), { keys, anchorCheckers: [reading(STATED)] })
   t.equal(stated1.achieved_trust_level, 1)
 })
 
-t.test('an anchor with a problem lowers the level, and the receipt stays valid', async (t) => {
-  const checkAnchor = async (): Promise<AnchorFinding> => ({ anchor: 'root_mismatch' })
-  const report = await checkReceipt(ANCHORED, { keys, checkAnchor })
-  t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'root_mismatch' } })
-  t.notOk('proven_by' in report)
+const problems: [what: string, reading: AnchorReading, problem: string][] = [
+  ['that its checker refuses', { problem: 'attestation_revoked' }, 'attestation_revoked'],
+  ['of another log', { ...STATED, logId: new Uint8Array(32) }, 'log_or_size_mismatch'],
+  ['of another size', { ...STATED, treeSize: 1 }, 'log_or_size_mismatch'],
+  ['of another root', { ...STATED, rootHash: new Uint8Array(32) }, 'root_mismatch'],
+]
+
+for (const [what, found, problem] of problems) {
+  t.test(`an anchor ${what} lowers the level, and the receipt stays valid`, async (t) => {
+    const report = await checkReceipt(ANCHORED, { keys, anchorCheckers: [reading(found)] })
+    t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: problem } })
+    t.notOk('proven_by' in report)
+  })
+}
+
+t.test('an anchor of a kind that no checker knows is not checked', async (t) => {
+  const report = await checkReceipt(ANCHORED, { keys, anchorCheckers: [OTHER_KIND] })
+  t.match(report, { valid: true, achieved_trust_level: 1, checks: { anchor: 'unknown_scheme' } })
+  t.ok(isUnknownAnchor('unknown_scheme'))
 })
 
 t.test('the anchor of an invalid receipt is not checked', async (t) => {
-  const checkAnchor = async (): Promise<AnchorFinding> => t.fail('asked') as never
   const tampered = ANCHORED.replace('"agent-1"', '"agent-2"')
-  const report = await checkReceipt(tampered, { keys, checkAnchor })
+  const report = await checkReceipt(tampered, { keys, anchorCheckers: [OTHER_KIND] })
   t.match(report, { valid: false, achieved_trust_level: 0, checks: { anchor: 'not_checked_offline' } })
 })
 

@@ -20,12 +20,13 @@ const CLIENT_README = await readFile('core/client/README.md', 'utf8')
 const EXAMPLES = examplesIn(README)
 /** Of a page that it publishes, and claims to have published. */
 const CLIENT_EXAMPLE = examplesIn(CLIENT_README).find(({ text }) => text.includes('web.page.publish'))!
+const EAS_README = await readFile('plugins/anchor-eas/README.md', 'utf8')
+const [EAS_EXAMPLE] = examplesIn(EAS_README) as [Block]
 const TSC = resolve('node_modules/typescript/bin/tsc')
 
 /** What the example of a subpath prints. A plugin prints nothing: a host loads it. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
   '@claimcheck/core': /^verified\n$/,
-  '@claimcheck/core/anchor': /^trust level 1, anchor: absent\n$/,
   '@claimcheck/core/api': /client_claim_id.*\nfalse\n$/s,
   '@claimcheck/core/checker': /^valid: verified\n$/,
   '@claimcheck/core/plugin': /^$/,
@@ -128,14 +129,30 @@ t.test('the examples compile, and so does an import of every name that the READM
   const examples = [
     ...EXAMPLES.map((example) => [`${nameOf(example)}.ts`, example.text] as const),
     ['client.ts', CLIENT_EXAMPLE.text] as const,
+    ['eas.ts', EAS_EXAMPLE.text] as const,
   ]
   const clientNames = new Map([['@claimcheck/client', namedIn(CLIENT_README)]])
   t.ok(clientNames.get('@claimcheck/client')!.length > 15, 'the names of the client')
+  const easNames = new Map([
+    [
+      '@claimcheck/plugin-anchor-eas/checker',
+      [
+        'createEasChecker',
+        'examineSigned',
+        'readSignedAttestation',
+        'decodeAbi',
+        'createRpc',
+        'RpcError',
+        'withTimeout',
+      ],
+    ],
+  ])
   // Declarations of packages are checked, too: a reader may not skip that.
   const outcome = await compile({
     ...Object.fromEntries(examples),
     'named.ts': moduleOf(named),
     'client-named.ts': moduleOf(clientNames),
+    'eas-named.ts': moduleOf(easNames),
   })
   t.strictSame(outcome, { code: 0, output: '' })
 })
@@ -181,6 +198,15 @@ t.test('the other examples print what they are there for', async (t) => {
     t.equal(code, 0, output)
     t.match(output, PRINTS[subpathOf(example)!], nameOf(example))
   }
+})
+
+t.test('the check of an anchor runs without the library that makes anchors', async (t) => {
+  t.notOk(existsSync(join(folder, 'node_modules/ethers')))
+  const { code, output } = await run(folder, process.execPath, ['out/eas.js'])
+  t.strictSame([code, output], [0, 'trust level 1, anchor: absent\n'])
+  const plugin = `import('@claimcheck/plugin-anchor-eas').then(({ default: { setup } }) => setup({}, {}))`
+  const setUp = await run(folder, process.execPath, ['--input-type=module', '-e', `await ${plugin}`])
+  t.match(setUp.output, /the package ethers is not installed: npm install ethers@\d/)
 })
 
 t.test(

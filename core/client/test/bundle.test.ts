@@ -5,10 +5,10 @@ import type { createClient } from '@claimcheck/client'
 import { build } from 'esbuild'
 import t from 'tap'
 
-const GZIP_LIMIT_BYTES = 31_000
+const GZIP_LIMIT_BYTES = 32_000
 
 t.test(
-  'bundled for browsers it imports nothing from Node, is at most 31 kB gzipped, and runs on what browsers have',
+  'bundled for browsers it imports nothing from Node, is at most 32 kB gzipped, and runs on what browsers have',
   async (t) => {
     const { outputFiles, metafile } = await build({
       stdin: { contents: `export * from '@claimcheck/client'`, resolveDir: 'core/client' },

@@ -2,7 +2,6 @@
  * The contract for anchoring: an anchorer publishes the log's root on a chain, where the log's operator cannot change it. The host
  * decides when, and stores what was signed; the anchorer knows the chain.
  */
-import type { Instant } from '../evidence.ts'
 
 /** A state of the log to anchor. */
 export interface AnchorSubject {
@@ -148,25 +147,26 @@ export interface Anchorer {
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
 }
 
-/** Why an anchor does not hold. It lowers a receipt's trust level and does not make it invalid. */
-export type AnchorProblem =
-  | 'unknown_scheme'
-  | 'rpc_chain_mismatch'
-  | 'unreadable'
-  | 'attestation_not_found'
-  | 'attestation_revoked'
-  | 'attester_not_published'
-  | 'schema_not_published'
-  | 'data_undecodable'
-  | 'log_or_size_mismatch'
-  | 'anchor_does_not_cover_leaf'
-  | 'consistency_proof_required'
-  | 'consistency_proof_invalid'
-  | 'root_mismatch'
+/** An anchor as a service stores it, while it is on its way and afterwards. */
+export interface StoredAnchor {
+  readonly chain: string
+  readonly scheme: string
+  readonly attester: string
+  readonly schema: string
+  /** base64url */
+  readonly logId: string
+  readonly treeSize: number
+  readonly rootHash: Uint8Array
+  /** `null`, and so below, before it is in a final block. */
+  readonly uid: string | null
+  readonly txHash: string | null
+  readonly blockTime: number | null
+  readonly signed: readonly SignedAnchor[]
+}
 
-/** The result of checking an anchor on its chain. */
-export type AnchorFinding =
-  /** `provenBy`: the time of its block. The receipt existed by then. */
-  | { readonly anchor: 'anchored'; readonly provenBy: Instant }
-  /** `cause`: with `unreadable`, the RpcError. */
-  | { readonly anchor: AnchorProblem; readonly cause?: unknown }
+/**
+ * Says what is wrong with a stored anchor by the bytes of what was signed for it. Makes no request, and returns nothing for an anchor of another kind.
+ *
+ * @param previous the anchor to which this one refers
+ */
+export type AnchorExaminer = (anchor: StoredAnchor, previous: StoredAnchor | undefined) => readonly string[]

@@ -54,14 +54,15 @@ export interface BundleReport extends Report {
   readonly verifier?: WireVerifier
 }
 
-/** @throws KeySetError when there are no keys to check with; what `checkAnchor` throws */
+/** @throws KeySetError when there are no keys to check with; what a checker of anchors throws */
 export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): Promise<BundleReport> {
-  const { keys = parseKeySet(bundle.keys ?? ''), pinnedKey, pipeline, checkAnchor } = options
+  const { keys = parseKeySet(bundle.keys ?? ''), pinnedKey, pipeline, anchorCheckers, readConsistency } = options
   const checked = await checkReceipt(bundle.receipt, {
     keys,
     ...(pipeline === undefined ? {} : { pipeline }),
     // Which accounts anchor is as good as the document that names them: that of a bundle may name anyone's.
-    ...(checkAnchor && keysVouchedBy(options) !== 'nothing' ? { checkAnchor } : {}),
+    ...(anchorCheckers && keysVouchedBy(options) !== 'nothing' ? { anchorCheckers } : {}),
+    ...(readConsistency ? { readConsistency } : {}),
   })
   const document = checked.valid ? (JSON.parse(bundle.receipt) as JsonValue) : null
   if (document === null) return { ...checked, vouched_by: keysVouchedBy(options) }

@@ -1,5 +1,11 @@
 /** The checker: whether a receipt is valid, check by check, from its text and the issuer's published keys alone. */
-import type { AnchorFinding, AnchorProblem } from '../anchor/anchorer.ts'
+import {
+  type AnchorChecker,
+  type AnchorFinding,
+  type AnchorProblem,
+  checkAnchor,
+  type ReadConsistency,
+} from '../anchor/checker.ts'
 import { fromBase64url, utf8 } from '../encoding.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { treeHasher, verifyInclusion } from '../log/merkle.ts'
@@ -7,7 +13,6 @@ import { type KeySet, keyInUse, type PublishedKey } from '../signing/key-set.ts'
 import { DOMAINS, verifySignature } from '../signing/message.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { VerdictValue } from '../verdict.ts'
-import type { AnchoredProof } from './body.ts'
 import { digestOf } from './digest.ts'
 import { canonicalize } from './jcs.ts'
 import { isAnchoredProof, isChangeEntry, isInclusion, isReceipt } from './schema.ts'
@@ -17,11 +22,10 @@ export interface CheckOptions {
   readonly keys: KeySet
   /** The text of the pipeline document that an entry's policy names. */
   readonly pipeline?: string
-  /**
-   * Looks the anchor up on its chain, for example `createEasCheck` of @claimcheck/core/anchor. Called only for an entry that is valid.
-   * Must not throw: a chain that cannot be read is `unreadable`.
-   */
-  readonly checkAnchor?: (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding>
+  /** For each kind of anchor what checks it. The first that knows an anchor is asked, and only about an entry that is valid. */
+  readonly anchorCheckers?: readonly AnchorChecker[]
+  /** Where consistency proofs come from. Needed when an anchor and the proof have different tree sizes. */
+  readonly readConsistency?: ReadConsistency
 }
 
 /** The result of each check, in their order. */
@@ -48,7 +52,7 @@ export interface Report {
   readonly achieved_trust_level: number
   readonly verdict: VerdictValue | null
   readonly entry_kind?: 'change'
-  /** The time of the anchor's block: the entry existed by then. */
+  /** The time of the anchor: the entry existed by then. */
   readonly proven_by?: string
 }
 
@@ -68,7 +72,7 @@ const UNREADABLE: Report = {
   verdict: null,
 }
 
-/** Checks a receipt or a change entry. Any text gives a report. Throws only what `checkAnchor` throws. */
+/** Checks a receipt or a change entry. Any text gives a report. Throws only what a checker of anchors throws. */
 export async function checkReceipt(text: string, options: CheckOptions): Promise<Report> {
   const entry = readEntry(text)
   if (!entry) return UNREADABLE
@@ -177,9 +181,9 @@ function checkPolicy(policy: JsonValue | undefined, pipeline: string | undefined
 async function findAnchor(
   { proof }: JsonObject,
   valid: boolean,
-  { keys, checkAnchor }: CheckOptions,
+  { anchorCheckers = [], ...options }: CheckOptions,
 ): Promise<AnchorFinding | { readonly anchor: 'absent' | 'not_checked_offline' }> {
   if (!isJsonObject(proof) || !('anchor' in proof)) return { anchor: 'absent' }
-  if (!valid || !checkAnchor || !isAnchoredProof(proof)) return { anchor: 'not_checked_offline' }
-  return checkAnchor(proof, keys)
+  if (!valid || anchorCheckers.length === 0 || !isAnchoredProof(proof)) return { anchor: 'not_checked_offline' }
+  return checkAnchor(proof, { ...options, anchorCheckers })
 }

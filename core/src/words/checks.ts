@@ -1,5 +1,5 @@
 /** What the checks of a receipt found, in words that the command line and the pages share. */
-import type { AnchorProblem } from '../anchor/anchorer.ts'
+import type { AnchorProblem } from '../anchor/checker.ts'
 import type { TreeHeadFinding } from '../log/head-binding.ts'
 import type { Report } from '../receipt/checker.ts'
 import type { EvidenceFinding } from '../receipt/evidence-checker.ts'
@@ -27,7 +27,7 @@ export function firstFailure({ checks }: Report): string {
 }
 
 export const ANCHOR_PROBLEMS: Readonly<Record<AnchorProblem, string>> = {
-  unknown_scheme: 'this checker does not know the scheme',
+  unknown_scheme: 'no checker that is installed here knows anchors of its kind: install the plugin that checks them',
   rpc_chain_mismatch: 'the node is of another chain',
   unreadable: 'the node could not be read',
   attestation_not_found: 'no final block has such an attestation',
@@ -43,7 +43,12 @@ export const ANCHOR_PROBLEMS: Readonly<Record<AnchorProblem, string>> = {
 }
 
 /** What is not known, as distinct from what is known not to hold. */
-const UNKNOWN: ReadonlySet<string> = new Set(['unreadable', 'rpc_chain_mismatch', 'consistency_proof_required'])
+const UNKNOWN: ReadonlySet<string> = new Set([
+  'unknown_scheme',
+  'unreadable',
+  'rpc_chain_mismatch',
+  'consistency_proof_required',
+])
 
 export function isUnknownAnchor(anchor: AnchorProblem | 'anchored'): boolean {
   return UNKNOWN.has(anchor)

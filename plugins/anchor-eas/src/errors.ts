@@ -1,6 +1,7 @@
 /** The anchorer's errors for what a node does. What the node says goes no further than this file: services put keys into their messages. */
-import type { RpcError, RpcErrorCode, RpcRefusal } from '@claimcheck/core/anchor'
+
 import { AnchorerError, type AnchorerErrorCode } from '@claimcheck/core/plugin'
+import type { RpcError, RpcErrorCode, RpcRefusal } from './checker/rpc.ts'
 
 /** The node understood the request and refused it. */
 export class Refusal extends AnchorerError {

@@ -1,20 +1,16 @@
 /** The questions that the anchorer asks a node of its chain, and the parts of the answers that it uses. */
+import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core/plugin'
+import { type Block as BlockHeader, type Log, readBlock, readReceipt, type TransactionReceipt } from './checker/node.ts'
 import {
-  type Block as BlockHeader,
-  type Log,
   readAddress,
-  readBlock,
   readCount,
   readHash,
   readHex,
   readList,
   readObject,
   readQuantity,
-  readReceipt,
-  type TransactionReceipt,
   unexpectedValue,
-} from '@claimcheck/core/anchor'
-import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core/plugin'
+} from './checker/values.ts'
 import type { Ask } from './rpc.ts'
 
 export type { Log }

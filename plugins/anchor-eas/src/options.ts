@@ -1,8 +1,6 @@
-/** The plugin's options, and the anchorer's settings that follow from them. */
-import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
-import { isAddress } from 'ethers/address'
-import { type Account, readAccount } from './account.ts'
-import { CHAINS, type Chain } from './chains.ts'
+/** The plugin's options. */
+import { Type } from '@claimcheck/core/plugin'
+import { CHAINS } from './chains.ts'
 
 const Address = Type.String({
   pattern: '^0x[0-9a-fA-F]{40}$',
@@ -11,10 +9,10 @@ const Address = Type.String({
 const Seconds = (seconds: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, default: seconds, description }))
 
-const INTERVAL_S = 600
-const STUCK_AFTER_S = 180
-const TIMEOUT_S = 10
-const MAX_FEE_GWEI = 100
+export const INTERVAL_S = 600
+export const STUCK_AFTER_S = 180
+export const TIMEOUT_S = 10
+export const MAX_FEE_GWEI = 100
 
 export const Options = Type.Object(
   {
@@ -71,57 +69,6 @@ export const Options = Type.Object(
   },
   closed(),
 )
-
-/** Everything that the anchorer needs. */
-export interface Settings {
-  readonly rpcUrl: string
-  readonly chain: Chain
-  readonly account: Account
-  readonly intervalMs: number
-  readonly stuckAfterMs: number
-  readonly timeoutMs: number
-  /** `null`: the chain has a finalized block. */
-  readonly confirmations: number | null
-  /** For a unit of gas. */
-  readonly maxFeeWei: bigint
-}
-
-const WEI_PER_GWEI = 1_000_000_000
-
-/** @throws Error that lists every mistake in the options */
-export function readOptions(
-  options: Static<typeof Options>,
-  env: Readonly<Record<string, string | undefined>>,
-): { readonly settings: Settings; readonly isKeyExposed: boolean } {
-  const chain = toChain(options.chain)
-  const reading = readAccount(options, env)
-  const problems = [
-    ...(parseUrl(options.rpc_url) ? [] : ['rpc_url is not a URL']),
-    ...[chain.eas, chain.schemaRegistry]
-      .filter((address) => !isAddress(address))
-      .map((address) => `chain: the checksum of the address ${address} is wrong: check it for typing mistakes`),
-    ...('problem' in reading ? [reading.problem] : []),
-  ]
-  if ('problem' in reading || problems.length > 0) throw new Error(problems.join('; '))
-  return {
-    settings: {
-      rpcUrl: options.rpc_url,
-      chain,
-      account: reading.account,
-      intervalMs: (options.interval_s ?? INTERVAL_S) * 1000,
-      stuckAfterMs: (options.stuck_after_s ?? STUCK_AFTER_S) * 1000,
-      timeoutMs: (options.timeout_s ?? TIMEOUT_S) * 1000,
-      confirmations: options.confirmations ?? null,
-      maxFeeWei: BigInt(Math.ceil((options.max_fee_gwei ?? MAX_FEE_GWEI) * WEI_PER_GWEI)),
-    },
-    isKeyExposed: reading.isExposed,
-  }
-}
-
-function toChain(chain: Static<typeof Options>['chain']): Chain {
-  if (typeof chain === 'string') return CHAINS[chain]!
-  return { id: chain.id, eas: chain.eas, schemaRegistry: chain.schema_registry }
-}
 
 function closed() {
   return { additionalProperties: false }

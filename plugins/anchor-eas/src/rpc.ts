@@ -1,6 +1,7 @@
-/** Requests to the configured node: core's JSON-RPC with a time limit for each request and the anchorer's error codes. */
-import { createRpc, type RpcCallOptions, RpcError, withTimeout } from '@claimcheck/core/anchor'
+/** Requests to the configured node: the checker's JSON-RPC with a time limit for each request and the anchorer's error codes. */
 import type { JsonValue } from '@claimcheck/core/plugin'
+import { createRpc, type RpcCallOptions, RpcError } from './checker/rpc.ts'
+import { withTimeout } from './checker/timeout.ts'
 import { toAnchorerError } from './errors.ts'
 
 /**

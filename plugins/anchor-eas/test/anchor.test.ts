@@ -1,5 +1,6 @@
 /** Signs, sends and finds anchors on a local chain with the real contracts. */
-import { createEasCheck } from '@claimcheck/core/anchor'
+import { fromBase64url } from '@claimcheck/core'
+import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import t from 'tap'
 import { answers, refuses } from '../../../test/chain/proxy.ts'
 import {
@@ -96,19 +97,16 @@ t.test('a final anchor passes the check of a stranger who knows the account and 
   await chain.mine(chain.finalityDepth + 1)
   const { anchor } = await finalAnchor(fixture, subject, [signed])
 
-  const check = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
+  const checker = createEasChecker({ rpcUrl: chain.rpcUrl, easAddress: chain.eas })
   const { attester, schema } = anchorer.identity()
   const { uid, txHash, treeSize, rootHash } = anchor
-  const proof = {
-    log_id: subject.logId,
-    leaf_index: 6,
-    tree_size: treeSize,
-    root_hash: rootHash,
-    inclusion: [],
-    anchor: { chain: anchor.chain, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize },
-  } as const
-  t.same(await check(proof, { keys: new Map(), anchorAddresses: [attester], anchorSchemas: [schema] }), {
-    anchor: 'anchored',
+  const published = { anchorAddresses: [attester], anchorSchemas: [schema] }
+  const named = { chain: anchor.chain, scheme: 'eas', uid, tx_hash: txHash, tree_size: treeSize } as const
+  t.ok(checker.knows(named))
+  t.same(await checker.read(named, published), {
+    logId: fromBase64url(subject.logId),
+    treeSize: 7,
+    rootHash: fromBase64url(rootHash),
     provenBy: anchor.blockTime * 1000,
   })
 })

@@ -1,7 +1,7 @@
 /** What anchoring costs: on the chain, for claims meanwhile, and for whoever checks an anchor. The chain is a local one with the real contracts. */
 import { setTimeout } from 'node:timers/promises'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
-import { createEasCheck } from '@claimcheck/core/anchor'
+import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { startAnchoring } from '../../demo/anchoring.ts'
 import { decidingSide, type Target } from '../claims.ts'
@@ -89,11 +89,11 @@ async function compareLatencies(anchored: Host, plain: Host): Promise<number> {
 async function timeOfCheck({ url, key }: Target, rpcUrl: string): Promise<number> {
   const receipt = await anchoredReceipt({ url, key })
   const keys = parseKeySet(await (await fetch(`${url}/.well-known/poaw-keys.json`)).text())
-  const checkAnchor = createEasCheck({ rpcUrl })
+  const anchorCheckers = [createEasChecker({ rpcUrl })]
   const timesMs: number[] = []
   for (let count = 0; count < CHECKS; count++) {
     const start = performance.now()
-    const { checks } = await checkReceipt(receipt, { keys, checkAnchor })
+    const { checks } = await checkReceipt(receipt, { keys, anchorCheckers })
     if (checks.anchor !== 'anchored') throw new Error(`the anchor does not hold: ${checks.anchor}`)
     timesMs.push(performance.now() - start)
   }

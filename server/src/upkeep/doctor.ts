@@ -2,6 +2,7 @@
  * Checks the stored data by deriving it again: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
  * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
  */
+import type { AnchorExaminer } from '@claimcheck/core'
 import type { Secrets } from '../base/secrets.ts'
 import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -34,6 +35,8 @@ export interface DiagnosisOptions {
   readonly secrets?: Pick<Secrets, 'open'>
   /** The sealed signing keys that are files, which `secrets` must open. */
   readonly keyFiles?: readonly SealedKeyFile[]
+  /** Reads what was signed for anchors; without this it is not checked. */
+  readonly examineAnchor?: AnchorExaminer
   /** Checks chunks of leaves in worker threads; without this they are checked in this thread. */
   readonly chunks?: Pick<ChunkWorkers, 'check' | 'concurrency'>
 }
@@ -50,7 +53,7 @@ export async function diagnose(storage: Storage, options: DiagnosisOptions = {})
     checkAccounts(storage.read.doctor, problems),
     ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
     checkStrays(storage.read, problems),
-    checkAnchors(storage.read, problems),
+    checkAnchors(storage.read, problems, options.examineAnchor ?? (() => [])),
     checkAuditTrail(storage.read.audit, problems),
     checkErasures(storage.read.doctor, problems),
   ])

@@ -93,7 +93,7 @@ function exitCodeOf({ report, isShort = false, isUnvouched = false }: Checked): 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const source = documentAddress(given)
   const issuer = [options.keys, source].find((place) => place !== undefined && isUrl(place))
-  const checkAnchor = anchorCheck(options, issuer)
+  const ofAnchors = anchorCheck(options, issuer)
   if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
   }
@@ -110,7 +110,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     ...(keys ? { keys, fromIssuer: options.keys === undefined } : {}),
     ...(options.pin === undefined ? {} : { pinnedKey: options.pin }),
     ...(pipeline === undefined ? {} : { pipeline }),
-    ...(checkAnchor ? { checkAnchor } : {}),
+    ...ofAnchors,
   })
   const problem = documentProblem(bundle.receipt)
   const document: JsonValue = problem === undefined ? JSON.parse(bundle.receipt) : null

@@ -1,8 +1,11 @@
-/** The check of an anchor, as the options of `verify` ask for it. */
-import type { CheckOptions } from '@claimcheck/core'
-import { createEasCheck } from '@claimcheck/core/anchor'
+/** The kinds of anchors that commands know, and the check of an anchor as the options of `verify` ask for it. */
+import type { AnchorChecker, AnchorExaminer, CheckOptions } from '@claimcheck/core'
+import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { CommandError } from '../errors.ts'
 import { isUrl, readSource } from './source.ts'
+
+/** For the doctor of a server. */
+export const examineAnchor: AnchorExaminer = examineSigned
 
 export interface AnchorOptions {
   readonly rpc?: string
@@ -11,15 +14,15 @@ export interface AnchorOptions {
 }
 
 /**
- * Undefined where no node is named.
+ * Checks no anchor where no node is named.
  * @param issuer any URL of the issuer's host, which is asked for a consistency proof where the anchor is of another size
  * @throws CommandError `could_not_check`
  */
 export function anchorCheck(
   { rpc, eas, confirmations }: AnchorOptions,
   issuer: string | undefined,
-): CheckOptions['checkAnchor'] {
-  if (rpc === undefined) return undefined
+): Pick<CheckOptions, 'anchorCheckers' | 'readConsistency'> {
+  if (rpc === undefined) return {}
   if (!isUrl(rpc)) throw wrongOption('--rpc takes the http or https URL of a node')
   if (eas !== undefined && !/^0x[0-9a-f]{40}$/i.test(eas)) {
     throw wrongOption('--eas takes an address: 0x and 40 hexadecimal digits')
@@ -28,20 +31,30 @@ export function anchorCheck(
     throw wrongOption('--confirmations takes a number of blocks, 1 or more')
   }
 
-  const checkAnchor = createEasCheck({
+  const checker = createEasChecker({
     rpcUrl: rpc,
     ...(eas === undefined ? {} : { easAddress: eas }),
     ...(confirmations === undefined ? {} : { confirmations: Number(confirmations) }),
+  })
+  return {
+    anchorCheckers: [withReason(checker)],
     readConsistency: async (first, second) => {
       if (issuer === undefined) return undefined
       const url = new URL(`/v1/log/consistency?first=${first}&second=${second}`, issuer)
       return readSource(url.href).catch(() => undefined)
     },
-  })
-  return async (proof, keys) => {
-    const found = await checkAnchor(proof, keys)
-    if ('cause' in found) process.stderr.write(`The node could not be read: ${(found.cause as Error).message}\n`)
-    return found
+  }
+}
+
+/** Prints why an anchor could not be read. */
+function withReason(checker: AnchorChecker): AnchorChecker {
+  return {
+    ...checker,
+    async read(anchor, keys) {
+      const found = await checker.read(anchor, keys)
+      if ('cause' in found) process.stderr.write(`The node could not be read: ${(found.cause as Error).message}\n`)
+      return found
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 /** Checks anchors against their log, against each other, and against their signed transactions. */
-import { toBase64url } from '@claimcheck/core'
+import { type AnchorExaminer, toBase64url } from '@claimcheck/core'
 import type { Row } from '../../storage/db.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { readSigned, signatureProblems } from './anchor-signatures.ts'
@@ -22,7 +22,12 @@ const LANDING = ['uid', 'tx_hash', 'block_number', 'block_time', 'cost', 'gas_us
 const AMOUNT = /^[0-9]+$/
 const CODE = /^[a-z]+(_[a-z]+)*$/
 
-export async function checkAnchors({ doctor, log }: Pick<Reads, 'doctor' | 'log'>, problems: Problems): Promise<void> {
+/** @param examine what reads the signed transactions of an anchor */
+export async function checkAnchors(
+  { doctor, log }: Pick<Reads, 'doctor' | 'log'>,
+  problems: Problems,
+  examine: AnchorExaminer,
+): Promise<void> {
   const before: Before = { ids: new Set(), finals: new Map(), sizes: new Map(), openId: undefined }
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await doctor.anchors(after, ROWS_PER_READ)
@@ -37,7 +42,7 @@ export async function checkAnchors({ doctor, log }: Pick<Reads, 'doctor' | 'log'
       for (const problem of [
         ...stateProblems(row),
         ...orderProblems(row, before),
-        ...signatureProblems(row, before.finals.get(seriesOf(row))),
+        ...signatureProblems(row, before.finals.get(seriesOf(row)), examine),
       ]) {
         addProblem(problem)
       }

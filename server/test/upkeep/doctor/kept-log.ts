@@ -1,7 +1,9 @@
 /** A kept log, copies of it that a person with access to the file has changed, and what the doctor says of them. */
+
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { type Diagnosis, diagnose } from '@claimcheck/server/upkeep/doctor'
@@ -36,7 +38,7 @@ export async function keepLog({ leaves, anchors = true }: Kept = {}): Promise<Ke
 export async function diagnoseFile(file: string, signatures = false): Promise<Diagnosis> {
   const storage = await openSqlite(file)
   try {
-    return await diagnose(storage, { signatures, secrets })
+    return await diagnose(storage, { signatures, secrets, examineAnchor: examineSigned })
   } finally {
     await storage.close()
   }

@@ -31,6 +31,7 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
     .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
     .action(async (options: DoctorOptions) => {
       const { diagnose } = await import('../../../upkeep/doctor.ts')
+      const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
       const { sealedKeyFiles } = await import('../../../log/signing/key-files.ts')
       const { startChunkWorkers } = await import('../../../upkeep/doctor/chunk-workers.ts')
       const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
@@ -43,7 +44,7 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
           const chunks = workers ? { chunks: workers } : {}
           const keyFiles = sealedKeyFiles(config.dataDir)
           const onProgress = progress.update
-          const found = await diagnose(storage, { signatures, secrets, keyFiles, onProgress, ...chunks })
+          const found = await diagnose(storage, { signatures, secrets, keyFiles, examineAnchor, onProgress, ...chunks })
           const doubt = await clockWatch.compare()
           const problems = [...found.problems, ...(await signingProblems(claimcheck))]
           const ok = problems.length === 0

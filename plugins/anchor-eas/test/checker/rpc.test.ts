@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { inspect } from 'node:util'
-import { createRpc, RpcError } from '@claimcheck/core/anchor'
+import { createRpc, RpcError } from '@claimcheck/plugin-anchor-eas/checker'
 import t, { type Test } from 'tap'
 
 interface Answer {

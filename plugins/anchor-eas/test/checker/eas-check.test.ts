@@ -1,11 +1,11 @@
 /** The anchor check, with attestations on a local chain with the real contracts. Threat O2 of `security.md`. */
-import { type Checks, checkReceipt, type ProofAnchor, toBase64url } from '@claimcheck/core'
-import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
+import { type Checks, checkReceipt, type ProofAnchor, type ReadConsistency, toBase64url } from '@claimcheck/core'
+import { createEasChecker, type EasCheckerOptions } from '@claimcheck/plugin-anchor-eas/checker'
 import t, { type Test } from 'tap'
-import { startChain } from '../../../test/chain/chain.ts'
-import { afterFile } from '../../../test/support/after-file.ts'
+import { consistencyDocument, keySet, LOG_ID, receiptAt, rootAt } from '../../../../core/test/anchor-log.ts'
+import { startChain } from '../../../../test/chain/chain.ts'
+import { afterFile } from '../../../../test/support/after-file.ts'
 import { anchorData, openAttestations, type Wanted } from './attestations.ts'
-import { consistencyDocument, keySet, LOG_ID, proofAt, receiptAt, rootAt } from './log.ts'
 
 const chain = await startChain()
 afterFile(() => chain.stop())
@@ -20,15 +20,17 @@ async function anchorFinally(wanted?: Wanted): Promise<ProofAnchor> {
 interface Asked {
   readonly treeSize?: number
   readonly published?: { readonly attesters?: readonly string[]; readonly schemas?: readonly string[] }
-  readonly options?: Partial<EasCheckOptions>
+  readonly options?: Partial<EasCheckerOptions> & { readonly readConsistency?: ReadConsistency }
 }
 
 /** Checks the receipt with this anchor, and with a proof at this tree size. */
 function check(anchor: ProofAnchor, { treeSize = 7, published = {}, options = {} }: Asked = {}) {
   const { attester, schema, revocableSchema } = attestations
   const keys = keySet(published.attesters ?? [attester], published.schemas ?? [schema, revocableSchema])
-  const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl, easAddress: chain.eas, ...options })
-  return checkReceipt(receiptAt(treeSize, anchor), { keys, checkAnchor })
+  const { readConsistency, ...others } = options
+  const anchorCheckers = [createEasChecker({ rpcUrl: chain.rpcUrl, easAddress: chain.eas, ...others })]
+  const asked = { keys, anchorCheckers, ...(readConsistency ? { readConsistency } : {}) }
+  return checkReceipt(receiptAt(treeSize, anchor), asked)
 }
 
 /** Asserts the result of the anchor check, that the receipt stays valid, and its trust level. */
@@ -64,8 +66,8 @@ t.test('the address of the service is known on chains of the OP stack', async (t
   const { attest, attester, schema } = await openAttestations(opStack)
   const anchor = await attest()
   await opStack.finalize()
-  const checkAnchor = createEasCheck({ rpcUrl: opStack.rpcUrl })
-  const report = await checkReceipt(receiptAt(7, anchor), { keys: keySet([attester], [schema]), checkAnchor })
+  const anchorCheckers = [createEasChecker({ rpcUrl: opStack.rpcUrl })]
+  const report = await checkReceipt(receiptAt(7, anchor), { keys: keySet([attester], [schema]), anchorCheckers })
   t.equal(report.checks.anchor, 'anchored')
 })
 
@@ -74,26 +76,29 @@ t.test('a block after the year 9999 proves no time', async (t) => {
   t.teardown(farAhead.stop)
   const { attest, attester, schema } = await openAttestations(farAhead)
   const keys = keySet([attester], [schema])
-  const checkAnchor = createEasCheck({ rpcUrl: farAhead.rpcUrl, easAddress: farAhead.eas })
+  const anchorCheckers = [createEasChecker({ rpcUrl: farAhead.rpcUrl, easAddress: farAhead.eas })]
   const found = async (time: string) => {
     await farAhead.rpc('evm_setNextBlockTimestamp', Date.parse(time) / 1000)
     const anchor = await attest()
     await farAhead.finalize()
-    return (await checkReceipt(receiptAt(7, anchor), { keys, checkAnchor })).checks.anchor
+    return (await checkReceipt(receiptAt(7, anchor), { keys, anchorCheckers })).checks.anchor
   }
   t.equal(await found('9999-12-31T23:00:00Z'), 'anchored')
   t.equal(await found('+010000-01-01T00:00:00Z'), 'unreadable')
 })
 
-t.test('an anchor with another scheme has the problem unknown_scheme', async (t) => {
-  const anchor = { ...(await anchorFinally()), scheme: 'another' as 'eas' }
-  const checkAnchor = createEasCheck({ rpcUrl: chain.rpcUrl })
-  t.strictSame(await checkAnchor({ ...proofAt(7), anchor }, keySet([], [])), { anchor: 'unknown_scheme' })
+t.test('an anchor of another kind is not known, and no node is asked', async (t) => {
+  const anchor = await anchorFinally()
+  for (const name of ['bip122:31337', 'eip155', '']) {
+    await finds(t, 'unknown_scheme', { ...anchor, chain: name }, { options: { rpcUrl: 'http://127.0.0.1:1' } }, name)
+  }
+  const checker = createEasChecker({ rpcUrl: chain.rpcUrl })
+  t.notOk(checker.knows({ ...anchor, scheme: 'another' as 'eas' }))
 })
 
 t.test('a node of another chain cannot check an anchor', async (t) => {
   const anchor = await anchorFinally()
-  for (const name of ['eip155:1', 'eip155:031337', 'eip155:', 'bip122:31337', '', 'eip155:0x7a69']) {
+  for (const name of ['eip155:1', 'eip155:031337', 'eip155:', 'eip155:0x7a69']) {
     await finds(t, 'rpc_chain_mismatch', { ...anchor, chain: name }, undefined, name)
   }
 })

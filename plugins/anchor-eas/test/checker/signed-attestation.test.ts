@@ -1,5 +1,5 @@
 /** Reading signed attestations, compared with what another library signs. */
-import { readSignedAttestation } from '@claimcheck/core/anchor'
+import { readSignedAttestation } from '@claimcheck/plugin-anchor-eas/checker'
 import { Interface, keccak256, Wallet, ZeroAddress } from 'ethers'
 import t from 'tap'
 

@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ProofAnchor } from '@claimcheck/core'
 import { AbiCoder, Interface, solidityPackedKeccak256, ZeroAddress, ZeroHash } from 'ethers'
-import type { Chain } from '../../../test/chain/chain.ts'
-import { LOG_ID, rootAt } from './log.ts'
+import { LOG_ID, rootAt } from '../../../../core/test/anchor-log.ts'
+import type { Chain } from '../../../../test/chain/chain.ts'
 
 const SCHEMA_TYPES = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string']
 const SCHEMA =

@@ -1,5 +1,5 @@
 /** Reads the values in a node's JSON-RPC results. Each reader accepts one form, returns hex in lower case, and throws RpcError `unexpected_response` for any other value. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '@claimcheck/core'
 import { RpcError } from './rpc.ts'
 
 type Value = JsonValue | undefined

@@ -1,8 +1,8 @@
 /** Work ends with its time or with the signal of who asked, whatever the garbage collector does. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { withTimeout } from '@claimcheck/core/anchor'
+import { withTimeout } from '@claimcheck/plugin-anchor-eas/checker'
 import t from 'tap'
-import { collectGarbage } from '../../../test/support/garbage.ts'
+import { collectGarbage } from '../../../../test/support/garbage.ts'
 
 const LONG_MS = 60_000
 

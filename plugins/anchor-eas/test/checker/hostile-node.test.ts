@@ -1,14 +1,14 @@
 /** The anchor check with a node that lies, fails, or never ends its answer. */
-import type { AnchorFinding } from '@claimcheck/core'
-import { createEasCheck, type EasCheckOptions } from '@claimcheck/core/anchor'
+import { type Checks, checkReceipt } from '@claimcheck/core'
+import { createEasChecker, type EasCheckerOptions } from '@claimcheck/plugin-anchor-eas/checker'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { startChain } from '../../../test/chain/chain.ts'
-import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../test/chain/proxy.ts'
-import { afterFile } from '../../../test/support/after-file.ts'
-import { tries } from '../../../test/support/extent.ts'
+import { keySet, receiptAt } from '../../../../core/test/anchor-log.ts'
+import { startChain } from '../../../../test/chain/chain.ts'
+import { answers, hangs, limits, type RpcFault, RpcProxy, refuses, says, status } from '../../../../test/chain/proxy.ts'
+import { afterFile } from '../../../../test/support/after-file.ts'
+import { tries } from '../../../../test/support/extent.ts'
 import { openAttestations } from './attestations.ts'
-import { keySet, proofAt } from './log.ts'
 
 const METHODS = ['eth_chainId', 'eth_call', 'eth_getTransactionReceipt', 'eth_getBlockByNumber']
 
@@ -28,10 +28,10 @@ function test(name: string, run: (t: Test) => Promise<unknown>): void {
   })
 }
 
-async function found(options: Partial<EasCheckOptions> = {}): Promise<AnchorFinding['anchor']> {
+async function found(options: Partial<EasCheckerOptions> = {}): Promise<Checks['anchor']> {
   const keys = keySet([attestations.attester], [attestations.schema])
-  const checkAnchor = createEasCheck({ rpcUrl: proxy.url, easAddress: chain.eas, ...options })
-  return (await checkAnchor({ ...proofAt(7), anchor }, keys)).anchor
+  const checker = createEasChecker({ rpcUrl: proxy.url, easAddress: chain.eas, ...options })
+  return (await checkReceipt(receiptAt(7, anchor), { keys, anchorCheckers: [checker] })).checks.anchor
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests change answers in many ways.

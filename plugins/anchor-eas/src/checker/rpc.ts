@@ -1,7 +1,5 @@
 /** JSON-RPC over HTTP with an EVM node that is not trusted: an answer has a largest size, and is either a proper one or an RpcError. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { parseStrictJson } from '../receipt/strict-json.ts'
-import { retryAfterMs } from '../retry-after.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseStrictJson, retryAfterMs } from '@claimcheck/core'
 
 export type RpcErrorCode =
   /** The node cannot be reached, redirects, does not answer in time, or answers with HTTP 5xx. */

@@ -1,9 +1,9 @@
 /** The ABI decoder, compared with the encoder of another library. */
-import { decodeAbi } from '@claimcheck/core/anchor'
+import { decodeAbi } from '@claimcheck/plugin-anchor-eas/checker'
 import { AbiCoder, getBytes, hexlify } from 'ethers'
 import fc from 'fast-check'
 import t from 'tap'
-import { tries } from '../../../test/support/extent.ts'
+import { tries } from '../../../../test/support/extent.ts'
 
 const coder = AbiCoder.defaultAbiCoder()
 

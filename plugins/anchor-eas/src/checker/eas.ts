@@ -1,7 +1,7 @@
 /** Reads the Ethereum Attestation Service: its addresses, its attestations and events, and the log's root in an attestation's data. */
+import { utf8 } from '@claimcheck/core'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { utf8 } from '../encoding.ts'
 import { decodeAbi } from './abi.ts'
 import { toHex } from './hex.ts'
 import type { Log } from './node.ts'

@@ -1,10 +1,6 @@
-/** The anchor check: whether an attestation on a chain proves the root of a receipt's proof, according to a node that the checker has chosen. */
-import { bytesEqual, fromBase64url } from '../encoding.ts'
-import type { AnchoredProof } from '../receipt/body.ts'
-import type { KeySet } from '../signing/key-set.ts'
-import type { AnchorFinding } from './anchorer.ts'
+/** Checks anchors of the Ethereum Attestation Service: what an attestation says of a log, according to a node that the checker's user has chosen. */
+import { type AnchorChecker, type AnchorReading, bytesEqual, type KeySet, type ProofAnchor } from '@claimcheck/core'
 import {
-  type AnchoredRoot,
   type Attestation,
   easAddressOn,
   getAttestationCall,
@@ -15,12 +11,11 @@ import {
 } from './eas.ts'
 import { fromHex, toHex } from './hex.ts'
 import { createNode, type Node } from './node.ts'
-import { type ReadConsistency, rootProblem } from './roots.ts'
 import { createRpc, RpcError } from './rpc.ts'
 import { withTimeout } from './timeout.ts'
 import { unexpectedValue } from './values.ts'
 
-export interface EasCheckOptions {
+export interface EasCheckerOptions {
   /** A node of the anchor's chain. The result can be trusted as far as this node. */
   readonly rpcUrl: string
   readonly fetch?: typeof fetch
@@ -28,8 +23,6 @@ export interface EasCheckOptions {
   readonly timeoutMs?: number
   /** The address of the Ethereum Attestation Service, for chains other than Sepolia and those of the OP stack. */
   readonly easAddress?: string
-  /** Where consistency proofs come from. Needed when the anchor and the proof have different tree sizes. */
-  readonly readConsistency?: ReadConsistency
   /** If the node does not say which block is final: a block with so many blocks after it is. Without this number such an anchor is `unreadable`. */
   readonly confirmations?: number
 }
@@ -38,54 +31,48 @@ const DEFAULT_TIMEOUT_MS = 20_000
 /** 9999-12-31T23:59:59Z, in Unix seconds: a receipt's timestamps end there. */
 const LATEST_TIME = 253_402_300_799
 
-/** The returned function asks the node anew for each proof, and does not throw for anything that the node does. */
-export function createEasCheck(
-  options: EasCheckOptions,
-): (proof: AnchoredProof, keys: KeySet) => Promise<AnchorFinding> {
+/** Asks the node anew for each anchor. */
+export function createEasChecker(options: EasCheckerOptions): AnchorChecker {
   const { rpcUrl, fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = options
-  return async (proof, keys) => {
-    const rpc = createRpc({ url: rpcUrl, fetch })
-    const check = (signal: AbortSignal) => checkAnchor(proof, keys, createNode(rpc, signal), options)
-    try {
-      return await withTimeout(undefined, timeoutMs, check)
-    } catch (cause) {
-      if (cause instanceof RpcError) return { anchor: 'unreadable', cause }
-      throw cause
-    }
+  return {
+    knows: ({ scheme, chain }) => scheme === 'eas' && chain.startsWith('eip155:'),
+    async read(anchor, keys) {
+      const rpc = createRpc({ url: rpcUrl, fetch })
+      const read = (signal: AbortSignal) => readAnchor(anchor, keys, createNode(rpc, signal), options)
+      try {
+        return await withTimeout(undefined, timeoutMs, read)
+      } catch (cause) {
+        if (cause instanceof RpcError) return { problem: 'unreadable', cause }
+        throw cause
+      }
+    },
   }
 }
 
-async function checkAnchor(
-  proof: AnchoredProof,
-  keys: KeySet,
+async function readAnchor(
+  { chain, uid, tx_hash }: ProofAnchor,
+  keys: Pick<KeySet, 'anchorAddresses' | 'anchorSchemas'>,
   node: Node,
-  { easAddress, readConsistency, confirmations }: EasCheckOptions,
-): Promise<AnchorFinding> {
-  const { scheme, chain, uid, tx_hash } = proof.anchor
-  if (scheme !== 'eas') return { anchor: 'unknown_scheme' }
+  { easAddress, confirmations }: EasCheckerOptions,
+): Promise<AnchorReading> {
   const chainId = await node.chainId()
-  if (chain !== `eip155:${chainId}`) return { anchor: 'rpc_chain_mismatch' }
+  if (chain !== `eip155:${chainId}`) return { problem: 'rpc_chain_mismatch' }
 
   const eas = (easAddress ?? easAddressOn(chainId)).toLowerCase()
   const attestation = await findAttestation(uid, eas, node)
-  if (!attestation) return { anchor: 'attestation_not_found' }
-  if (attestation.revocationTime !== 0n) return { anchor: 'attestation_revoked' }
-  if (!lists(keys.anchorAddresses, attestation.attester)) return { anchor: 'attester_not_published' }
-  if (!lists(keys.anchorSchemas, attestation.schema)) return { anchor: 'schema_not_published' }
+  if (!attestation) return { problem: 'attestation_not_found' }
+  if (attestation.revocationTime !== 0n) return { problem: 'attestation_revoked' }
+  if (!lists(keys.anchorAddresses, attestation.attester)) return { problem: 'attester_not_published' }
+  if (!lists(keys.anchorSchemas, attestation.schema)) return { problem: 'schema_not_published' }
 
   const anchored = readAnchoredRoot(attestation.data)
-  if (!anchored) return { anchor: 'data_undecodable' }
-  if (!isOfProof(anchored, proof)) return { anchor: 'log_or_size_mismatch' }
-  // A consistency proof between two roots does not prove that the smaller tree has a later leaf.
-  if (proof.leaf_index >= proof.anchor.tree_size) return { anchor: 'anchor_does_not_cover_leaf' }
-
+  if (!anchored) return { problem: 'data_undecodable' }
   // An attestation counts only in a final block, and only from the transaction that the receipt names.
   const final = await finalNumber(node, confirmations)
   if (!(await isFinal(attestation, { txHash: tx_hash.toLowerCase(), eas, final, node })))
-    return { anchor: 'attestation_not_found' }
-
-  const problem = await rootProblem(proof, anchored.rootHash, readConsistency)
-  return problem ? { anchor: problem } : { anchor: 'anchored', provenBy: Number(attestation.time) * 1000 }
+    return { problem: 'attestation_not_found' }
+  const { logId, treeSize, rootHash } = anchored
+  return { logId, treeSize: Number(treeSize), rootHash, provenBy: Number(attestation.time) * 1000 }
 }
 
 async function findAttestation(uid: string, eas: string, node: Node): Promise<Attestation | undefined> {
@@ -118,10 +105,6 @@ async function isFinal(
   if (BigInt(block.time) !== attestation.time || block.time > LATEST_TIME)
     throw unexpectedValue('the time of the block')
   return true
-}
-
-function isOfProof({ logId, treeSize }: AnchoredRoot, { log_id, anchor }: AnchoredProof): boolean {
-  return bytesEqual(logId, fromBase64url(log_id)!) && treeSize === BigInt(anchor.tree_size)
 }
 
 /** Ignores upper and lower case, in which addresses have a checksum (EIP-55). */

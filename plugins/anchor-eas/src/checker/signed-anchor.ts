@@ -1,0 +1,80 @@
+/**
+ * Checks a stored anchor against the bytes of its signed transactions, from which the attester, the attested data and, with the block's time,
+ * the uid follow.
+ */
+import { bytesEqual, fromBase64url, type SignedAnchor, type StoredAnchor } from '@claimcheck/core'
+import { decodeAbi } from './abi.ts'
+import { hasItsUid } from './eas.ts'
+import { fromHex, toHex } from './hex.ts'
+import { readSignedAttestation, type SignedAttestation } from './signed-attestation.ts'
+
+const DATA = ['bytes32', 'uint64', 'bytes32', 'uint64', 'bytes32', 'string'] as const
+const HASH = /^0x[0-9a-f]{64}$/
+
+/** An `AnchorExaminer`. */
+export function examineSigned(anchor: StoredAnchor, previous: StoredAnchor | undefined): string[] {
+  return anchor.signed.flatMap((item, index) => {
+    const attested = readSignedAttestation(String(item.raw))
+    // What is signed for another kind of anchor cannot be read as an attestation.
+    if (!attested && !isAttestation(anchor)) return []
+    if (!attested) return [`signed ${index}: raw is not a signed attestation`]
+    const wrong = [...recordProblems(item, attested), ...subjectProblems(anchor, previous, attested)]
+    const isLanded = item.txHash === anchor.txHash
+    return [
+      ...wrong.map((problem) => `signed ${index}: ${problem}`),
+      ...(isLanded && !isUidOf(anchor, attested) ? ['uid does not follow from its transaction and block_time'] : []),
+    ]
+  })
+}
+
+function isAttestation({ chain, scheme }: StoredAnchor): boolean {
+  return scheme === 'eas' && chain.startsWith('eip155:')
+}
+
+/** Compares the fields beside the raw transaction with its bytes. */
+function recordProblems(
+  { txHash, nonce, maxFee, priorityFee, ...more }: SignedAnchor,
+  signed: SignedAttestation,
+): string[] {
+  const isSame =
+    txHash === signed.txHash &&
+    String(nonce) === String(signed.nonce) &&
+    maxFee === String(signed.maxFee) &&
+    priorityFee === String(signed.priorityFee) &&
+    Object.keys(more).join() === 'raw'
+  return isSame ? [] : ['its fields differ from its raw bytes']
+}
+
+function subjectProblems(
+  anchor: StoredAnchor,
+  previous: StoredAnchor | undefined,
+  { chainId, attestation }: SignedAttestation,
+): string[] {
+  const { schema, attester, refUid, data } = attestation
+  const problems: string[] = []
+  const compare = (column: string, stored: string, signed: string) => {
+    if (stored.toLowerCase() !== signed) problems.push(`${column} differs from the signed one`)
+  }
+  compare('chain', anchor.chain, `eip155:${chainId}`)
+  compare('scheme', anchor.scheme, 'eas')
+  compare('attester', anchor.attester, toHex(attester))
+  compare('schema', anchor.schema, toHex(schema))
+  const signedData = decodeAbi(DATA, data)
+  if (!signedData) return [...problems, 'its data has another schema']
+  const [logId, treeSize, rootHash, previousSize, previousRoot] = signedData
+  compare('log_id', toHex(fromBase64url(anchor.logId, 32) ?? new Uint8Array()), toHex(logId))
+  compare('tree_size', String(anchor.treeSize), String(treeSize))
+  if (!bytesEqual(anchor.rootHash, rootHash)) problems.push('root_hash differs from the signed one')
+  const refersTo = previous
+    ? toHex(refUid) === previous.uid &&
+      Number(previousSize) === previous.treeSize &&
+      bytesEqual(previous.rootHash, previousRoot)
+    : [refUid, previousRoot].every((bytes) => bytes.every((byte) => byte === 0)) && previousSize === 0n
+  if (!refersTo) problems.push('it does not refer to the previous anchor')
+  return problems
+}
+
+function isUidOf({ uid, blockTime }: StoredAnchor, { attestation }: SignedAttestation): boolean {
+  if (uid === null || !HASH.test(uid) || !Number.isSafeInteger(blockTime)) return false
+  return hasItsUid({ ...attestation, uid: fromHex(uid)!, time: BigInt(blockTime!) })
+}
