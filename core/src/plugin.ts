@@ -21,7 +21,7 @@ export {
   header,
   secret,
 } from './contract/auth.ts'
-export { clockBehindMs, isLateLook, isLongBefore, windowStart } from './contract/claim-time.ts'
+export { clockBehindMs, isLongBefore, windowStart } from './contract/claim-time.ts'
 export {
   type ConnectionType,
   defineConnectionType,

@@ -1,21 +1,5 @@
 /** How the time of a claim compares with the checks that read it, and with the destination's own records. */
 import type { Instant, LogTime } from '../evidence.ts'
-import type { PreviousRead } from './verifier.ts'
-
-/** A first look this soon after the claim leaves no room for an outcome that came and went before it. */
-const PROMPT_MS = 5000
-
-export interface Look {
-  readonly claimedAt: Instant
-  /** When this check began. */
-  readonly sentAt: Instant
-  readonly previous: readonly Pick<PreviousRead, 'sentAt'>[]
-}
-
-/** The first look came too late to exclude that an outcome came and went again before it. */
-export function isLateLook({ claimedAt, sentAt, previous }: Look): boolean {
-  return (previous[0]?.sentAt ?? sentAt) - claimedAt > PROMPT_MS
-}
 
 /** However short a profile's `removedWithinMs`: a client's clock may be this far ahead. */
 const LEAST_WINDOW_MS = 5 * 60_000

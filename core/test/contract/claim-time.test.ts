@@ -1,21 +1,9 @@
 /** A claim's time beside reads and records. */
-import { clockBehindMs, isLateLook, isLongBefore } from '@claimcheck/core/plugin'
+import { clockBehindMs, isLongBefore } from '@claimcheck/core/plugin'
 import t from 'tap'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE = 60_000
-
-t.test('a look is late more than five seconds after the claim', async (t) => {
-  t.notOk(isLateLook({ claimedAt: NOON, sentAt: NOON + 5000, previous: [] }))
-  t.ok(isLateLook({ claimedAt: NOON, sentAt: NOON + 5001, previous: [] }))
-  t.notOk(isLateLook({ claimedAt: NOON + MINUTE, sentAt: NOON, previous: [] }), 'claimed in advance')
-})
-
-t.test('the first look counts, and not this one', async (t) => {
-  const previous = [{ sentAt: NOON + 1000 }, { sentAt: NOON + MINUTE }]
-  t.notOk(isLateLook({ claimedAt: NOON, sentAt: NOON + 2 * MINUTE, previous }))
-  t.ok(isLateLook({ claimedAt: NOON, sentAt: NOON + 2 * MINUTE, previous: previous.slice(1) }))
-})
 
 t.test('the clock of a destination is told by its Date header alone', async (t) => {
   const date = (text: string) => new Headers({ date: text })

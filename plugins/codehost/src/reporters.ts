@@ -38,11 +38,3 @@ export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>)
 export function isNamed(check: Pick<Check, 'name' | 'by'>, wanted: WantedCheck): boolean {
   return check.name === wanted.name && isBy(check, wanted)
 }
-
-/** All that an identifier without a kind may have meant, in claims of version 1 of the profile. */
-export function identifiersOf(word: string): readonly string[] {
-  const jobs = JOBS.find((one) => isSame(one, word))
-  if (jobs !== undefined) return [jobs]
-  if (/\.ya?ml$/i.test(word)) return [workflow(word), key(word)]
-  return [app(word), account(word), `account-id:${word}`, `pipeline:${word}`, key(word)]
-}

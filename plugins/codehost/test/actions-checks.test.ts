@@ -437,35 +437,6 @@ t.test('who reports a check is named with its kind', async (t) => {
   }
 })
 
-t.test('claims of version 1 name the same without a kind', async (t) => {
-  const observe = acting<FoundChecks>('codehost.checks.pass', 'checks', { sha: SHA }, '1')
-  const jenkins = posted({ by: ['account-id:7', 'account:jenkins'] })
-  const by = (name: string) => ({ checks: [{ name: 'build', by: name }] })
-  const missing = { kind: 'absent', facts: counts({ missing: 1 }) } as const
-  const rows: readonly (readonly [
-    what: string,
-    checks: readonly Check[],
-    by: string,
-    sees: Row<FoundChecks>['sees'],
-  ])[] = [
-    ['a job', [check()], 'GitHub-Actions', { kind: 'present' }],
-    ['a file', [check()], 'ci.yml', { kind: 'present' }],
-    ['an account', [jenkins], 'jenkins', { kind: 'present' }],
-    ['its number', [jenkins], '7', { kind: 'present' }],
-    ['an app', [posted({ by: ['app-id:9', 'app:scanner'] })], 'scanner', { kind: 'present' }],
-    [
-      'what the app of workflows posted',
-      [posted({ by: ['app-id:15368', 'app:github-actions'] })],
-      'github-actions',
-      missing,
-    ],
-    ['failed', [check({ outcome: 'failed', passedBefore: false })], 'ci.yml', { kind: 'present', differs: ['checks'] }],
-  ]
-  for (const [name, checks, word, sees] of rows) await observe(t, { name, found: { checks }, params: by(word), sees })
-  await observe(t, { name: 'none named', found: { checks: [check()] }, sees: { kind: 'present' } })
-  await observe(t, { name: 'none named, and posted', found: { checks: [jenkins] }, sees: { kind: 'absent', ...MAY } })
-})
-
 t.test('checks that a claim names', async (t) => {
   const observe = acting<FoundChecks>('codehost.checks.pass', 'checks', { sha: SHA })
   for (const row of NAMED) await observe(t, row)

@@ -25,10 +25,9 @@ export const logger = { debug() {}, info() {}, warn() {} }
 
 const { connections: types = [] } = await codehost.setup({ logger, now: Date.now }, {})
 
-/** @param version of the profile */
-export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}, version = '2') {
+export async function setUp(options: Parameters<typeof codehost.setup>[1] = {}) {
   const parts = await codehost.setup({ logger, now: Date.now }, options)
-  const verifier = parts.verifiers!.find(({ profile }) => profile.version === version)
+  const verifier = parts.verifiers!.find(({ profile }) => profile.action === 'codehost.commit.push')
   const connections = new Map(parts.connections!.map((type) => [type.provider, type]))
   return { verifier: verifier!, connections, close: async () => parts.close?.() }
 }

@@ -16,7 +16,6 @@ const DAY = 24 * 60 * MINUTE
 
 const { verifiers = [] } = await codehost.setup({ logger, now: Date.now }, {})
 
-/** The newest version of an action stands first. */
 export function verifierOf(action: string) {
   return verifiers.find(({ profile }) => profile.action === action)!
 }

@@ -20,19 +20,6 @@ t.test('the package is a plugin, and offers its action through all providers', a
   t.same(verifier.profile.aliases, { 'github.commit.push': { providers: ['github'] } })
 })
 
-t.test('the rules of a version stay as they were when a newer one has others', async (t) => {
-  const { verifiers = [], close } = await codehost.setup({ logger: createContext().logger, now: Date.now }, {})
-  t.teardown(async () => close?.())
-  const windows = (version: string) =>
-    ['pull_request.open', 'issue.close'].map(
-      (action) =>
-        verifiers.find(({ profile }) => profile.action === `codehost.${action}` && profile.version === version)?.profile
-          .removedWithinMs,
-    )
-  t.same(windows('1'), [undefined, undefined])
-  t.same(windows('2'), [3_600_000, 3_600_000])
-})
-
 t.test('targets and params follow the rules of code hosts and of git', async (t) => {
   const { verifier } = await setUp()
   const { target, params } = verifier.profile
@@ -44,10 +31,22 @@ t.test('targets and params follow the rules of code hosts and of git', async (t)
   const isHost = (host: string) => isParams({ sha: SHA, branch: 'main', host })
 
   t.same(
-    ['acme/app', 'A-1/b_c.d-e', 'acme/.github', 'a/-b', '_x/y'].filter((slug) => !isTarget(slug)),
+    ['acme/app', 'acme/tools/app', 'A-1/b_c.d-e', 'acme/.github', 'a/-b', '_x/y'].filter((slug) => !isTarget(slug)),
     [],
   )
-  const wrongShapes = ['', 'acme', 'acme/', '/app', 'acme/app/x', 'acme/..', 'acme/.', '../app', '-a/b', 'acme/app.git']
+  const wrongShapes = [
+    '',
+    'acme',
+    'acme/',
+    '/app',
+    'acme//app',
+    'acme/../app',
+    'acme/..',
+    'acme/.',
+    '../app',
+    '-a/b',
+    'acme/app.git',
+  ]
   const wrongCharacters = ['a b/c', 'ä/b', 'a/b\n', 'a/b?x', 'a/b#x', 'a/%2e', 'a/b\u0000']
   t.same(
     [...wrongShapes, ...wrongCharacters].filter((slug) => isTarget(slug)),
@@ -81,8 +80,9 @@ t.test('targets and params follow the rules of code hosts and of git', async (t)
   )
 
   t.ok(isSha(SHA.toUpperCase()))
+  t.ok(isSha(SHA.padEnd(64, '0')), 'of SHA-256')
   t.same(
-    [SHA.slice(1), `${SHA}0`, `${SHA.slice(1)}g`, 'main', ''].filter((sha) => isSha(sha)),
+    [SHA.slice(1), `${SHA}0`, SHA.padEnd(63, '0'), `${SHA.slice(1)}g`, 'main', ''].filter((sha) => isSha(sha)),
     [],
   )
   t.same(

@@ -2,12 +2,11 @@
 import { definePlugin, Type } from '@claimcheck/core/plugin'
 import { site } from './site.ts'
 import { urlStatus } from './url-status.ts'
-import { urlStatusV1 } from './url-status-v1.ts'
 
 export default definePlugin({
   name: 'http',
   api: 2,
   manifest: { hosts: ['target', 'connection'] },
   options: Type.Object({}, { additionalProperties: false }),
-  setup: () => ({ verifiers: [urlStatus, urlStatusV1], connections: [site] }),
+  setup: () => ({ verifiers: [urlStatus], connections: [site] }),
 })

@@ -1,4 +1,4 @@
-/** The verifiers of `http.url.status`: they ask the address, and report how the answer compares with the claim. */
+/** The verifier of `http.url.status`: it asks the address, and reports how the answer compares with the claim. */
 import {
   type Claim,
   DestinationError,
@@ -23,19 +23,14 @@ import {
 } from './read.ts'
 import { site } from './site.ts'
 
-/** What both versions of the action have. */
-export const common = {
+export const urlStatus = defineVerifier({
+  profile,
   providers: [site.provider],
   limits: { requests: MAX_REDIRECTS + 1 },
-  anonymousSource({ target }: Pick<Claim, 'target'>) {
+  anonymousSource({ target }) {
     const baseUrl = publicOrigin(target)
     return baseUrl === undefined ? undefined : { provider: site.provider, baseUrl }
   },
-}
-
-export const urlStatus = defineVerifier({
-  profile,
-  ...common,
   normalize: ({ target, params }) => ({ target: normalAddress(target), params: normalParams(params) }),
   async check({ target, params }: Claim<Params>, context) {
     return observationOf(params, await askFor({ target, params }, context), context.previous)
@@ -43,17 +38,14 @@ export const urlStatus = defineVerifier({
 })
 
 /** @throws DestinationError `unsupported_target` for a status that no answer shows */
-export function askFor(
-  { target, params }: Pick<Claim<Params>, 'target' | 'params'>,
-  context: Reading,
-): Promise<Answer> {
+function askFor({ target, params }: Pick<Claim<Params>, 'target' | 'params'>, context: Reading): Promise<Answer> {
   const { status = USUAL_STATUS, content_fingerprint: claimed } = params
   if (!canBeAnswered(status)) throw new DestinationError('unsupported_target')
   const question: Question = { target, status, form: claimed === undefined ? undefined : formOf(claimed) }
   return context.cache.share(JSON.stringify(question), () => readUrl(question, context))
 }
 
-export function normalParams(params: Params): Params {
+function normalParams(params: Params): Params {
   const { content_fingerprint: claimed, final_url: finalUrl } = params
   return {
     ...params,
@@ -63,7 +55,7 @@ export function normalParams(params: Params): Params {
 }
 
 /** @throws DestinationError for an answer that shows neither that the claim holds nor that it does not */
-export function observationOf(params: Params, answer: Answer, previous: readonly PreviousRead[]): Observation<Facts> {
+function observationOf(params: Params, answer: Answer, previous: readonly PreviousRead[]): Observation<Facts> {
   const { status = USUAL_STATUS, content_fingerprint: claimed, final_url: finalUrl } = params
   const isStatus = answer.status === status
   const isContent = claimed === undefined || answer.fingerprint === claimed

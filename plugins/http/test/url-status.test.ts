@@ -23,7 +23,7 @@ import { createCache } from '../../codehost/test/context.ts'
 
 const logger = { debug() {}, info() {}, warn() {} }
 const { verifiers, connections } = await http.setup({ logger, now: Date.now }, {})
-const [verifier, verifierV1] = verifiers as [Verifier, Verifier]
+const [verifier] = verifiers as [Verifier]
 const site = connections![0]!
 
 const CLAIMED_AT = 1_700_000_000_000
@@ -574,41 +574,6 @@ t.test('a download that has not changed is not sent again', async (t) => {
   content = 'Version 2.1 is out.'
   t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present')
   t.strictSame(asked, [undefined, '"17"', '"17"'])
-})
-
-t.test('claims of version 1 that wait still are read by their own rules', async (t) => {
-  t.match(
-    [verifier.profile, verifierV1.profile],
-    [
-      { version: '2', rulesVersion: 3 },
-      { version: '1', rulesVersion: 2 },
-    ],
-  )
-  t.notOk(JSON.stringify(verifierV1.profile.params).includes('final_url'))
-  const { url, context } = await serve(t, ({ url }, response) => {
-    if (url === '/x') response.writeHead(302, { location: '/x/' }).end()
-    else response.end(url === '/x/' ? TEXT : Buffer.alloc(6 * 1024 * 1024))
-  })
-  const by = (path: string, params: JsonObject = {}) => check(url + path, params, context(), verifierV1)
-  t.same((await by('/x')).facts, { answered_status: 200, redirected: true, bytes: TEXT.length })
-  t.equal(await outcome(by('/large')), 'too_large')
-  t.equal(await outcome(by('/x', { status: 302 })), 'unsupported_target')
-})
-
-t.test('by rules of version 1, what is not there may have been there after a first read that comes late', async (t) => {
-  const { url, context } = await serve(t, (_, response) => response.writeHead(404).end())
-  const late = (checking: CheckContext) => outcome(check(`${url}/x`, {}, checking, verifierV1))
-  t.equal(
-    await outcome(check(`${url}/x`, {}, context([], CLAIMED_AT + 300_000))),
-    'absent',
-    'rules 3 know it themselves',
-  )
-  const first = (sentAt: number) => [{ sentAt, observation: { kind: 'absent', facts: {} } }] as const
-  const later = CLAIMED_AT + 300_000
-  t.equal(await late(context([], CLAIMED_AT + 5000)), 'absent')
-  t.equal(await late(context([], CLAIMED_AT + 5001)), 'absent may_have_been')
-  t.equal(await late(context(first(CLAIMED_AT + 5000), later)), 'absent')
-  t.equal(await late(context(first(CLAIMED_AT + 5001), later)), 'absent may_have_been')
 })
 
 t.test('a check costs one request, and claims that wait for one address share it', async (t) => {

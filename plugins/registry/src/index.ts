@@ -47,7 +47,7 @@ export default definePlugin({
       createCargo(address(public_cargo_url)),
     ]
     return {
-      verifiers: createPublish(ecosystems),
+      verifiers: [createPublish(ecosystems)],
       connections: ecosystems.map(({ connectionType }) => connectionType),
     }
   },

@@ -103,7 +103,7 @@ export type Facts = Static<typeof Facts>
 
 export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'registry.package.publish',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   summary: 'A version of a package was published: the registry offers it.',
   words: {

@@ -1,32 +1,21 @@
-/** The verifiers of `registry.package.publish`: they ask the claim's registry for the version, and report what it showed. */
+/** The verifier of `registry.package.publish`: it asks the claim's registry for the version, and reports what it showed. */
 import {
   type Claim,
   type Connection,
   DestinationError,
   defineVerifier,
   type JsonObject,
-  type Observation,
   type Verifier,
 } from '@claimcheck/core/plugin'
 import { addressOf } from './connection.ts'
 import type { Ecosystem, Place, Query } from './ecosystem.ts'
 import { algorithmOf, normalizeIntegrity } from './integrity.ts'
-import { type Look, toObservation } from './observe.ts'
-import { type Facts, type Params, publishProfile } from './profile.ts'
-import { forgetful, publishProfileV1 } from './publish-v1.ts'
+import { toObservation } from './observe.ts'
+import { type Params, publishProfile } from './profile.ts'
 
 type Normalizable = Pick<Claim<Params>, 'target' | 'params'>
 
-/** In all their versions. */
-export function createPublish(ecosystems: readonly Ecosystem[]): Verifier[] {
-  return [verifierOf(ecosystems, publishProfile, (seen) => seen), verifierOf(ecosystems, publishProfileV1, forgetful)]
-}
-
-function verifierOf(
-  ecosystems: readonly Ecosystem[],
-  profile: typeof publishProfile,
-  report: (seen: Observation<Facts>, look: Look) => Observation<Facts>,
-): Verifier {
+export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
   const byName = new Map<string, Ecosystem>(ecosystems.map((ecosystem) => [ecosystem.name, ecosystem]))
 
   /** @throws DestinationError `unsupported_target` for what can be at no registry of the kind */
@@ -45,7 +34,7 @@ function verifierOf(
   }
 
   return defineVerifier({
-    profile,
+    profile: publishProfile,
     providers: [...byName.keys()],
     // A crate has up to 32 spellings. A file of 512 MiB takes a while.
     limits: { requests: 40, timeMs: 60_000 },
@@ -75,7 +64,7 @@ function verifierOf(
     async check(claim, context) {
       const { ecosystem, ...query } = read(claim)
       const sentAt = context.now()
-      const inTimeUntil = claim.claimedAt + profile.toleranceMs
+      const inTimeUntil = claim.claimedAt + publishProfile.toleranceMs
       const place = placeOf(ecosystem, context.connection)
       const found = await ecosystem.find({ ...query, inTimeUntil }, place, context)
       const isAsClaimed = found.isListed && found.hasContent !== false
@@ -90,7 +79,7 @@ function verifierOf(
         keeps: ecosystem.publicKeeps && place.isPublic,
       }
       const ageMs = place.isPublic && found.facts.package_listed ? ecosystem.publicLagMs : 0
-      return { ...report(toObservation(found, look), look), ...(ageMs > 0 && { ageMs }) }
+      return { ...toObservation(found, look), ...(ageMs > 0 && { ageMs }) }
     },
   })
 }

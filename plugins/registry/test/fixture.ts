@@ -13,7 +13,6 @@ import {
   type Observation,
   type PreviousRead,
   type SecretValues,
-  type Verifier,
   withoutSecretValues,
 } from '@claimcheck/core'
 import registry from '@claimcheck/plugin-registry'
@@ -67,11 +66,6 @@ export async function look(asked: Asked): Promise<Observation> {
     connection,
     previous: asked.previous ?? [],
   }) as Promise<Observation>
-}
-
-/** A check without a connection, by a verifier of whatever version. */
-export function checkWith(verifier: Verifier, claim: Claim, now: number): Promise<Observation> {
-  return verifier.check(claim, { ...contextOf(new Map(), now), connection: null, previous: [] }) as Promise<Observation>
 }
 
 export async function probe(provider: string, options: JsonObject, target?: string) {

@@ -66,12 +66,10 @@ const Params = Type.Object(
 )
 type Params = Static<typeof Params>
 
-export const count = (title: string, description: string) =>
-  Type.Optional(Type.Integer({ title, minimum: 0, description }))
+const count = (title: string, description: string) => Type.Optional(Type.Integer({ title, minimum: 0, description }))
 const flag = (title: string, description: string) => Type.Optional(Type.Literal(true, { title, description }))
 
-/** Of version 1, too. */
-export const countFacts = {
+const countFacts = {
   commit_found: Type.Boolean({ title: 'Commit found', description: 'The repository has the commit.' }),
   passed: count('Passed', 'How many of the checks that count have passed.'),
   failed: count('Failed', 'How many of them have failed.'),
@@ -96,7 +94,7 @@ type Facts = Static<typeof Facts>
 
 export const checksPassProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.checks.pass',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   underWay: 'under_way',
   shows: { commit_found: true, failed: 0, pending: 0, missing: 0 },

@@ -1,6 +1,6 @@
 /** The action `codehost.commit.push`: a commit can be reached from the named branch of a repository. */
 import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
-import type { CommitQuery, FoundCommit, Readers, RepositoryQuery } from '../code-host.ts'
+import type { FoundCommit } from '../code-host.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
@@ -14,9 +14,8 @@ import {
   Sha,
   Timestamp,
 } from './fields.ts'
-import { underRules2 } from './rules-2.ts'
 
-export const Pusher = Type.Optional(
+const Pusher = Type.Optional(
   Type.String({
     title: 'Pusher',
     minLength: 1,
@@ -41,8 +40,8 @@ const Params = Type.Object(
   { additionalProperties: false },
 )
 
-/** All but the repository, from version 2 on. */
-export const commitFacts = {
+/** All but the repository. */
+const commitFacts = {
   branch_listed: Type.Boolean({
     title: 'Branch listed',
     description: 'The host lists the claimed branch to these credentials.',
@@ -79,10 +78,11 @@ export const commitFacts = {
 }
 
 const Facts = Type.Object({ ...repositoryFacts, ...commitFacts }, { additionalProperties: false })
+type Facts = Static<typeof Facts>
 
 export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.commit.push',
-  version: '4',
+  version: '1',
   rulesVersion: 3,
   summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
   words: {
@@ -134,30 +134,22 @@ export const commitPushProfile: ActionProfile<typeof Params, typeof Facts> = {
   },
 }
 
-/** What all versions ask. */
-export function commitQuery(
-  { sha, branch, pusher }: { readonly sha: string; readonly branch: string; readonly pusher?: string },
-  query: RepositoryQuery,
-): CommitQuery {
-  return { ...query, sha, branch, ...(pusher === undefined ? {} : { pusher }) }
-}
-
-const options = {
+export const commitPush = defineAction({
   profile: commitPushProfile,
-  reader: ({ commit }: Readers<unknown>) => commit,
-  query: commitQuery,
-  observe: (found: FoundCommit) => observed(found, { ...repositoryFactsOf(found), ...commitFactsOf(found) }),
-}
+  reader: ({ commit }) => commit,
+  query: ({ sha, branch, pusher }, query) => ({
+    ...query,
+    sha,
+    branch,
+    ...(pusher === undefined ? {} : { pusher }),
+  }),
+  observe: observed,
+})
 
-export const commitPush = defineAction(options)
-/** For claims that were submitted under it and wait still. */
-export const commitPushV3 = underRules2(options, '3')
-
-/** As rules 2 and 3 judge it. */
-export function observed<F>(found: FoundCommit, facts: F): Observation<F> {
+function observed(found: FoundCommit): Observation<Facts> {
   const { place, stays, mark, ageMs } = found
   const seen = {
-    facts,
+    facts: { ...repositoryFactsOf(found), ...commitFactsOf(found) },
     ...(stays === undefined ? {} : { stays }),
     ...(ageMs === undefined ? {} : { ageMs }),
   }
@@ -172,9 +164,9 @@ export function observed<F>(found: FoundCommit, facts: F): Observation<F> {
   }
 }
 
-type CommitFacts = Omit<Static<typeof Facts>, keyof typeof repositoryFacts>
+type CommitFacts = Omit<Facts, keyof typeof repositoryFacts>
 
-export function commitFactsOf(found: FoundCommit): CommitFacts {
+function commitFactsOf(found: FoundCommit): CommitFacts {
   const { place, head, pushedAt, removedAt, preexisting, pusherMatches } = found
   return {
     branch_listed: head !== undefined,

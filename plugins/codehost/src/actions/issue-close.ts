@@ -1,11 +1,10 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
 import { type ActionProfile, isLongBefore, type Stay, Type } from '@claimcheck/core/plugin'
-import type { FoundIssue, Issue, NumberQuery, RepositoryQuery } from '../code-host.ts'
+import type { Issue, RepositoryQuery } from '../code-host.ts'
 import { atLast, shownTime } from '../times.ts'
-import { type ActionOptions, defineAction, repositoryFactsOf } from './action.ts'
+import { defineAction, repositoryFactsOf } from './action.ts'
 import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
 import { isLogDue, type Past, pastClosings, staysClosed } from './past.ts'
-import { underRules2 } from './rules-2.ts'
 
 const reason = (options: { readonly title: string; readonly description: string }) =>
   Type.Optional(
@@ -50,7 +49,7 @@ const Facts = Type.Object(
 
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   summary: 'An issue was closed.',
   words: {
@@ -86,7 +85,7 @@ export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   access: { permission: "Reading the repository's issues and metadata.", anonymous: true },
 }
 
-const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundIssue> = {
+export const issueClose = defineAction({
   profile: issueCloseProfile,
   reader: ({ issue }) => issue,
   query: ({ number }, query) => ({ ...query, number }),
@@ -113,11 +112,7 @@ const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundIssu
     // A host without reasons tells nothing of this one.
     return { kind: 'present', differs: ['reason'], ...observed, ...(reason === undefined ? MAY_HAVE_BEEN : past) }
   },
-}
-
-export const issueClose = defineAction(options)
-const { removedWithinMs: _none, ...profileV1 } = issueCloseProfile
-export const issueCloseV1 = underRules2({ ...options, profile: profileV1 }, '1')
+})
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 

@@ -1,11 +1,9 @@
 /** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery } from '../code-host.ts'
 import { shownTime } from '../times.ts'
-import { type ActionOptions, defineAction } from './action.ts'
+import { defineAction } from './action.ts'
 import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
 import { differing, pullRequestFacts, pullRequestFactsOf, pullRequestParams, pullRequestWords } from './pull-request.ts'
-import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(
   {
@@ -40,7 +38,7 @@ const Facts = Type.Object(
 
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',
   words: {
@@ -79,7 +77,7 @@ export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts>
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 
-const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPullRequest> = {
+export const pullRequestMerge = defineAction({
   profile: pullRequestMergeProfile,
   reader: ({ pullRequest }) => pullRequest,
   query: ({ number }, query) => ({ ...query, number }),
@@ -110,7 +108,4 @@ const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPull
     const isUnknown = pullRequest.head === undefined && differs.includes('head_sha')
     return { kind: 'present', differs, facts, ...aged, mark: isUnknown ? 'may_have_been' : 'final' }
   },
-}
-
-export const pullRequestMerge = defineAction(options)
-export const pullRequestMergeV1 = underRules2(options, '1')
+})

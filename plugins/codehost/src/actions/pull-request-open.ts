@@ -1,7 +1,7 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
-import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
-import { type ActionOptions, defineAction } from './action.ts'
+import type { PullRequest, PullRequestField } from '../code-host.ts'
+import { defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
 import { isLogDue, type Past, pastOf, staysAsClaimed } from './past.ts'
 import {
@@ -12,7 +12,6 @@ import {
   pullRequestParams,
   pullRequestWords,
 } from './pull-request.ts'
-import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(pullRequestParams, { additionalProperties: false })
 
@@ -26,7 +25,7 @@ const Facts = Type.Object(
 
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   summary: 'A pull request was opened, with the named base and head commit.',
   words: {
@@ -66,7 +65,7 @@ export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> 
   access: { permission: "Reading the repository's pull requests, contents and metadata.", anonymous: true },
 }
 
-const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPullRequest> = {
+export const pullRequestOpen = defineAction({
   profile: pullRequestOpenProfile,
   reader: ({ pullRequest }) => pullRequest,
   query: ({ number }, query) => ({ ...query, number }),
@@ -97,8 +96,4 @@ const options: ActionOptions<typeof Params, typeof Facts, NumberQuery, FoundPull
       }
     }
   },
-}
-
-export const pullRequestOpen = defineAction(options)
-const { removedWithinMs: _none, ...profileV1 } = pullRequestOpenProfile
-export const pullRequestOpenV1 = underRules2({ ...options, profile: profileV1 }, '1')
+})

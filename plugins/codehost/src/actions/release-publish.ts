@@ -1,8 +1,8 @@
 /** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
 import { type ActionProfile, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
-import type { FoundRelease, Release, ReleaseQuery, RepositoryQuery } from '../code-host.ts'
+import type { Release, RepositoryQuery } from '../code-host.ts'
 import { atLast, shownTime } from '../times.ts'
-import { type ActionOptions, defineAction, repositoryFactsOf } from './action.ts'
+import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   ClaimedSha,
   Host,
@@ -14,7 +14,6 @@ import {
   TagName,
   Timestamp,
 } from './fields.ts'
-import { underRules2 } from './rules-2.ts'
 
 const Params = Type.Object(
   {
@@ -65,7 +64,7 @@ const Facts = Type.Object(
 
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
-  version: '2',
+  version: '1',
   rulesVersion: 3,
   summary: 'A release was published for the named tag.',
   words: {
@@ -105,7 +104,7 @@ export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> =
   access: { permission: "Reading the repository's contents and metadata.", anonymous: true },
 }
 
-const options: ActionOptions<typeof Params, typeof Facts, ReleaseQuery, FoundRelease> = {
+export const releasePublish = defineAction({
   profile: releasePublishProfile,
   reader: ({ release }) => release,
   query: ({ tag }, query) => ({ ...query, tag }),
@@ -149,10 +148,7 @@ const options: ActionOptions<typeof Params, typeof Facts, ReleaseQuery, FoundRel
       ...(isDated ? { stays: [{ appeared: atLast(publishedAt) }] } : {}),
     }
   },
-}
-
-export const releasePublish = defineAction(options)
-export const releasePublishV1 = underRules2(options, '1')
+})
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
 
