@@ -184,7 +184,7 @@ for (const [what, code, said] of unloadable) {
 const plugin = (check: string) => `import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
   const closed = { additionalProperties: false }
   const profile = {
-    action: 'test.outcome.reach', version: '1', rulesVersion: 2, summary: 'It is there.', required: {},
+    action: 'test.outcome.reach', version: '1', rulesVersion: 1, summary: 'It is there.', required: {},
     words: { title: 'An outcome', target: 'Place', claim: 'It is at {target}.', outcomes: {
       verified: 'It was there.', late: 'It was late.', mismatch: 'It was another.', failed: 'It was not there.' } },
     target: Type.String(), params: Type.Object({}, closed), facts: Type.Object({}, closed),

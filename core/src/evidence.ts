@@ -27,7 +27,7 @@ export interface Stay {
  * - `final`: nothing later can differ, such as the digest of a published version.
  * - `never_before`: by the destination's own record, it was not there as claimed at any time before this read.
  * - `may_have_been`: this place forgets, so it may have been there and gone.
- * - `unsettled`: it seems to be there as claimed, and it is too early to say so. Such a read neither bounds when it appeared nor blames. Rules 3.
+ * - `unsettled`: it seems to be there as claimed, and it is too early to say so. Such a read neither bounds when it appeared nor blames.
  */
 export const MARKS = ['final', 'never_before', 'may_have_been', 'unsettled'] as const
 export type Mark = (typeof MARKS)[number]
@@ -47,8 +47,6 @@ interface Observed<F> {
   readonly mark?: Mark
   /** How old the answer may be, because replicas lag behind. Milliseconds. The host adds what an `Age` header tells. */
   readonly ageMs?: number
-  /** Rules 1 only. */
-  readonly settled?: boolean
 }
 
 /** What a verifier reports: what it saw, never a verdict. */
@@ -57,8 +55,6 @@ export type Observation<F = JsonObject> =
       readonly kind: 'present'
       /** The profile's required fields that do not match; empty when the outcome is there as claimed. */
       readonly differs: readonly string[]
-      /** Rules 1 only. */
-      readonly appeared?: LogTime
     })
   /** The destination was read, and the outcome is not there. */
   | (Observed<F> & { readonly kind: 'absent' })
@@ -129,7 +125,6 @@ export interface ReadRecord extends Checked {
   readonly dated?: boolean
   /** How old the answer may be. Milliseconds, 0 when absent. */
   readonly ageMs?: number
-  /** Absent in records of rules 1. */
   readonly source?: Source
 }
 

@@ -177,7 +177,14 @@ export {
   type TreeHeadBody,
   treeHeadBody,
 } from './log/tree-head.ts'
-export { ACTION_PATTERN, type ActionProfile, type FieldRole, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
+export {
+  ACTION_PATTERN,
+  type ActionProfile,
+  type FieldRole,
+  FRESH_MS,
+  type Rules,
+  UNSUPPORTED_DEADLINE_MS,
+} from './profile.ts'
 export {
   aroundBody,
   type DecidedClaim,
@@ -231,9 +238,7 @@ export { publishedRules } from './receipt/published-rules.ts'
 export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
 export { retryAfterMs } from './retry-after.ts'
-export { decide, knowsRules } from './rules/decide.ts'
-export { graceEnd, largestAge } from './rules/v2.ts'
-export { FRESH_MS } from './rules/v3.ts'
+export { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from './rules/decide.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { mayTake } from './shares.ts'
 export type { BackendKey, SigningBackend } from './signing/backend.ts'

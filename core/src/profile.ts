@@ -35,8 +35,8 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly deadlineMs: number
   /** From `claimed_at` to the latest deadline that a claim may set. Milliseconds. */
   readonly maxDeadlineMs: number
-  /** The version of core's verdict rules that judges its claims; 3 is the newest. */
-  readonly rulesVersion: 1 | 2 | 3
+  /** The version of core's verdict rules that judges its claims. There is one so far. */
+  readonly rulesVersion: 1
   /** How old an answer of the destination may be, because replicas lag behind. Milliseconds, 0 when absent. */
   readonly ageMs?: number
   /**
@@ -46,10 +46,10 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
   readonly removedWithinMs?: number
   /**
    * At a place without a log of its outcome, absence blames only where `claimed_at` is at most this long before the submission, so that the
-   * first look comes just after the act. Milliseconds, 10,000 when absent. Rules 3.
+   * first look comes just after the act. Milliseconds, 10,000 when absent.
    */
   readonly freshMs?: number
-  /** The place has no time of the outcome: where it came after the tolerance, the verdict is `claim_ambiguous`. Rules 3. */
+  /** The place has no time of the outcome: where it came after the tolerance, the verdict is `claim_ambiguous`. */
   readonly neverLate?: true
   /** The fact, an integer or a boolean, that says that something is under way: while it is above 0 or true, the host looks often. */
   readonly underWay?: string
@@ -64,10 +64,17 @@ export interface ActionProfile<P extends TSchema = TSchema, F extends TSchema = 
 }
 
 /** The part of a profile on which verdicts and the times of checks depend. */
-export type Rules = Pick<
-  ActionProfile,
-  'rulesVersion' | 'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay'
->
+export interface Rules
+  extends Pick<
+    ActionProfile,
+    'required' | 'toleranceMs' | 'ageMs' | 'removedWithinMs' | 'freshMs' | 'neverLate' | 'underWay'
+  > {
+  /** Evidence may name a version that this library does not have. */
+  readonly rulesVersion: number
+}
+
+/** A claim is fresh where `claimed_at` is at most this long before the submission, unless its profile says otherwise. Milliseconds. */
+export const FRESH_MS = 10_000
 
 /** From the published schema of receipts. */
 export const ACTION_PATTERN = '^[a-z0-9]+(\\.[a-z0-9_]+){2}$'

@@ -1,8 +1,7 @@
 /** When a claim is checked next: at growing gaps, and around each moment that decides. */
 import { type CheckRecord, type Instant, isRead, markOf, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
-import { CONFIRMATION_MS, graceEnd, largestAge } from './rules/v2.ts'
-import { type ClaimTimes, type Closing, toleranceEnd } from './verdict.ts'
+import { type ClaimTimes, type Closing, CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './verdict.ts'
 
 /** The second read comes soon: blame needs two. */
 const FIRST_GAP_MS = CONFIRMATION_MS

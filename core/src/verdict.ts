@@ -1,5 +1,5 @@
 /** Verdicts: their values and reasons, and what every version of the rules has in common. */
-import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
+import { type CheckRecord, type FailureCode, type Instant, type Interval, isRead } from './evidence.ts'
 import type { Rules } from './profile.ts'
 
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
@@ -54,7 +54,7 @@ export interface Decision {
   readonly basis: CheckRecord
 }
 
-/** The reason of an `unverifiable` that a failed check causes. */
+/** The reason of an `unverifiable` that a failed check causes. A place that answered is not called unavailable: what it showed decides nothing. */
 export const FAILURE_REASONS: Readonly<Record<FailureCode, ReasonCode>> = {
   unauthorized: 'permission_denied',
   forbidden: 'permission_denied',
@@ -62,8 +62,8 @@ export const FAILURE_REASONS: Readonly<Record<FailureCode, ReasonCode>> = {
   rate_limited: 'rate_limited',
   unavailable: 'destination_unavailable',
   timeout: 'destination_unavailable',
-  unexpected_response: 'destination_unavailable',
-  too_large: 'destination_unavailable',
+  unexpected_response: 'claim_ambiguous',
+  too_large: 'claim_ambiguous',
   misconfigured: 'no_connection',
   unsupported_target: 'unsupported_action',
   ambiguous_claim: 'claim_ambiguous',
@@ -82,4 +82,22 @@ export const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set([
 /** L: the last moment at which an outcome is in time. */
 export function toleranceEnd(rules: Pick<Rules, 'toleranceMs'>, claim: Pick<ClaimTimes, 'claimedAt'>): Instant {
   return claim.claimedAt + rules.toleranceMs
+}
+
+/** Blame rests on two successful reads at least this far apart, so that one odd answer blames nobody. Milliseconds. */
+export const CONFIRMATION_MS = 2000
+
+/** Failing reads are tried again until here. */
+export function graceEnd(
+  rules: Pick<Rules, 'ageMs'>,
+  claim: ClaimTimes,
+  checks: readonly CheckRecord[],
+  { graceMs }: Pick<Closing, 'graceMs'>,
+): Instant {
+  return Math.max(claim.deadlineAt + largestAge(rules, checks), claim.submittedAt) + graceMs
+}
+
+/** How old the destination's answers may be, by what it and the profile told so far. Milliseconds. */
+export function largestAge({ ageMs = 0 }: Pick<Rules, 'ageMs'>, checks: readonly CheckRecord[]): number {
+  return checks.reduce((most, check) => (isRead(check) ? Math.max(most, check.ageMs ?? 0) : most), ageMs)
 }

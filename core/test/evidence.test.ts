@@ -15,6 +15,7 @@ import {
   isRead,
   type JsonObject,
   LARGEST_EVIDENCE_BYTES,
+  type PublishedProfile,
   type PublishedRules,
   type Rules,
   receiptBody,
@@ -32,12 +33,13 @@ const L = NOON + 10 * MINUTE_MS
 const D = NOON + 15 * MINUTE_MS
 const TIMES = { claimedAt: NOON, deadlineAt: D, submittedAt: NOON }
 const RULES: Rules = {
-  rulesVersion: 2,
+  rulesVersion: 1,
   required: { branch: 'target', sha: 'content' },
   toleranceMs: 10 * MINUTE_MS,
   ageMs: 1000,
   removedWithinMs: MINUTE_MS,
 }
+const PUBLISHED: PublishedProfile = { ...RULES, maxDeadlineMs: 60 * MINUTE_MS, closing: CLOSING }
 const SOURCE = { provider: 'git', listed: false, baseUrl: 'https://git.example' } as const
 
 function read(sentAt: number, observation: JsonObject): CheckRecord {
@@ -109,26 +111,24 @@ const stays = [
     removedWhole: true,
   },
 ]
-const histories: [name: string, verdict: string, checks: CheckRecord[], rules?: Rules][] = [
+const histories: [name: string, verdict: string, checks: CheckRecord[]][] = [
   ['seen in time', 'verified', [absent(NOON), present(NOON + 5000)]],
   ['placed in time by the log', 'verified', [present(L + 5000, { stays, ageMs: 5 })]],
-  ['seen late', 'late', [absent(NOON), failed(NOON + 2000), absent(L + 2000), present(L + 60_000)]],
-  ['elsewhere', 'mismatch', [absent(NOON), read(D + 1000, { kind: 'present', differs: ['branch'] })]],
+  [
+    'seen late',
+    'late',
+    [absent(NOON + 1000), failed(NOON + 2000), absent(L + 2000), present(L + 60_000), present(L + 62_000)],
+  ],
+  ['elsewhere', 'mismatch', [NOON + 1000, D + 1000].map((at) => read(at, { kind: 'present', differs: ['branch'] }))],
   ['final', 'mismatch', [1, 4000].map((at) => read(NOON + at, { kind: 'present', differs: ['sha'], mark: 'final' }))],
   ['never there', 'failed', [absent(NOON), absent(D + 1000, { mark: 'never_before' })]],
   ['forgotten', 'unverifiable', [absent(NOON, { mark: 'may_have_been' }), absent(D + 1000)]],
   ['unread at the end', 'unverifiable', [absent(NOON), failed(D), failed(D + 10 * MINUTE_MS)]],
   ['never read', 'unverifiable', [{ sentAt: NOON, answeredAt: NOON, failure: { code: 'no_connection' } }]],
-  [
-    'judged by rules 1',
-    'verified',
-    [present(NOON + 5000, { appeared: { notBefore: NOON, notAfter: NOON + 999 }, settled: true })],
-    { rulesVersion: 1, required: {}, toleranceMs: 10 * MINUTE_MS },
-  ],
 ]
-for (const [name, verdict, checks, rules] of histories) {
+for (const [name, verdict, checks] of histories) {
   t.test(`an outcome that was ${name} is ${verdict}, and follows from its evidence`, async (t) => {
-    const { decided, decision, evidence, body } = told(checks, rules)
+    const { decided, decision, evidence, body } = told(checks)
     t.equal(decision.verdict.value, verdict)
     t.strictSame(checkEvidence(body, evidence), { evidence: 'follows', rules: 'unknown' })
     const again = caseOf(JSON.parse(evidence) as EvidenceDocument)
@@ -190,33 +190,38 @@ t.test('without the file nothing is checked, and another file is told', async (t
 
 t.test('the rules are published, unknown, or differ in any of their members', async (t) => {
   const { body, evidence } = told([absent(NOON), present(NOON + 5000)])
-  const by = (rules: Rules | undefined): PublishedRules => {
-    return (action, version) => (action === 'test.thing.do' && version === '7' ? rules : undefined)
+  const by = (profile: PublishedProfile | undefined): PublishedRules => {
+    return (action, version) => (action === 'test.thing.do' && version === '7' ? profile : undefined)
   }
-  const rulesOf = (published: Rules | undefined) => checkEvidence(body, evidence, by(published))
-  t.strictSame(rulesOf(RULES), { evidence: 'follows', rules: 'published' })
+  const rulesOf = (published: PublishedProfile | undefined) => checkEvidence(body, evidence, by(published))
+  t.strictSame(rulesOf(PUBLISHED), { evidence: 'follows', rules: 'published' })
   t.strictSame(rulesOf(undefined), { evidence: 'follows', rules: 'unknown' })
-  const others: Partial<Rules>[] = [
-    { rulesVersion: 1 },
+  const others: Partial<PublishedProfile>[] = [
+    { rulesVersion: 2 },
     { required: { branch: 'target' } },
     { required: { branch: 'content', sha: 'content' } },
     { toleranceMs: 1 },
     { ageMs: 0 },
     { removedWithinMs: 0 },
+    { freshMs: 1 },
+    { neverLate: true },
+    { closing: { ...CLOSING, closingMs: 1 } },
+    { closing: { ...CLOSING, graceMs: 1 } },
   ]
   for (const other of others) {
-    t.strictSame(rulesOf({ ...RULES, ...other }), { evidence: 'follows', rules: 'differs' }, JSON.stringify(other))
+    t.strictSame(rulesOf({ ...PUBLISHED, ...other }), { evidence: 'follows', rules: 'differs' }, JSON.stringify(other))
   }
 })
 
-t.test('ages and windows that a profile leaves out are 0', async (t) => {
+t.test('what a profile leaves out is 0, and 10 seconds for what is fresh', async (t) => {
   const { ageMs: _, removedWithinMs: __, ...plain } = RULES
+  const { maxDeadlineMs, closing } = PUBLISHED
   const { body, evidence } = told([present(NOON)], plain)
   t.strictSame(
-    checkEvidence(body, evidence, () => plain),
+    checkEvidence(body, evidence, () => ({ ...plain, maxDeadlineMs, closing })),
     { evidence: 'follows', rules: 'published' },
   )
-  const zeros = { ...plain, ageMs: 0, removedWithinMs: 0 }
+  const zeros = { ...PUBLISHED, ageMs: 0, removedWithinMs: 0, freshMs: 10_000 }
   t.strictSame(
     checkEvidence(body, evidence, () => zeros),
     { evidence: 'follows', rules: 'published' },

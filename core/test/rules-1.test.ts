@@ -1,333 +1,411 @@
-/** Version 1 of the verdict rules, one row for each case. */
-import { type CheckRecord, CLOSING, type ClaimTimes, type Observation, type Rules } from '@claimcheck/core'
-import { type Case, failure, testCases } from './rules-cases.ts'
+/** The verdict rules, one row for each case: what is there, marks, and the closing read. Threat A1 of `security.md`. */
 
-// The claim was made at 0. L = 600 s is the end of the tolerance, D = 900 s the deadline.
-const L = 600_000
-const D = 900_000
-const GRACE_END = D + CLOSING.graceMs
-const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 0 }
-const RULES: Rules = { rulesVersion: 1, required: { branch: 'target', sha: 'content' }, toleranceMs: L }
+import {
+  absent,
+  type Case,
+  D,
+  differs,
+  failure,
+  GRACE_END,
+  HOUR,
+  L,
+  present,
+  stay,
+  testCases,
+  WINDOW_END,
+} from './rules-cases.ts'
 
-type Shape = { appeared?: [number | undefined, number]; settled?: boolean; offset?: number; took?: number }
-
-function read(sentAt: number, observation: Observation, { offset = 0, took = 100 }: Shape = {}): CheckRecord {
-  return { sentAt, answeredAt: sentAt + took, observation, clockOffsetMs: offset }
-}
-const absent = (sentAt: number, shape: Shape = {}) =>
-  read(sentAt, { kind: 'absent', facts: {}, ...(shape.settled ? { settled: true } : {}) }, shape)
-const differs = (sentAt: number, fields: string[], shape: Shape = {}) =>
-  read(sentAt, { kind: 'present', facts: {}, differs: fields, ...(shape.settled ? { settled: true } : {}) }, shape)
-const present = (sentAt: number, shape: Shape = {}) => {
-  const [notBefore, notAfter] = shape.appeared ?? []
-  const appeared =
-    notAfter === undefined ? {} : { appeared: { notAfter, ...(notBefore === undefined ? {} : { notBefore }) } }
-  const settled = shape.settled ? { settled: true } : {}
-  return read(sentAt, { kind: 'present', facts: {}, differs: [], ...appeared, ...settled }, shape)
-}
+const FIRST = absent(1000)
 
 const rows: Case[] = [
-  { name: 'a claim without checks is not decided', checks: [], expected: undefined, now: GRACE_END },
-
-  // Present with all required fields equal.
+  { name: 'nothing was checked yet: not decided', checks: [], expected: undefined, now: GRACE_END },
   {
-    name: 'an outcome seen at the end of the tolerance is verified',
+    name: 'a claim that fits several connections is ambiguous at once',
+    checks: [failure(0, 'ambiguous_claim')],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'a claim without a connection is unverifiable at once',
+    checks: [failure(0, 'no_connection')],
+    expected: 'unverifiable/no_connection',
+  },
+  {
+    name: 'an action that nothing checks is unverifiable at once',
+    checks: [failure(0, 'unsupported_action')],
+    expected: 'unverifiable/unsupported_action',
+  },
+
+  // Verified.
+  {
+    name: 'an outcome whose answer came at the end of the tolerance is verified',
     checks: [present(L - 100)],
     expected: 'verified',
     appeared: { notAfter: L, source: 'observation' },
   },
   {
-    name: 'an outcome whose answer comes 1 ms after the tolerance is not decided yet',
+    name: 'an answer 1 ms after the tolerance alone decides nothing',
     checks: [present(L - 99)],
     expected: undefined,
   },
   {
-    name: 'an outcome first seen after the tolerance is verified when the push log shows that it was in time',
-    checks: [present(L + 50_000, { appeared: [1000, 1999] })],
+    name: 'the log has it in time although reads saw absence before it was listed: verified',
+    checks: [absent(L - 1000), absent(L + 1000), present(L + 30_000, { stays: [stay(L - 2000)] })],
     expected: 'verified',
-    appeared: { notBefore: 1000, notAfter: 1999, source: 'destination' },
+    appeared: { notBefore: L - 2000, notAfter: L - 1001, source: 'destination' },
   },
   {
-    name: 'an outcome that appeared between two reads around the end of the tolerance is not decided yet',
-    checks: [absent(L - 5000), present(L + 1)],
+    name: 'the log has it in time although it is gone now: verified',
+    checks: [absent(D, { stays: [stay(5000, 60_000)] })],
+    expected: 'verified',
+  },
+  {
+    name: 'pushed and deleted with its whole branch before the claim: verified',
+    checks: [absent(1000, { stays: [stay(-HOUR, -60_000, true)] })],
+    expected: 'verified',
+    appeared: { notBefore: -HOUR, notAfter: -HOUR + 999, source: 'destination' },
+  },
+  {
+    name: 'pushed more than the window before the claim, and deleted with its branch: waits',
+    checks: [absent(1000, { stays: [stay(-25 * HOUR, -60_000, true)] })],
     expected: undefined,
   },
   {
-    name: 'an outcome absent at the end of the tolerance and present before the deadline is late',
-    checks: [absent(L), present(L + 5000)],
+    name: 'a whole branch that is deleted counts only where the profile has a window',
+    checks: [absent(1000, { stays: [stay(-HOUR, -60_000, true)] })],
+    rules: { removedWithinMs: 0 },
+    expected: undefined,
+  },
+  {
+    name: 'forced away before the claim: waits, it may be pushed again',
+    checks: [absent(1000, { stays: [stay(-HOUR, -60_000)] })],
+    expected: undefined,
+  },
+  {
+    name: 'forced away before the claim and pushed again in time: verified',
+    checks: [
+      absent(1000, { stays: [stay(-HOUR, -60_000)] }),
+      present(5000, { stays: [stay(3000), stay(-HOUR, -60_000)] }),
+    ],
+    expected: 'verified',
+  },
+  {
+    name: 'forced away before the claim and pushed again late: late',
+    checks: [
+      absent(1000, { stays: [stay(-HOUR, -60_000)] }),
+      absent(L + 1000, { stays: [stay(-HOUR, -60_000)] }),
+      ...[9000, 12_000].map((at) => present(L + at, { stays: [stay(L + 5000), stay(-HOUR, -60_000)] })),
+    ],
+    expected: 'late/observed_after_tolerance',
+  },
+  {
+    name: 'forced away before the claim and not pushed again: ambiguous',
+    checks: [absent(1000, { stays: [stay(-HOUR, -60_000)] }), absent(D, { stays: [stay(-HOUR, -60_000)] })],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'a stay that ended before the window does not keep an absence from blame',
+    checks: [FIRST, absent(D, { stays: [stay(-50 * HOUR, -25 * HOUR)], mark: 'never_before' })],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'the clock that widens a point past the end of the tolerance leaves it open',
+    checks: [present(L + 5000, { stays: [stay(L - 1500)], offset: 600 })],
+    expected: undefined,
+  },
+  {
+    name: 'a log without a clock gives no points: not verified by it',
+    checks: [present(L + 5000, { stays: [stay(1000)], dated: false })],
+    expected: undefined,
+  },
+  {
+    name: 'a log without a clock that shows a stay keeps its end from blame',
+    checks: [FIRST, absent(D, { stays: [stay(1000, 60_000)], dated: false })],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'a clock that is off by more than a day gives no points',
+    checks: [present(L + 5000, { stays: [stay(1000)], offset: 25 * HOUR })],
+    expected: undefined,
+  },
+
+  // Late and failed, of what is there.
+  {
+    name: 'absent at the end of the tolerance and present before the deadline, without a log: late',
+    checks: [FIRST, absent(L), present(L + 5000), present(L + 7000)],
     expected: 'late/observed_after_tolerance',
     appeared: { notBefore: L, notAfter: L + 5100, source: 'observation' },
   },
   {
-    name: 'an outcome that came after the tolerance by the push log is late',
-    checks: [present(D - 1000, { appeared: [L + 1000, L + 1999] })],
-    expected: 'late/observed_after_tolerance',
-  },
-  {
-    name: 'an outcome whose answer comes exactly at the deadline is not late',
-    checks: [absent(L), present(D - 100)],
+    name: 'late needs two reads that show it and are two seconds apart',
+    checks: [FIRST, absent(L), present(L + 5000), present(L + 6999)],
     expected: undefined,
   },
   {
-    name: 'an outcome that appeared between the tolerance and a read after the deadline is ambiguous',
-    checks: [absent(L), present(D)],
+    name: 'a log that puts it late blames after a second read',
+    checks: [present(L + 50_000, { stays: [stay(L + 1000)] })],
+    expected: undefined,
+  },
+  {
+    name: 'a log that puts it late, read twice: late',
+    checks: [present(L + 50_000, { stays: [stay(L + 1000)] }), present(L + 52_000, { stays: [stay(L + 1000)] })],
+    expected: 'late/observed_after_tolerance',
+  },
+  {
+    name: 'where a log can be read and does not list it yet, our reads alone never say late',
+    checks: [absent(L, { stays: [] }), ...[5000, 8000].map((at) => present(L + at, { stays: [] }))],
+    expected: undefined,
+  },
+  {
+    name: 'a log that never lists it: ambiguous after the closing read',
+    checks: [absent(L, { stays: [] }), present(L + 5000, { stays: [] }), present(D, { stays: [] })],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'an outcome that came at the deadline by the push log is failed',
-    checks: [present(D + 5000, { appeared: [D, D + 999] })],
-    expected: 'failed/not_found',
+    name: 'a log that is written after the fact bounds from above, our reads from below: late',
+    checks: [
+      FIRST,
+      absent(L),
+      ...[5000, 7000].map((at) => present(L + at, { stays: [{ appeared: { notAfter: L + 4000 } }] })),
+    ],
+    expected: 'late/observed_after_tolerance',
+    appeared: { notBefore: L, notAfter: L + 4000, source: 'destination' },
   },
   {
-    name: 'an outcome that may be in time or late is ambiguous at once when the read is settled',
-    checks: [present(L + 1, { settled: true })],
-    expected: 'unverifiable/claim_ambiguous',
-    appeared: { notAfter: L + 101, source: 'observation' },
-  },
-  {
-    name: 'an outcome that may be in time or late is ambiguous after the closing read',
-    checks: [present(L + 1), present(D)],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-  {
-    name: 'an outcome that may be in time or late is verified when a later read shows that it was in time',
-    checks: [present(L + 1), present(L + 60_000, { appeared: [5000, 5999] })],
+    name: 'a log that is written after the fact and says in time outweighs our stale reads',
+    checks: [absent(L + 1000), present(L + 5000, { stays: [{ appeared: { notAfter: L - 500 } }] })],
     expected: 'verified',
   },
   {
-    name: 'an outcome that may be in time or late is ambiguous when the closing reads fail until the grace is over',
-    checks: [present(L + 1), failure(D, 'timeout'), failure(GRACE_END, 'timeout')],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-
-  // The destination's clock.
-  {
-    name: 'a time of the destination is uncertain by the clock offset: it is not verified',
-    checks: [present(L + 50_000, { appeared: [L - 1000, L - 1], offset: 40_000 })],
+    name: 'a stale replica makes nobody late: absence counts less the age of the answer',
+    checks: [FIRST, absent(L + 5000, { ageMs: 10_000 }), present(L + 30_000), present(L + 33_000)],
     expected: undefined,
   },
   {
-    name: 'a time of the destination is uncertain by the clock offset: it is not late',
-    checks: [present(L + 50_000, { appeared: [L + 1000, L + 1999], offset: 2000 })],
+    name: 'an absence in a place that forgets bounds nothing',
+    checks: [FIRST, absent(L, { mark: 'may_have_been' }), present(L + 5000), present(L + 8000)],
     expected: undefined,
   },
   {
-    name: 'our own reads narrow a time that is uncertain by the clock offset',
-    checks: [absent(L + 1), present(L + 50_000, { appeared: [L + 1000, L + 1999], offset: 2000 })],
-    expected: 'late/observed_after_tolerance',
-    appeared: { notBefore: L + 1, notAfter: L + 3999, source: 'destination' },
-  },
-  {
-    name: 'a time after the read that shows the outcome is a contradiction and not decided yet',
-    checks: [present(L + 5000, { appeared: [L + 60_000, L + 60_999] })],
-    expected: undefined,
-  },
-  {
-    name: 'a time before a read without the outcome is a contradiction and ambiguous in the end',
-    checks: [absent(10_000), present(20_000, { appeared: [1000, 1999] }), present(D)],
+    name: 'an answer exactly at the deadline is not late',
+    checks: [FIRST, absent(L), present(D - 100), present(D + 2000)],
     expected: 'unverifiable/claim_ambiguous',
   },
   {
-    name: 'when our own clock was set back between two reads, the outcome is not verified',
-    checks: [absent(L + 100_000), present(L - 50_000)],
-    expected: undefined,
-  },
-  {
-    name: 'a time by a clock that is more than a day off does not count',
-    checks: [present(L + 50_000, { appeared: [1000, 1999], offset: 86_400_001 })],
-    expected: undefined,
-  },
-  {
-    name: 'with a lag, an absent read shows the state before the lag',
-    checks: [absent(L), present(L + 5000)],
-    rules: { ageMs: 10_000 },
-    expected: undefined,
-  },
-  {
-    name: 'with a lag, absence at the tolerance plus the lag makes a later outcome late',
-    checks: [absent(L + 10_000), present(L + 15_000)],
-    rules: { ageMs: 10_000 },
-    expected: 'late/observed_after_tolerance',
-  },
-  {
-    name: 'with a lag, a read at the deadline is not a closing read yet',
-    checks: [absent(D)],
-    rules: { ageMs: 10_000 },
-    expected: undefined,
-  },
-  {
-    name: 'with a lag, absence at the deadline plus the lag is failed',
-    checks: [absent(D + 10_000)],
-    rules: { ageMs: 10_000 },
+    name: 'absent at the deadline and present after it: failed',
+    checks: [FIRST, absent(D, { took: 50 }), present(D + 3000), present(D + 5000)],
     expected: 'failed/not_found',
   },
-
-  // A required field differs.
-  { name: 'a difference waits for the deadline', checks: [differs(1000, ['branch'])], expected: undefined },
   {
-    name: 'a difference that is settled is a mismatch at once',
-    checks: [differs(1000, ['sha'], { settled: true })],
-    expected: 'mismatch/content_mismatch',
+    name: 'a log that puts it at the deadline: failed, after a second read',
+    checks: [present(D + 5000, { stays: [stay(D)] }), present(D + 8000, { stays: [stay(D)] })],
+    expected: 'failed/not_found',
   },
   {
-    name: 'a difference at the closing read is a mismatch',
-    checks: [differs(1000, ['branch']), differs(D, ['branch'])],
+    name: 'a straddle waits for the closing read',
+    checks: [absent(L - 5000), present(L + 1)],
+    expected: undefined,
+  },
+  {
+    name: 'a straddle is ambiguous after the closing read',
+    checks: [absent(L - 5000), present(L + 1), present(D)],
+    expected: 'unverifiable/claim_ambiguous',
+    appeared: { notBefore: L - 5000, notAfter: L + 101, source: 'observation' },
+  },
+  {
+    name: 'a straddle that the log places in time later is verified',
+    checks: [present(L + 1, { stays: [] }), present(L + 60_000, { stays: [stay(5000)] })],
+    expected: 'verified',
+  },
+  {
+    name: 'ever shown, then gone, is never blamed: it waits',
+    checks: [present(L + 1), absent(L + 60_000)],
+    expected: undefined,
+  },
+  {
+    name: 'ever shown, then gone: ambiguous at the end, even where the last read says that it never was',
+    checks: [present(L + 1), absent(D, { mark: 'never_before' })],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+
+  // Contradictions.
+  {
+    name: 'points that exclude each other are ambiguous in the end',
+    checks: [
+      present(L + 10_000, { stays: [stay(L + 1000)] }),
+      present(L + 12_000, { stays: [stay(L + 5000)] }),
+      present(D),
+    ],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'a point after the answer that showed it contradicts',
+    checks: [present(L + 1000), present(L + 20_000, { stays: [stay(L + 9000)] }), present(D)],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'a clock that was set back between two reads contradicts: not verified by it',
+    checks: [absent(L + 5000), present(L - 5000)],
+    expected: undefined,
+  },
+
+  // Marks.
+  {
+    name: 'never before, read before the deadline: it may still come',
+    checks: [FIRST, absent(D - 1, { mark: 'never_before' })],
+    expected: undefined,
+  },
+  {
+    name: 'never before, at the deadline: failed',
+    checks: [FIRST, absent(D, { mark: 'never_before' })],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'never before, where the answer may be as old as from before the deadline: waits',
+    checks: [FIRST, absent(D + 5000, { mark: 'never_before', ageMs: 10_000 })],
+    expected: undefined,
+  },
+  {
+    name: 'never before, long after the closing window: failed',
+    checks: [FIRST, absent(GRACE_END + HOUR, { mark: 'never_before' })],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'never before and elsewhere: mismatch',
+    checks: [D, D + 3000].map((at) => differs(at, ['branch'], { mark: 'never_before' })),
     expected: 'mismatch/target_mismatch',
   },
   {
-    name: 'when target and content differ, the reason is the target',
-    checks: [differs(D, ['sha', 'branch'])],
+    name: 'never before outweighs an earlier read of a place that forgets',
+    checks: [absent(1000, { mark: 'may_have_been' }), absent(D, { mark: 'never_before' })],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'may have been, at the closing read: ambiguous',
+    checks: [FIRST, absent(D, { mark: 'may_have_been' })],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'may have been, at an earlier read: ambiguous',
+    checks: [absent(1000, { mark: 'may_have_been' }), absent(D)],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'differing in a place that forgets: ambiguous',
+    checks: [FIRST, differs(D, ['branch'], { mark: 'may_have_been' })],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+
+  // The closing read.
+  {
+    name: 'absent at the end of the closing window: failed',
+    checks: [FIRST, absent(WINDOW_END)],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'the closing read comes after the deadline and the age of answers',
+    checks: [FIRST, absent(D + 9999, { ageMs: 10_000 })],
+    expected: undefined,
+  },
+  {
+    name: 'the closing read after the age of answers: failed',
+    checks: [FIRST, absent(D + 10_000, { ageMs: 10_000 })],
+    expected: 'failed/not_found',
+  },
+  {
+    name: 'differing at the deadline: mismatch by the role of the field',
+    checks: [1000, D].map((at) => differs(at, ['branch'])),
     expected: 'mismatch/target_mismatch',
   },
   {
-    name: 'a difference followed by absence at the closing read is failed',
-    checks: [differs(1000, ['branch']), absent(D)],
-    expected: 'failed/not_found',
+    name: 'where a target and a content differ, the target is told',
+    checks: [1000, D].map((at) => differs(at, ['sha', 'branch'])),
+    expected: 'mismatch/target_mismatch',
   },
+  { name: 'one read alone blames nobody', checks: [absent(D, { stays: [] })], expected: undefined },
   {
-    name: 'a difference that turns into the outcome before the tolerance ends is verified',
-    checks: [differs(1000, ['branch']), present(5000)],
-    expected: 'verified',
-  },
-  {
-    name: 'a difference that is read too late is ambiguous',
-    checks: [differs(D + CLOSING.closingMs, ['branch'])],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-
-  // Absent.
-  { name: 'absence before the deadline waits', checks: [absent(1000), absent(D - 1)], expected: undefined },
-  {
-    name: 'absence at the deadline is failed',
-    checks: [absent(1000), absent(D)],
-    expected: 'failed/not_found',
-  },
-  {
-    name: 'absence answered at the end of the closing window is failed',
-    checks: [absent(D + CLOSING.closingMs - 100)],
-    expected: 'failed/not_found',
-  },
-  {
-    name: 'absence answered after the closing window is ambiguous: the outcome may have been removed',
-    checks: [absent(D + CLOSING.closingMs - 99)],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-  {
-    name: "absence that is read late is failed when the destination's own record settles it",
-    checks: [absent(D + 60_000, { settled: true })],
-    expected: 'failed/not_found',
-  },
-  {
-    name: 'absence settled before the deadline still waits',
-    checks: [absent(1000, { settled: true })],
+    name: 'two reads that are less than two seconds apart blame nobody',
+    checks: [D, D + 1999].map((at) => absent(at, { stays: [] })),
     expected: undefined,
   },
   {
-    name: 'absence for a claim that was submitted long after its deadline is ambiguous',
-    checks: [absent(D + 3_600_000)],
-    claim: { submittedAt: D + 3_600_000 },
-    expected: 'unverifiable/claim_ambiguous',
+    name: 'two reads after the deadline blame',
+    checks: [D, D + 2000].map((at) => absent(at, { stays: [] })),
+    expected: 'failed/not_found',
   },
   {
-    name: 'a claim that was submitted long after its deadline is verified when the push log shows that it was in time',
-    checks: [present(D + 3_600_000, { appeared: [5000, 5999] })],
-    claim: { submittedAt: D + 3_600_000 },
-    expected: 'verified',
+    name: 'a blame that no second read confirms ends as the failure that was in the way',
+    checks: [absent(D, { stays: [] }), failure(GRACE_END, 'timeout')],
+    expected: 'unverifiable/destination_unavailable',
   },
 
-  // Seen once, and removed later.
+  // No closing read.
   {
-    name: 'an outcome that was seen and is absent at the closing read is ambiguous, never failed',
-    checks: [present(L + 1), absent(D)],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-  {
-    name: 'an outcome that was seen and differs at the closing read is ambiguous, never a mismatch',
-    checks: [present(L + 1), differs(D, ['branch'])],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-  {
-    name: 'an outcome that was seen and then has a settled difference is ambiguous, never a mismatch',
-    checks: [present(L + 1), differs(L + 5000, ['branch'], { settled: true }), absent(D)],
-    expected: 'unverifiable/claim_ambiguous',
-  },
-  {
-    name: 'absence after the first read that showed the outcome says nothing about when it appeared',
-    checks: [present(L + 1), absent(L + 5000), present(L + 9000)],
+    name: 'failing reads are tried again until the end of the grace',
+    checks: [FIRST, failure(D + 5000, 'unavailable')],
     expected: undefined,
   },
-
-  // Could not read.
-  { name: 'a failed read waits', checks: [failure(1000, 'unavailable')], expected: undefined },
   {
-    name: 'a failed closing read is repeated until the grace is over',
-    checks: [absent(1000), failure(D, 'timeout')],
-    now: GRACE_END - 1,
+    name: 'failing reads at the end of the grace: their reason',
+    checks: [FIRST, failure(GRACE_END, 'forbidden')],
+    expected: 'unverifiable/permission_denied',
+  },
+  {
+    name: 'a connection that cannot work as it is may be mended: it is tried again',
+    checks: [FIRST, failure(D + 5000, 'misconfigured')],
     expected: undefined,
   },
-  ...(
-    [
-      ['unauthorized', 'permission_denied'],
-      ['forbidden', 'permission_denied'],
-      ['rate_limited', 'rate_limited'],
-      ['unavailable', 'destination_unavailable'],
-      ['timeout', 'destination_unavailable'],
-      ['unexpected_response', 'destination_unavailable'],
-      ['too_large', 'destination_unavailable'],
-      ['misconfigured', 'no_connection'],
-      ['verifier_error', 'verifier_error'],
-    ] as const
-  ).map(([code, reason]) => ({
-    name: `${code} when the grace is over is unverifiable: ${reason}`,
-    checks: [absent(1000), failure(D, 'timeout'), failure(GRACE_END - 100, code)],
-    expected: `unverifiable/${reason}`,
-  })),
   {
-    name: 'a Retry-After beyond the grace ends the waiting at once',
-    checks: [failure(1000, 'rate_limited', GRACE_END + 1)],
+    name: 'a connection that cannot work as it is at the end of the grace: no connection',
+    checks: [FIRST, failure(GRACE_END, 'misconfigured')],
+    expected: 'unverifiable/no_connection',
+  },
+  {
+    name: 'a target that the verifier cannot read ends it at once',
+    checks: [failure(1000, 'unsupported_target')],
+    expected: 'unverifiable/unsupported_action',
+  },
+  {
+    name: 'a wait beyond the grace ends it at once',
+    checks: [FIRST, failure(D + 1000, 'rate_limited', GRACE_END + 1)],
     expected: 'unverifiable/rate_limited',
   },
   {
-    name: 'a Retry-After before the end of the grace is respected',
-    checks: [failure(1000, 'rate_limited', GRACE_END)],
-    expected: undefined,
-  },
-  {
-    name: 'a failed read by a host that was down at the deadline is unverifiable',
-    checks: [absent(1000), failure(D + 3_600_000, 'unavailable')],
+    name: 'absent after the window, with failures within it: their reason',
+    checks: [FIRST, failure(D + 1000, 'timeout'), absent(WINDOW_END + 1)],
     expected: 'unverifiable/destination_unavailable',
   },
   {
-    name: 'the grace of a claim that is submitted late begins with its submission',
-    checks: [failure(D + 3_600_000, 'unavailable')],
-    claim: { submittedAt: D + 3_600_000 },
-    expected: undefined,
+    name: 'a check that was under way at the deadline, and failed after the grace: its reason',
+    checks: [{ ...failure(D - 500, 'timeout'), answeredAt: GRACE_END + 1 }],
+    expected: 'unverifiable/destination_unavailable',
   },
   {
-    name: 'a read before the deadline does not decide, however much time has passed',
-    checks: [absent(1000)],
-    now: D + 86_400_000,
-    expected: undefined,
+    name: 'absent after the window, and a failure before the deadline: our own fault',
+    checks: [failure(D - 5000, 'timeout'), absent(WINDOW_END + 1)],
+    expected: 'unverifiable/verifier_error',
   },
   {
-    name: 'absence read in the closing window after failed reads is failed',
-    checks: [failure(D, 'timeout'), absent(D + 10_000)],
-    expected: 'failed/not_found',
+    name: 'absent after the window, and nothing was tried within it: our own fault',
+    checks: [FIRST, absent(WINDOW_END + 1)],
+    expected: 'unverifiable/verifier_error',
   },
-
-  // Failures that no later check can change.
-  ...(
-    [
-      ['ambiguous_claim', 'claim_ambiguous'],
-      ['no_connection', 'no_connection'],
-      ['unsupported_action', 'unsupported_action'],
-      ['unsupported_target', 'unsupported_action'],
-    ] as const
-  ).map(([code, reason]) => ({
-    name: `${code} is unverifiable at once: ${reason}`,
-    checks: [failure(1000, code)],
-    expected: `unverifiable/${reason}`,
-  })),
+  {
+    name: 'absent after the window, which a wait that the destination asked for covered: its reason',
+    checks: [FIRST, failure(D - 1000, 'rate_limited', WINDOW_END + 1), absent(WINDOW_END + 2)],
+    expected: 'unverifiable/rate_limited',
+  },
+  {
+    name: 'submitted after the window, and absent: ambiguous',
+    claim: { submittedAt: WINDOW_END + 1 },
+    checks: [absent(WINDOW_END + 2)],
+    expected: 'unverifiable/claim_ambiguous',
+  },
+  {
+    name: 'submitted after the window, and the log has it in time: verified',
+    claim: { submittedAt: WINDOW_END + 1 },
+    checks: [present(WINDOW_END + 2, { stays: [stay(5000)] })],
+    expected: 'verified',
+  },
 ]
 
-testCases(rows, RULES, CLAIM)
+testCases(rows)

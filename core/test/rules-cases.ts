@@ -1,13 +1,31 @@
-/** Cases of the verdict rules as tables: each version of the rules has one, and they are run alike. */
+/** Cases of the verdict rules as rows, and the checks that they are made of. */
 import {
   type CheckRecord,
+  CLOSING,
   type ClaimTimes,
   decide,
   type FailureCode,
   type Interval,
+  type Mark,
+  type Observation,
   type Rules,
+  type Stay,
 } from '@claimcheck/core'
 import t from 'tap'
+
+// The claim was made and submitted at 0; it is in time until L = 600 s, and its deadline is D = 900 s.
+export const HOUR = 3_600_000
+export const L = 600_000
+export const D = 900_000
+export const WINDOW_END = D + CLOSING.closingMs
+export const GRACE_END = D + CLOSING.graceMs
+export const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 0 }
+export const RULES: Rules = {
+  rulesVersion: 1,
+  required: { branch: 'target', sha: 'content' },
+  toleranceMs: L,
+  removedWithinMs: 24 * HOUR,
+}
 
 export interface Case {
   readonly name: string
@@ -21,11 +39,11 @@ export interface Case {
   readonly rules?: Partial<Rules>
 }
 
-export function testCases(cases: readonly Case[], ordinaryRules: Rules, ordinaryClaim: ClaimTimes): void {
+export function testCases(cases: readonly Case[]): void {
   for (const { name, checks, expected, appeared, now, claim, rules } of cases) {
     t.test(name, async (t) => {
       const at = now ?? checks.at(-1)!.answeredAt
-      const decision = decide({ ...ordinaryRules, ...rules }, { ...ordinaryClaim, ...claim }, checks, at)
+      const decision = decide({ ...RULES, ...rules }, { ...CLAIM, ...claim }, checks, at)
       const verdict = decision && [decision.verdict.value, decision.verdict.reasonCode].filter(Boolean).join('/')
       t.equal(verdict, expected)
       if (appeared) t.strictSame(decision?.appeared, appeared)
@@ -34,6 +52,39 @@ export function testCases(cases: readonly Case[], ordinaryRules: Rules, ordinary
   }
 }
 
+interface Shape {
+  readonly stays?: readonly Stay[]
+  readonly mark?: Mark
+  readonly offset?: number
+  readonly took?: number
+  readonly ageMs?: number
+  readonly dated?: boolean
+}
+
+function read(sentAt: number, observation: Observation, shape: Shape): CheckRecord {
+  const { stays, mark, offset = 0, took = 100, ageMs = 0, dated = true } = shape
+  const told = { ...(stays ? { stays } : {}), ...(mark ? { mark } : {}) }
+  return {
+    sentAt,
+    answeredAt: sentAt + took,
+    observation: { ...observation, ...told },
+    clockOffsetMs: offset,
+    dated,
+    ageMs,
+  }
+}
+
+export const absent = (sentAt: number, shape: Shape = {}) => read(sentAt, { kind: 'absent', facts: {} }, shape)
+export const present = (sentAt: number, shape: Shape = {}) =>
+  read(sentAt, { kind: 'present', facts: {}, differs: [] }, shape)
+export const differs = (sentAt: number, fields: string[], shape: Shape = {}) =>
+  read(sentAt, { kind: 'present', facts: {}, differs: fields }, shape)
+/** A stay by the log, in whole seconds. */
+export const stay = (from: number, removed?: number, whole = false): Stay => ({
+  appeared: { notBefore: from, notAfter: from + 999 },
+  ...(removed === undefined ? {} : { removed: { notBefore: removed, notAfter: removed + 999 } }),
+  ...(whole ? { removedWhole: true } : {}),
+})
 export const failure = (sentAt: number, code: FailureCode, retryAt?: number): CheckRecord => ({
   sentAt,
   answeredAt: sentAt + 100,

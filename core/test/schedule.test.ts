@@ -6,7 +6,7 @@ import t from 'tap'
 const L = 600_000
 const D = 900_000
 const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 1000 }
-const RULES: Rules = { rulesVersion: 2, required: {}, toleranceMs: L }
+const RULES: Rules = { rulesVersion: 1, required: {}, toleranceMs: L }
 
 const read = (sentAt: number, present = false, took = 100, ageMs = 0): CheckRecord => ({
   sentAt,

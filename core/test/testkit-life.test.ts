@@ -21,7 +21,7 @@ const plugin = definePlugin({
         profile: {
           action: 'acme.door.open',
           version: '1',
-          rulesVersion: 3,
+          rulesVersion: 1,
           summary: 'A door was opened.',
           words: {
             title: 'Opening of a door',

@@ -28,7 +28,7 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: 24 * 60 * MINUTE_MS,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'none', anonymous: true },
 } as const
 

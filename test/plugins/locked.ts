@@ -34,7 +34,7 @@ const profile = {
   toleranceMs: MINUTE_MS,
   deadlineMs: 2 * MINUTE_MS,
   maxDeadlineMs: 3 * MINUTE_MS,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'none', anonymous: false },
 } as const
 

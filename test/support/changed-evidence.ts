@@ -96,7 +96,7 @@ function given(random: Random): GivenEvidence {
 
 function told(random: Random): { body: Draft; document: Draft } {
   const rules: Rules = {
-    rulesVersion: random.pick([2, 3]),
+    rulesVersion: 1,
     required: { repository: 'target', branch: 'target', sha: 'content' },
     toleranceMs: TOLERANCE,
     ageMs: random.pick([0, 0, 0, 3000]),
@@ -115,7 +115,7 @@ function told(random: Random): { body: Draft; document: Draft } {
   const params = { sha: 'f'.repeat(40), branch: 'main' }
   const claim = { action: ACTION, target: 'acme/api', params, claimedAt: CLAIMED_AT, clientClaimId: 'one' }
   const digest = claimDigest(claim)
-  const profile = { action: ACTION, version: random.pick([String(rules.rulesVersion), '9']) }
+  const profile = { action: ACTION, version: random.pick(['1', '9']) }
   const decided: Case = {
     profile,
     rules,

@@ -527,7 +527,11 @@ export interface components {
                 /** @description Milliseconds. */
                 readonly closing_ms: number;
                 /** @description Milliseconds. */
+                readonly fresh_ms: number;
+                /** @description Milliseconds. */
                 readonly grace_ms: number;
+                /** @enum {boolean} */
+                readonly never_late?: true;
                 /** @description Milliseconds. */
                 readonly removed_within_ms: number;
                 readonly required: Record<string, unknown>;

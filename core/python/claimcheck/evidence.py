@@ -12,7 +12,7 @@ from .canonical import canonicalize, parse_strict
 from .checker import sha256, to_base64url
 from .published import PublishedProfile, find_profile
 from .records import Check, Failure, Read, Stay
-from .rules import FAILURE_REASONS, FRESH_MS, Decision, Rules, Times, decide, knows_rules
+from .rules import FAILURE_REASONS, Decision, Rules, Times, decide, knows_rules
 from .shapes import either, integer, is_action, is_hash, is_object, is_timestamp, is_version, list_of, obj, one_of, text
 from .times import format_instant, parse_instant
 
@@ -27,7 +27,7 @@ class EvidenceFinding:
 
     ``evidence`` is ``follows`` where the rules give the signed verdict from it, and all that the receipt signs of the checks; ``does_not_follow``
     where they do not; ``digest_differs`` where it is not the file that the receipt signs; ``absent`` where the receipt signs none; ``not_checked``
-    where there is none to look at, or its rules are of another version than 2 and 3.
+    where there is none to look at, or its rules are of a version that this package does not know.
     """
 
     evidence: str
@@ -181,21 +181,17 @@ def _is_same(one: Any, other: Any) -> bool:
     return canonicalize(one) == canonicalize(other)
 
 
-#: What rules mean that leave it out.
-_LEFT_OUT = {"fresh_ms": FRESH_MS, "never_late": False}
-
-
 def _compared(document: Mapping[str, Any], published: Optional[PublishedProfile]) -> str:
     if published is None:
         return "unknown"
-    rules = {**_LEFT_OUT, **document["rules"], "rules_version": document["rules_version"]}
+    rules = {"never_late": False, **document["rules"], "rules_version": document["rules_version"]}
     return "published" if all(_is_same(rules[name], value) for name, value in published.rules.items()) else "differs"
 
 
 def _case_of(document: Mapping[str, Any]) -> _Case:
     rules, claim = document["rules"], document["claim"]
     return _Case(
-        Rules(version=document["rules_version"], **{**_LEFT_OUT, **rules}),
+        Rules(version=document["rules_version"], **{"never_late": False, **rules}),
         Times(*(_instant(claim[name]) for name in ("claimed_at", "deadline_at", "submitted_at"))),
         [_check_of(check) for check in document["checks"]],
         _instant(document["decided_at"]),
@@ -258,13 +254,11 @@ _read_optional = {
     "source": _source,
     "mark": one_of("final", "never_before", "may_have_been", "unsettled"),
     "stays": list_of(_stay),
-    # Rules 1.
-    "settled": _boolean,
     "facts": is_object,
 }
 _check = either(
     # Without `differs` a read would count as one that shows the outcome as claimed.
-    _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, {**_read_optional, "appeared": _log_time}),
+    _closed({**_read_required, "kind": one_of("present"), "differs": list_of(_name)}, _read_optional),
     _closed({**_read_required, "kind": one_of("absent")}, _read_optional),
     _closed({**_times, "failure": _closed({"code": one_of(*FAILURE_REASONS)}, {"status": _length, "retry_at": is_timestamp})}),
 )
@@ -277,9 +271,9 @@ _is_document = _closed(
         "rules": _closed(
             {
                 "required": lambda value: isinstance(value, dict) and all(map(one_of("target", "content"), value.values())),
-                **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "closing_ms", "grace_ms"), _length),
+                **dict.fromkeys(("tolerance_ms", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms"), _length),
             },
-            {"fresh_ms": _length, "never_late": lambda value: value is True},
+            {"never_late": lambda value: value is True},
         ),
         "claim": _closed(
             {"claim_digest": is_hash, "claimed_at": is_timestamp, "deadline_at": is_timestamp, "submitted_at": is_timestamp}

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Union
+from typing import Any, Mapping, Optional
 
 from .canonical import canonicalize, parse_strict
-from .rules import FRESH_MS
 from .shapes import SAFE, integer, one_of
 
 _whole = integer(-SAFE)
 _role = one_of("target", "content")
 
-_RULES = ("rules_version", "tolerance_ms", "age_ms", "removed_within_ms")
-_CLOSING = ("closing_ms", "grace_ms")
-#: What older services do not publish.
-_LATER = ("fresh_ms", *_CLOSING, "max_deadline_ms")
+_RULES = ("rules_version", "tolerance_ms", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms")
 
 
 @dataclass(frozen=True)
 class PublishedProfile:
-    #: By their names in evidence. What an older service does not publish is absent, and not compared.
+    #: By their names in evidence.
     rules: Mapping[str, Any]
-    max_deadline_ms: Union[int, float]
+    max_deadline_ms: int
     #: Facts that every read has which shows the outcome, where it has the fact at all.
     shows: Mapping[str, Any]
     #: The fact that shows what was found for a param, where it has another name.
@@ -57,18 +52,15 @@ def _profiles_in(text: str) -> list:
 
 def _rules_of(profile: Mapping[str, Any]) -> Optional[PublishedProfile]:
     required, words = profile.get("required"), _object(profile.get("words"))
-    numbers = {name: profile[name] for name in (*_RULES, *_LATER) if name in profile}
-    if not all(name in numbers for name in _RULES) or not all(map(_whole, numbers.values())):
+    numbers = {name: profile.get(name) for name in (*_RULES, "max_deadline_ms")}
+    if not all(map(_whole, numbers.values())):
         return None
     if not isinstance(required, dict) or not all(map(_role, required.values())):
         return None
-    max_deadline_ms = numbers.pop("max_deadline_ms", math.inf)
-    if not all(name in numbers for name in _CLOSING):
-        numbers = {name: number for name, number in numbers.items() if name not in _CLOSING}
+    max_deadline_ms = numbers.pop("max_deadline_ms")
     return PublishedProfile(
         rules={
             "required": required,
-            "fresh_ms": FRESH_MS,
             "never_late": profile.get("never_late") is True,
             **numbers,
         },

@@ -1,4 +1,4 @@
-"""The verdict rules, versions 2 and 3. Fail toward unverifiable, never toward verified; blame only on evidence."""
+"""The verdict rules in all their versions: a claim is judged by the version that its profile names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,10 @@ _CONFIRMATION_MS = 2000
 #: A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds.
 _PROMPT_MS = 5000
 
-#: A claim is fresh where ``claimed_at`` is at most this long before the submission, unless its profile says otherwise. Milliseconds.
-FRESH_MS = 10_000
-
 #: Of two reads of one claim: a clock that jumps by more makes them worthless for absence. Milliseconds.
 _LARGEST_JUMP_MS = 60_000
 
-#: The reason of an ``unverifiable`` that a failed check causes.
+#: The reason of an ``unverifiable`` that a failed check causes. A place that answered is not called unavailable: what it showed decides nothing.
 FAILURE_REASONS: Mapping[str, str] = {
     "unauthorized": "permission_denied",
     "forbidden": "permission_denied",
@@ -29,8 +26,8 @@ FAILURE_REASONS: Mapping[str, str] = {
     "rate_limited": "rate_limited",
     "unavailable": "destination_unavailable",
     "timeout": "destination_unavailable",
-    "unexpected_response": "destination_unavailable",
-    "too_large": "destination_unavailable",
+    "unexpected_response": "claim_ambiguous",
+    "too_large": "claim_ambiguous",
     "misconfigured": "no_connection",
     "unsupported_target": "unsupported_action",
     "ambiguous_claim": "claim_ambiguous",
@@ -81,7 +78,7 @@ class Decision:
 
 
 def knows_rules(version: object) -> bool:
-    return version in _VERSIONS
+    return version in VERSIONS
 
 
 def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Optional[Decision]:
@@ -89,11 +86,12 @@ def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Opt
 
     ``checks`` is every check so far, oldest first; ``now`` is not before the last one: it only ends the waiting, it never counts as evidence.
     """
-    return _VERSIONS[rules.version](rules, claim, checks, now).decision() if checks else None
+    return VERSIONS[rules.version](rules, claim, checks, now).decision() if checks else None
 
 
-class _Rules2:
-    reasons = FAILURE_REASONS
+class _Rules1:
+    """Fail toward unverifiable, never toward verified. Blame rests on the place's own log, read back past the window's start, or, where the place
+    has no log, on a look just after the submission. Two reads that agree blame, and one never."""
 
     def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
         self.rules = rules
@@ -102,7 +100,8 @@ class _Rules2:
         self.last = checks[-1]
         self.reads = [check for check in checks if isinstance(check, Read)]
         self.in_time_until = claim.claimed_at + rules.tolerance_ms
-        self.account = account_of(self.reads, Window(self.window_start(), rules.removed_within_ms, self.in_time_until))
+        since = min(claim.claimed_at, claim.submitted_at)
+        self.account = account_of(self.reads, Window(since, rules.removed_within_ms, self.in_time_until))
         # How old the destination's answers may be, by what it and the profile told so far.
         age_ms = max([rules.age_ms, *(read.age_ms for read in self.reads)])
         self.closing_end = claim.deadline_at + age_ms + rules.closing_ms
@@ -110,12 +109,16 @@ class _Rules2:
         end = max(claim.deadline_at + age_ms, claim.submitted_at) + rules.grace_ms
         self.is_over = now >= end or (isinstance(self.last, Failure) and self.last.retry_at > end)
         self.at_deadline = [read for read in self.reads if read.shown_at >= claim.deadline_at]
-        self.in_closing = [read for read in self.at_deadline if read.sent_at <= self.closing_end]
+        # When the first and the last of the reads that saw the same were sent.
+        self.extents: Dict[object, Tuple[int, int]] = {}
+        for read in self.reads:
+            first, last = self.extents.get(_seen_in(read), (read.sent_at, read.sent_at))
+            self.extents[_seen_in(read)] = (min(first, read.sent_at), max(last, read.sent_at))
 
     def decision(self) -> Optional[Decision]:
         last, account = self.last, self.account
         if isinstance(last, Failure) and last.code in _FINAL_FAILURES:
-            return _unverifiable(self.reasons[last.code], last)
+            return _unverifiable(FAILURE_REASONS[last.code], last)
         candidate = self.placed() if account.shown_by else self.blamed()
         if candidate is not None and (candidate.verdict == "verified" or self.is_confirmed(candidate.basis)):
             return candidate
@@ -130,9 +133,6 @@ class _Rules2:
             return _unverifiable("claim_ambiguous", first) if first.sent_at <= self.closing_end else self.unread()
         return self.unread() if self.is_over else None
 
-    def window_start(self) -> int:
-        return self.claim.claimed_at
-
     def placed(self) -> Optional[Decision]:
         """It is, or was, there as claimed. None where its interval straddles a boundary."""
         interval, basis = self.account.interval, self.account.shown_by
@@ -145,80 +145,21 @@ class _Rules2:
         if interval.not_before >= self.claim.deadline_at:
             return Decision("failed", "not_found", basis, interval)
         is_late = interval.not_before >= self.in_time_until and interval.not_after < self.claim.deadline_at
-        if is_late and not self.is_never_late():
+        if is_late and not self.rules.never_late:
             return Decision("late", "observed_after_tolerance", basis, interval)
         return None
 
-    def is_never_late(self) -> bool:
-        return False
-
     def is_open(self) -> bool:
-        """A log that can be read and does not list it yet may still say that it came in time."""
-        return self.account.may_have_been_in_time or self.account.is_unlisted
-
-    def blamed(self) -> Optional[Decision]:
-        """Nothing shows it, and the evidence says that it was not there; before a second read confirms it."""
-        last = self.last
-        if isinstance(last, Read) and last.differs is not None and last.mark == "final":
-            return self.blame(last)
-        never = [read for read in self.at_deadline if read.mark == "never_before"]
-        if never:
-            return self.blame(never[-1])
-        if any(read.mark == "may_have_been" for read in self.reads):
-            return None
-        return self.blame(self.in_closing[0]) if self.in_closing else None
-
-    def blame(self, read: Read) -> Decision:
-        if read.differs is None:
-            return Decision("failed", "not_found", read)
-        is_target = any(self.rules.required.get(field) == "target" for field in read.differs)
-        return Decision("mismatch", "target_mismatch" if is_target else "content_mismatch", read)
-
-    def is_confirmed(self, basis: Check) -> bool:
-        return _is_far_from_one(basis, self.reads)
-
-    def unconfirmed(self, basis: Check) -> Decision:
-        return self.unread()
-
-    def unread(self) -> Decision:
-        """No read tells how it stood at the deadline."""
-        if self.claim.submitted_at > self.closing_end:
-            return _unverifiable("claim_ambiguous", self.last)
-        for check in reversed(self.checks):
-            if isinstance(check, Failure) and max(check.answered_at, check.retry_at) >= self.claim.deadline_at:
-                return _unverifiable(self.reasons[check.code], check)
-        return _unverifiable("verifier_error", self.last)
-
-
-class _Rules3(_Rules2):
-    """Blame rests on the place's own log, read back past the window's start, or, where the place has no log, on a look just after the
-    submission. Two reads that agree blame, and one never."""
-
-    # A place that answered is not called unavailable: what it showed decides nothing.
-    reasons = {**FAILURE_REASONS, "unexpected_response": "claim_ambiguous", "too_large": "claim_ambiguous"}
-
-    def __init__(self, rules: Rules, claim: Times, checks: Sequence[Check], now: int):
-        super().__init__(rules, claim, checks, now)
-        # When the first and the last of the reads that saw the same were sent.
-        self.extents: Dict[object, Tuple[int, int]] = {}
-        for read in self.reads:
-            first, last = self.extents.get(_seen_in(read), (read.sent_at, read.sent_at))
-            self.extents[_seen_in(read)] = (min(first, read.sent_at), max(last, read.sent_at))
-
-    def window_start(self) -> int:
-        return min(self.claim.claimed_at, self.claim.submitted_at)
-
-    def is_never_late(self) -> bool:
-        return self.rules.never_late
-
-    def is_open(self) -> bool:
-        return super().is_open() or not self.is_steady() or not self.is_followed()
+        """It may have come in time: a log that can be read and does not list it yet may still say so."""
+        account = self.account
+        return account.may_have_been_in_time or account.is_unlisted or not self.is_steady() or not self.is_followed()
 
     def is_followed(self) -> bool:
         """Nothing of it can have come and gone before the first look: the place's own record says so, or the look came at once."""
         return self.was_looked_for() or any(map(_says_since_when, self.reads))
 
     def blamed(self) -> Optional[Decision]:
+        """Nothing shows it, and the evidence says that it was not there; before a second read confirms it."""
         if isinstance(self.last, Read) and self.last.mark == "final":
             return self.blame(self.last)
         if not self.is_steady():
@@ -231,11 +172,17 @@ class _Rules3(_Rules2):
         was_looked_for = self.was_looked_for()
         telling = [
             read
-            for read in self.in_closing
-            if read.mark != "unsettled" and (was_looked_for or read.stays is not None)
+            for read in self.at_deadline
+            if read.sent_at <= self.closing_end and read.mark != "unsettled" and (was_looked_for or read.stays is not None)
         ]
         basis = next(filter(self.is_confirmed, telling), telling[0] if telling else None)
         return self.blame(basis) if basis else None
+
+    def blame(self, read: Read) -> Decision:
+        if read.differs is None:
+            return Decision("failed", "not_found", read)
+        is_target = any(self.rules.required.get(field) == "target" for field in read.differs)
+        return Decision("mismatch", "target_mismatch" if is_target else "content_mismatch", read)
 
     def was_looked_for(self) -> bool:
         """At a place without a log: it was not shown just after the submission, nor at any later look."""
@@ -257,10 +204,21 @@ class _Rules3(_Rules2):
         return max(basis.sent_at - first, last - basis.sent_at) >= _CONFIRMATION_MS
 
     def unconfirmed(self, basis: Check) -> Decision:
-        return _unverifiable("claim_ambiguous", basis) if _is_far_from_one(basis, self.reads) else self.unread()
+        is_contradicted = any(abs(read.sent_at - basis.sent_at) >= _CONFIRMATION_MS for read in self.reads)
+        return _unverifiable("claim_ambiguous", basis) if is_contradicted else self.unread()
+
+    def unread(self) -> Decision:
+        """No read tells how it stood at the deadline."""
+        if self.claim.submitted_at > self.closing_end:
+            return _unverifiable("claim_ambiguous", self.last)
+        for check in reversed(self.checks):
+            if isinstance(check, Failure) and max(check.answered_at, check.retry_at) >= self.claim.deadline_at:
+                return _unverifiable(FAILURE_REASONS[check.code], check)
+        return _unverifiable("verifier_error", self.last)
 
 
-_VERSIONS = {2: _Rules2, 3: _Rules3}
+#: By their number. A version that has signed receipts never changes, and never goes.
+VERSIONS = {1: _Rules1}
 
 
 def _unverifiable(reason_code: str, basis: Check, appeared: Optional[Interval] = None) -> Decision:
@@ -272,10 +230,6 @@ def _says_since_when(read: Read) -> bool:
     if read.mark == "never_before" or read.stays is None:
         return read.mark == "never_before"
     return not read.shows_outcome or any(stay.appeared_from > -math.inf for stay in read.stays)
-
-
-def _is_far_from_one(basis: Check, reads: Sequence[Read]) -> bool:
-    return any(abs(read.sent_at - basis.sent_at) >= _CONFIRMATION_MS for read in reads)
 
 
 def _seen_in(read: Read) -> Optional[str]:

@@ -4,10 +4,12 @@ import json
 import time
 import unittest
 from pathlib import Path
+from unittest.mock import patch
 
 from claimcheck import EvidenceFinding, check_evidence, check_receipt, parse_keys
 from claimcheck.canonical import canonicalize
 from claimcheck.checker import sha256, to_base64url
+from claimcheck.rules import VERSIONS, Decision
 from claimcheck.times import format_instant, parse_instant
 
 VECTORS = Path(__file__).resolve().parents[3] / "test/vectors"
@@ -54,11 +56,23 @@ class Evidence(unittest.TestCase):
     def test_what_is_not_there_is_not_checked(self):
         body, evidence = read("follows-verified")
         self.assertEqual(check_evidence(body, None, PROFILES), NOT_CHECKED)
-        # The rules before 2, and those to come.
-        for version in [1, 4, 2**53 - 1]:
+        for version in [2, 2**53 - 1]:
             self.assertEqual(check(body, {**evidence, "rules_version": version}), NOT_CHECKED)
-        for version in [0, -1, True, "2", None]:
+        for version in [0, -1, True, "1", None]:
             self.assertEqual(check(body, {**evidence, "rules_version": version}), FORM)
+
+    def test_a_version_stands_beside_another(self):
+        class Kinder(VERSIONS[1]):
+            def decision(self):
+                return Decision("verified", None, self.last)
+
+        body, evidence = read("follows-failed")
+        by_2 = {**evidence, "rules_version": 2}
+        with patch.dict(VERSIONS, {2: Kinder}):
+            self.assertEqual(check(body, evidence), EvidenceFinding("follows", rules="published"))
+            self.assertEqual(check(body, by_2).differs, ("verdict.value", "verdict.reason_code"))
+            self.assertEqual(check({**body, "verdict": {"value": "verified"}}, by_2), EvidenceFinding("follows", rules="differs"))
+        self.assertEqual(check(body, by_2), NOT_CHECKED)
 
     def test_null_is_not_absent(self):
         body, evidence = read("follows-failed")
@@ -100,17 +114,18 @@ class Evidence(unittest.TestCase):
     def test_rules_that_are_not_published(self):
         body, evidence = read("follows-verified")
         profiles = json.loads(PROFILES)
-        (profile,) = [one for one in profiles["profiles"] if one["version"] == "2"]
+        (profile,) = profiles["profiles"]
         self.assertEqual(check(body, evidence).rules, "published")
         unknown = [None, "", "null", "[]", "{}", '{"profiles": {}}', '{"profiles": [1]}', "[" * 100_000]
         broken = [("required", None), ("required", {"sha": "x"}), ("tolerance_ms", "1"), ("age_ms", None), ("fresh_ms", 0.5)]
+        broken += [(name, None) for name in ("closing_ms", "grace_ms", "max_deadline_ms")]
         unknown += [json.dumps({"profiles": [{**profile, name: value}]}) for name, value in broken]
         for text in unknown:
             with self.subTest(text):
                 self.assertEqual(check(body, evidence, text), EvidenceFinding("follows", rules="unknown"))
-        # A service of another version publishes less, and more that is not understood.
-        less = {name: profile[name] for name in profile if name not in ("fresh_ms", "grace_ms", "max_deadline_ms", "shows", "words")}
-        for other in [{**less, "closing_ms": 1}, {**less, "words": [], "shows": 1}, {**less, "words": {"found": {"sha": 1}}}]:
+        # Another service publishes less, and more that is not understood.
+        less = {name: profile[name] for name in profile if name not in ("shows", "words")}
+        for other in [less, {**less, "words": [], "shows": 1}, {**less, "words": {"found": {"sha": 1}}}]:
             self.assertEqual(check(body, evidence, json.dumps({"profiles": [other]})).rules, "published")
         for name in ["rules_version", "age_ms", "removed_within_ms", "fresh_ms", "closing_ms", "grace_ms"]:
             other = {**profile, name: profile[name] + 1}
@@ -121,7 +136,6 @@ class Evidence(unittest.TestCase):
         absent, present = evidence["checks"]
         # Each check is asked whether it decided already: the last one does.
         undated = {name: absent[name] for name in absent if name != "source"}
-        evidence["rules_version"] = 3
         evidence["checks"] = [{**undated, "dated": False}] * 1800 + [present]
         self.assertGreater(len(canonicalize(evidence)), 250_000)
         started = time.process_time()

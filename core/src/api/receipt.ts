@@ -169,6 +169,8 @@ export const Evidence = Type.Object(
       tolerance_ms: lengthMs,
       age_ms: lengthMs,
       removed_within_ms: lengthMs,
+      fresh_ms: lengthMs,
+      never_late: Type.Optional(Type.Literal(true)),
       closing_ms: lengthMs,
       grace_ms: lengthMs,
     }),

@@ -37,16 +37,15 @@ export function readObservation(
 
 /** Copies the members of the contract as they will be stored, so that the verifier cannot change them between decision and storage. */
 function copyOf(returned: Observation): Observation {
-  const { kind, facts, mark, stays, ageMs, settled, ...rest } = returned
-  const { differs, appeared } = rest as Partial<Extract<Observation, { kind: 'present' }>>
+  const { kind, facts, mark, stays, ageMs, ...rest } = returned
+  const { differs } = rest as Partial<Extract<Observation, { kind: 'present' }>>
   const copy = {
     kind,
     facts,
     mark,
     stays: Array.isArray(stays) ? stays.map(copyStay) : stays,
     ageMs,
-    settled,
-    ...(kind === 'present' && { differs, appeared: appeared && copyTime(appeared) }),
+    ...(kind === 'present' && { differs }),
   }
   return JSON.parse(JSON.stringify(copy))
 }
@@ -72,10 +71,8 @@ const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[]
   ['mark', markProblem],
   ['form', ageProblem],
   ['stays', staysProblem],
-  ['form', settledProblem],
   ['facts', ({ facts }, { factsProblem }) => factsProblem(facts) ?? factsFormProblem(facts)],
   ['differs', differsProblem],
-  ['form', appearedProblem],
 ]
 
 function kindProblem({ kind }: Observation): string | undefined {
@@ -99,10 +96,6 @@ function staysProblem({ stays = [] }: Observation): string | undefined {
   return stays.map(stayProblem).find((problem) => problem !== undefined)
 }
 
-function settledProblem({ settled }: Observation): string | undefined {
-  return settled === undefined || typeof settled === 'boolean' ? undefined : 'settled is not a boolean'
-}
-
 function factsFormProblem(facts: JsonObject): string | undefined {
   if (JSON.stringify(facts).length > MAX_FACTS_BYTES) return 'facts are too large'
   return isReceiptJson(facts)
@@ -117,11 +110,6 @@ function differsProblem(observation: Observation, { profile }: By): string | und
     Array.isArray(differs) &&
     differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
   return isRight ? undefined : 'differs names a field that is not required'
-}
-
-function appearedProblem(observation: Observation): string | undefined {
-  if (observation.kind === 'absent' || observation.appeared === undefined) return undefined
-  return timeProblem('appeared', observation.appeared)
 }
 
 function stayProblem({ appeared, removed, removedWhole }: Stay): string | undefined {

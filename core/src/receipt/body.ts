@@ -48,7 +48,7 @@ export type ReceiptObservation = {
     readonly not_after: string
     readonly source: Interval['source']
   }
-  /** Where the host read. Absent where nothing was read, and in receipts of rules 1. */
+  /** Where the host read. Absent where nothing was read. */
   readonly source?: WireSource
   /** base64url(SHA-256) of the evidence, which is published beside the receipt. */
   readonly evidence_digest?: string

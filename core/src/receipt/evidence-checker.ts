@@ -2,9 +2,8 @@
 import { utf8 } from '../encoding.ts'
 import { type CheckRecord, FAILURE_CODES, isRead, MARKS, showsOutcome } from '../evidence.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
-import { ACTION_PATTERN, type ActionProfile, type Rules } from '../profile.ts'
-import { decide, knowsRules } from '../rules/decide.ts'
-import { FRESH_MS } from '../rules/v3.ts'
+import { ACTION_PATTERN, type ActionProfile, FRESH_MS, type Rules } from '../profile.ts'
+import { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from '../rules/decide.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { Closing, Decision } from '../verdict.ts'
 import { toWireInterval, toWireSource } from './body.ts'
@@ -28,10 +27,10 @@ export type EvidenceFinding =
     }
   | { readonly evidence: 'follows'; readonly rules: 'published' | 'unknown' | 'differs' }
 
-/** The rules of a profile as its author or the service publishes them. What older services do not publish is absent, and not compared. */
+/** The rules of a profile as the service publishes them. */
 export interface PublishedProfile extends Rules {
-  readonly maxDeadlineMs?: number
-  readonly closing?: Closing
+  readonly maxDeadlineMs: number
+  readonly closing: Closing
   readonly shows?: ActionProfile['shows']
   /** The fact that shows what was found for a param or for `target`, where it has another name. */
   readonly found?: Readonly<Record<string, string>>
@@ -43,11 +42,13 @@ export type PublishedRules = (action: string, version: string) => PublishedProfi
 /**
  * @param body a receipt's body, checked already
  * @param evidence the text of the file; undefined where there is none
+ * @param versions of the rules that are known
  */
 export function checkEvidence(
   body: JsonObject,
   evidence: string | undefined,
   publishedRules: PublishedRules = () => undefined,
+  versions = RULE_VERSIONS,
 ): EvidenceFinding {
   const { observation } = body
   const digest = observation !== undefined && isJsonObject(observation) ? observation.evidence_digest : undefined
@@ -55,11 +56,11 @@ export function checkEvidence(
   if (evidence === undefined) return { evidence: 'not_checked' }
   if (digest !== sha256Text(evidence)) return { evidence: 'digest_differs' }
   const value = readEvidence(evidence)
-  if (isOfUnknownVersion(value)) return { evidence: 'not_checked' }
+  if (isOfUnknownVersion(value, versions)) return { evidence: 'not_checked' }
   if (!isDocument(value)) return { evidence: 'does_not_follow', differs: ['form'] }
   const document = value as unknown as EvidenceDocument
   const published = publishedRules(document.profile.action, document.profile.version)
-  const differs = tryDifferences(body, document, published)
+  const differs = tryDifferences(body, document, published, versions)
   if (differs.length > 0) return { evidence: 'does_not_follow', differs }
   return { evidence: 'follows', rules: compareRules(document, published) }
 }
@@ -76,8 +77,10 @@ function readEvidence(evidence: string): JsonValue {
 }
 
 /** Asked before the form is, which another version may change. */
-function isOfUnknownVersion(value: JsonValue): boolean {
-  return isVersioned(value) && !isKnownVersion(value)
+function isOfUnknownVersion(value: JsonValue, versions: RuleVersions): boolean {
+  if (!isVersioned(value)) return false
+  const { evidence_version, rules_version } = value as EvidenceDocument
+  return evidence_version !== 1 || !knowsRules(rules_version, versions)
 }
 
 /** Lengths of time in a hostile document can lead to moments that no timestamp expresses. */
@@ -85,9 +88,10 @@ function tryDifferences(
   body: JsonObject,
   document: EvidenceDocument,
   published: PublishedProfile | undefined,
+  versions: RuleVersions,
 ): string[] {
   try {
-    return differences(body, document, published)
+    return differences(body, document, published, versions)
   } catch (error) {
     if (error instanceof RangeError) return ['form']
     throw error
@@ -95,9 +99,14 @@ function tryDifferences(
 }
 
 /** The members of the signed body that the evidence says otherwise. */
-function differences(body: JsonObject, document: EvidenceDocument, published: PublishedProfile | undefined): string[] {
+function differences(
+  body: JsonObject,
+  document: EvidenceDocument,
+  published: PublishedProfile | undefined,
+  versions: RuleVersions,
+): string[] {
   const decided = caseOf(document)
-  const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing)
+  const decision = decide(decided.rules, decided.claim, decided.checks, decided.decidedAt, decided.closing, versions)
   if (!decision) return ['verdict']
   const { observedAt, facts, source } = signedEvidence(decision, decided.checks)
   const { value, reasonCode } = decision.verdict
@@ -130,7 +139,7 @@ function differences(body: JsonObject, document: EvidenceDocument, published: Pu
   return [
     ...differing.map(([name]) => name),
     ...(isInOrder ? [] : ['order']),
-    ...(decidesOtherwise(decided, decision) ? ['checks'] : []),
+    ...(decidesOtherwise(decided, decision, versions) ? ['checks'] : []),
     ...(isAsOldAsPublished(decided) ? [] : ['age_ms']),
     ...(published ? publishedDifferences(claim, decided, published) : []),
   ]
@@ -147,23 +156,26 @@ function isOrdered({ claim, checks }: Case): boolean {
  * An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. One that had to wait for its signer decides
  * again, and the same.
  */
-function decidesOtherwise({ rules, claim, checks, closing }: Case, { verdict }: Decision): boolean {
+function decidesOtherwise(
+  { rules, claim, checks, closing }: Case,
+  { verdict }: Decision,
+  versions: RuleVersions,
+): boolean {
   return checks.slice(0, -1).some(({ answeredAt }, index) => {
-    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing)?.verdict
+    const earlier = decide(rules, claim, checks.slice(0, index + 1), answeredAt, closing, versions)?.verdict
     return earlier !== undefined && (earlier.value !== verdict.value || earlier.reasonCode !== verdict.reasonCode)
   })
 }
 
-/** No host takes an answer for younger than the profile says. Rules 1 take no age from it. */
-function isAsOldAsPublished({ rules, checks }: Case): boolean {
-  const { rulesVersion, ageMs: least = 0 } = rules
-  return rulesVersion === 1 || checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
+/** No host takes an answer for younger than the profile says. */
+function isAsOldAsPublished({ rules: { ageMs: least = 0 }, checks }: Case): boolean {
+  return checks.every((check) => !isRead(check) || (check.ageMs ?? 0) >= least)
 }
 
 function publishedDifferences(
   signed: JsonObject,
   { claim, checks }: Case,
-  { maxDeadlineMs = Number.POSITIVE_INFINITY, shows = {}, found = {} }: PublishedProfile,
+  { maxDeadlineMs, shows = {}, found = {} }: PublishedProfile,
 ): string[] {
   const isTooLate = claim.deadlineAt - claim.claimedAt > maxDeadlineMs
   const { target, params } = signed as { readonly target?: JsonValue; readonly params?: JsonObject }
@@ -214,9 +226,10 @@ function compareRules(
     toleranceMs === rules.tolerance_ms &&
     ageMs === rules.age_ms &&
     removedWithinMs === rules.removed_within_ms &&
-    freshMs === (rules.fresh_ms ?? FRESH_MS) &&
+    freshMs === rules.fresh_ms &&
     neverLate === (rules.never_late ?? false) &&
-    (closing === undefined || (closing.closingMs === rules.closing_ms && closing.graceMs === rules.grace_ms)) &&
+    closing.closingMs === rules.closing_ms &&
+    closing.graceMs === rules.grace_ms &&
     rulesVersion === rules_version
   return isPublished ? 'published' : 'differs'
 }
@@ -242,12 +255,9 @@ const readRequired = {
   dated: boolean,
   age_ms: lengthMs,
 }
-const readOptional = { source, mark: oneOf(...MARKS), stays: array(stay), settled: boolean, facts: anyObject }
+const readOptional = { source, mark: oneOf(...MARKS), stays: array(stay), facts: anyObject }
 // Without `differs` a read would count as one that shows the outcome as claimed.
-const presentRead = closedObject(
-  { ...readRequired, kind: oneOf('present'), differs: array(name) },
-  { ...readOptional, appeared: logTime },
-)
+const presentRead = closedObject({ ...readRequired, kind: oneOf('present'), differs: array(name) }, readOptional)
 const absentRead = closedObject({ ...readRequired, kind: oneOf('absent') }, readOptional)
 const failedCheck = closedObject({
   sent_at: timestamp,
@@ -258,10 +268,6 @@ const check: Shape = (value) =>
   isJsonObject(value) && 'failure' in value ? failedCheck(value) : presentRead(value) || absentRead(value)
 
 const isVersioned = object({ evidence_version: integer(1), rules_version: integer(1) })
-const isKnownVersion = object({
-  evidence_version: oneOf(1),
-  rules_version: (version) => knowsRules(version as number),
-})
 const isDocument = closedObject({
   evidence_version: oneOf(1),
   rules_version: integer(1),
@@ -272,10 +278,11 @@ const isDocument = closedObject({
       tolerance_ms: lengthMs,
       age_ms: lengthMs,
       removed_within_ms: lengthMs,
+      fresh_ms: lengthMs,
       closing_ms: lengthMs,
       grace_ms: lengthMs,
     },
-    { fresh_ms: lengthMs, never_late: oneOf(true) },
+    { never_late: oneOf(true) },
   ),
   claim: closedObject({ claim_digest: hash, claimed_at: timestamp, deadline_at: timestamp, submitted_at: timestamp }),
   decided_at: timestamp,

@@ -10,8 +10,7 @@ import {
   type Stay,
 } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
-import type { FieldRole, Rules } from '../profile.ts'
-import { FRESH_MS } from '../rules/v3.ts'
+import { type FieldRole, FRESH_MS, type Rules } from '../profile.ts'
 import { formatInstant, parseInstant } from '../time.ts'
 import type { ClaimTimes, Closing, Decision } from '../verdict.ts'
 import { toWireSource, type WireSource } from './body.ts'
@@ -40,10 +39,6 @@ export type EvidenceRead = {
   readonly differs?: readonly string[]
   readonly mark?: Mark
   readonly stays?: readonly WireStay[]
-  /** Rules 1. */
-  readonly appeared?: WireLogTime
-  /** Rules 1. */
-  readonly settled?: boolean
   /** Of the check that the verdict rests on, and of the last successful one. */
   readonly facts?: JsonObject
 }
@@ -64,9 +59,7 @@ export type EvidenceDocument = {
     readonly tolerance_ms: number
     readonly age_ms: number
     readonly removed_within_ms: number
-    /** Since rules 3. */
-    readonly fresh_ms?: number
-    /** Since rules 3, where it is so. */
+    readonly fresh_ms: number
     readonly never_late?: true
     readonly closing_ms: number
     readonly grace_ms: number
@@ -134,9 +127,9 @@ function evidenceDocument(
     rules: {
       age_ms: rules.ageMs ?? 0,
       closing_ms: closing.closingMs,
-      ...(rules.rulesVersion >= 3 ? { fresh_ms: rules.freshMs ?? FRESH_MS } : {}),
+      fresh_ms: rules.freshMs ?? FRESH_MS,
       grace_ms: closing.graceMs,
-      ...(rules.rulesVersion >= 3 && rules.neverLate ? { never_late: true as const } : {}),
+      ...(rules.neverLate ? { never_late: true as const } : {}),
       removed_within_ms: rules.removedWithinMs ?? 0,
       required: rules.required,
       tolerance_ms: rules.toleranceMs,
@@ -158,20 +151,17 @@ function toWireCheck(check: CheckRecord, withFacts: boolean): EvidenceRead | Evi
     return { answered_at: answeredAt, failure, sent_at: sentAt }
   }
   const { observation, clockOffsetMs, dated = false, ageMs = 0, source } = check
-  const { kind, facts, mark, stays, settled } = observation
-  const present = observation.kind === 'present' ? observation : undefined
+  const { kind, facts, mark, stays } = observation
   return {
     age_ms: ageMs,
     answered_at: answeredAt,
-    ...(present?.appeared === undefined ? {} : { appeared: toWireLogTime(present.appeared) }),
     clock_offset_ms: clockOffsetMs,
     dated,
-    ...(present ? { differs: present.differs } : {}),
+    ...(observation.kind === 'present' ? { differs: observation.differs } : {}),
     ...(withFacts ? { facts } : {}),
     kind,
     ...(mark === undefined ? {} : { mark }),
     sent_at: sentAt,
-    ...(settled === undefined ? {} : { settled }),
     ...(source ? { source: toWireSource(source) } : {}),
     ...(stays === undefined ? {} : { stays: stays.map(toWireStay) }),
   }
@@ -198,12 +188,12 @@ export function caseOf(document: EvidenceDocument): Case {
   return {
     profile,
     rules: {
-      rulesVersion: document.rules_version as Rules['rulesVersion'],
+      rulesVersion: document.rules_version,
       required: rules.required,
       toleranceMs: rules.tolerance_ms,
       ageMs: rules.age_ms,
       removedWithinMs: rules.removed_within_ms,
-      ...(rules.fresh_ms === undefined ? {} : { freshMs: rules.fresh_ms }),
+      freshMs: rules.fresh_ms,
       ...(rules.never_late ? { neverLate: true as const } : {}),
     },
     closing: { closingMs: rules.closing_ms, graceMs: rules.grace_ms },
@@ -230,17 +220,14 @@ function fromWireCheck(check: EvidenceRead | EvidenceFailure): CheckRecord {
     }
     return { sentAt, answeredAt, failure } as CheckRecord
   }
-  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, appeared, settled, facts = {} } = check
+  const { clock_offset_ms, dated, age_ms, source, kind, differs, mark, stays, facts = {} } = check
   const observed = {
     facts,
     ...(mark === undefined ? {} : { mark }),
     ...(stays === undefined ? {} : { stays: stays.map(fromWireStay) }),
-    ...(settled === undefined ? {} : { settled }),
   }
   const observation: ReadRecord['observation'] =
-    kind === 'absent'
-      ? { kind, ...observed }
-      : { kind, differs: differs ?? [], ...(appeared ? { appeared: fromWireLogTime(appeared) } : {}), ...observed }
+    kind === 'absent' ? { kind, ...observed } : { kind, differs: differs ?? [], ...observed }
   return {
     sentAt,
     answeredAt,

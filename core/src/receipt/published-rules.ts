@@ -28,24 +28,22 @@ function profilesIn(text: string): readonly Profile[] {
 
 /** Undefined where they are no rules. */
 function rulesOf(profile: Profile): PublishedProfile | undefined {
-  const { required, tolerance_ms, age_ms, removed_within_ms, rules_version } = profile
-  const { fresh_ms, never_late, closing_ms, grace_ms, max_deadline_ms, shows, words } = profile as Partial<Profile>
-  const lengths = [fresh_ms, closing_ms, grace_ms, max_deadline_ms].filter((length) => length !== undefined)
-  const isWhole = [tolerance_ms, age_ms, removed_within_ms, rules_version, ...lengths].every(Number.isSafeInteger)
+  const { required, rules_version, tolerance_ms, age_ms, removed_within_ms, fresh_ms, never_late } = profile
+  const { closing_ms, grace_ms, max_deadline_ms, shows, words } = profile
+  const lengths = [tolerance_ms, age_ms, removed_within_ms, fresh_ms, closing_ms, grace_ms, max_deadline_ms]
+  const isWhole = [rules_version, ...lengths].every(Number.isSafeInteger)
   const roles = isJsonObject(required as JsonValue) ? Object.values(required) : [undefined]
   if (!isWhole || !roles.every((role) => role === 'target' || role === 'content')) return undefined
   return {
-    rulesVersion: rules_version as Rules['rulesVersion'],
+    rulesVersion: rules_version,
     required: required as Rules['required'],
     toleranceMs: tolerance_ms,
     ageMs: age_ms,
     removedWithinMs: removed_within_ms,
-    ...(fresh_ms === undefined ? {} : { freshMs: fresh_ms }),
+    freshMs: fresh_ms,
     ...(never_late === true ? { neverLate: true } : {}),
-    ...(max_deadline_ms === undefined ? {} : { maxDeadlineMs: max_deadline_ms }),
-    ...(closing_ms === undefined || grace_ms === undefined
-      ? {}
-      : { closing: { closingMs: closing_ms, graceMs: grace_ms } }),
+    maxDeadlineMs: max_deadline_ms,
+    closing: { closingMs: closing_ms, graceMs: grace_ms },
     ...(isPlain(shows) ? { shows: shows as Required<PublishedProfile>['shows'] } : {}),
     ...(isPlain(words?.found) ? { found: words.found } : {}),
   }

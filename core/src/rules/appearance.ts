@@ -1,4 +1,4 @@
-/** When an outcome appeared, by the destination's own log and by our reads (rules 2 and 3). */
+/** When an outcome appeared, by the destination's own log and by our reads. */
 import { type Instant, type Interval, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
 
 /** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
@@ -15,7 +15,7 @@ interface Bounds {
 }
 
 export interface Window {
-  /** In rules 3 the submission, where that is earlier: a client's clock may be ahead. */
+  /** The submission, where that is earlier: a client's clock may be ahead. */
   readonly claimedAt: Instant
   /** How long before `claimedAt` an outcome may have come and gone again, and still be what was claimed. Milliseconds. */
   readonly removedWithinMs: number

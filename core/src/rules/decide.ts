@@ -1,12 +1,11 @@
-/** The verdict rules in all versions that ever signed: a claim is judged by the version that its profile names. */
+/** The verdict rules in all their versions: a claim is judged by the version that its profile names. */
 import type { CheckRecord, Instant } from '../evidence.ts'
 import type { Rules } from '../profile.ts'
 import { CLOSING, type ClaimTimes, type Closing, type Decision } from '../verdict.ts'
 import { decideByRules1 } from './v1.ts'
-import { decideByRules2 } from './v2.ts'
-import { decideByRules3 } from './v3.ts'
 
-type Decide = (
+/** How one version decides; see `decide`. */
+export type Decide = (
   rules: Rules,
   claim: ClaimTimes,
   checks: readonly CheckRecord[],
@@ -14,10 +13,13 @@ type Decide = (
   closing: Closing,
 ) => Decision | undefined
 
-const VERSIONS: Readonly<Record<number, Decide>> = { 1: decideByRules1, 2: decideByRules2, 3: decideByRules3 }
+export type RuleVersions = Readonly<Record<number, Decide>>
 
-export function knowsRules(rulesVersion: number): boolean {
-  return Object.hasOwn(VERSIONS, rulesVersion)
+/** A version that has signed receipts never changes, and never goes: what changes is the next one, in a file beside it. */
+export const RULE_VERSIONS: RuleVersions = { 1: decideByRules1 }
+
+export function knowsRules(rulesVersion: number, versions = RULE_VERSIONS): boolean {
+  return Object.hasOwn(versions, rulesVersion)
 }
 
 /**
@@ -25,7 +27,7 @@ export function knowsRules(rulesVersion: number): boolean {
  *
  * @param checks every check so far, oldest first
  * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence
- * @throws RangeError for a version of the rules that this library does not know
+ * @throws RangeError for a version of the rules that `versions` does not have
  */
 export function decide(
   rules: Rules,
@@ -33,7 +35,9 @@ export function decide(
   checks: readonly CheckRecord[],
   now: Instant,
   closing: Closing = CLOSING,
+  versions = RULE_VERSIONS,
 ): Decision | undefined {
-  if (!knowsRules(rules.rulesVersion)) throw new RangeError(`there are no rules of version ${rules.rulesVersion}`)
-  return VERSIONS[rules.rulesVersion]!(rules, claim, checks, now, closing)
+  const { rulesVersion } = rules
+  if (!knowsRules(rulesVersion, versions)) throw new RangeError(`there are no rules of version ${rulesVersion}`)
+  return versions[rulesVersion]!(rules, claim, checks, now, closing)
 }

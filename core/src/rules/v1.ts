@@ -1,144 +1,202 @@
-/** Verdict rules, version 1: frozen, because receipts were signed by them. */
+/**
+ * Verdict rules, version 1. Fail toward unverifiable, never toward verified; blame only on evidence: the place's own log, read back past the
+ * window's start, or, where the place has no log, a look just after the submission. Two reads that agree blame, and one never.
+ */
 import {
   type CheckRecord,
-  type FailureCode,
   type Instant,
   type Interval,
   isRead,
+  markOf,
   type ReadRecord,
   showsOutcome,
 } from '../evidence.ts'
-import type { Rules } from '../profile.ts'
+import { FRESH_MS, type Rules } from '../profile.ts'
 import {
   type ClaimTimes,
   type Closing,
+  CONFIRMATION_MS,
   type Decision,
   FAILURE_REASONS,
   FINAL_FAILURES,
+  graceEnd,
+  largestAge,
+  type ReasonCode,
   toleranceEnd,
   type Verdict,
 } from '../verdict.ts'
+import { accountOf } from './appearance.ts'
 
-/** The first moment at which a read shows the state at the deadline, also where answers may be stale. */
-function closingStart(rules: Rules, claim: ClaimTimes): Instant {
-  return claim.deadlineAt + (rules.ageMs ?? 0)
-}
+/** A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds. */
+const PROMPT_MS = 5000
 
-/** Failing reads are tried again until here. */
-function graceEnd(rules: Rules, claim: ClaimTimes, closing: Closing): Instant {
-  return Math.max(closingStart(rules, claim), claim.submittedAt) + closing.graceMs
-}
+/** Of two reads of one claim: a clock that jumps by more makes them worthless for absence. Milliseconds. */
+const LARGEST_JUMP_MS = 60_000
 
 /**
  * The verdict on a claim, or `undefined` while it cannot be told yet.
  *
- * @param history every check made so far, oldest first
- * @param now a time not before the last record's; it only ever ends the waiting, it never counts as evidence
+ * @param checks every check so far, oldest first
+ * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence
  */
 export function decideByRules1(
   rules: Rules,
   claim: ClaimTimes,
-  history: readonly CheckRecord[],
+  checks: readonly CheckRecord[],
   now: Instant,
   closing: Closing,
 ): Decision | undefined {
-  const last = history.at(-1)
+  const last = checks.at(-1)
   if (last === undefined) return undefined
-  if (!isRead(last) && FINAL_FAILURES.has(last.failure.code)) return unverifiable(last.failure.code, last)
+  if (!isRead(last) && FINAL_FAILURES.has(last.failure.code))
+    return unverifiable(FAILURE_REASONS[last.failure.code], last)
 
-  const closingRead = history.filter(isRead).find((read) => read.sentAt >= closingStart(rules, claim))
-  const over = isOver(last, now, graceEnd(rules, claim, closing))
+  const { deadlineAt, submittedAt } = claim
+  const reads = checks.filter(isRead)
+  const inTimeUntil = toleranceEnd(rules, claim)
+  const account = accountOf(reads, {
+    claimedAt: Math.min(claim.claimedAt, submittedAt),
+    removedWithinMs: rules.removedWithinMs ?? 0,
+    inTimeUntil,
+  })
+  const end = graceEnd(rules, claim, checks, closing)
+  const closingEnd = deadlineAt + largestAge(rules, checks) + closing.closingMs
+  const isOver = now >= end || (!isRead(last) && (last.failure.retryAt ?? 0) > end)
+  const atDeadline = reads.filter((read) => shownAt(read) >= deadlineAt)
+  const inClosing = atDeadline.filter(({ sentAt }) => sentAt <= closingEnd)
+  const placed = placedInTime()
 
-  // Once a read has shown the outcome, its later absence or change blames nobody: a force-push may have removed it.
-  const shown = history.filter(isRead).findLast(showsOutcome)
-  if (shown) {
-    const appeared = appearance(history, rules.ageMs ?? 0)
-    if (appeared && appeared !== 'contradictory') {
-      const verdict = placeInTime(appeared, toleranceEnd(rules, claim), claim.deadlineAt)
-      if (verdict) return { verdict, appeared, basis: shown }
-    }
-    if (!shown.observation.settled && !closingRead && !over) return undefined
-    return {
-      ...unverifiable('ambiguous_claim', shown),
-      ...(appeared && appeared !== 'contradictory' ? { appeared } : {}),
-    }
+  if (placed?.verdict.value === 'verified') return placed
+  const blame = placed ?? blamed()
+  if (blame && isConfirmed(blame.basis as ReadRecord, reads)) return blame
+  if (blame && !isOver) return undefined
+  if (blame) return isContradicted(blame.basis, reads) ? unverifiable('claim_ambiguous', blame.basis) : unread()
+  if (account.shownBy) {
+    if (atDeadline.length === 0 && !isOver) return undefined
+    return { ...unverifiable('claim_ambiguous', account.shownBy), ...shownInterval() }
+  }
+  const [closingRead] = atDeadline
+  if (closingRead) return inClosing.includes(closingRead) ? unverifiable('claim_ambiguous', closingRead) : unread()
+  return isOver ? unread() : undefined
+
+  /** It is, or was, there as claimed. */
+  function placedInTime(): Decision | undefined {
+    const { interval, shownBy, hasLog, isListed, mayHaveBeenInTime } = account
+    if (!shownBy || interval === undefined || interval === 'contradictory') return undefined
+    const verdict = placeInTime(interval, inTimeUntil, deadlineAt)
+    if (verdict?.value === 'late' && rules.neverLate) return undefined
+    // A log that can be read and does not list it yet may still say that it came in time.
+    const isOpen = mayHaveBeenInTime || (hasLog && !isListed) || !isSteady(reads) || !isFollowed()
+    return verdict && (verdict.value === 'verified' || !isOpen)
+      ? { verdict, appeared: interval, basis: shownBy }
+      : undefined
   }
 
-  const settledDifference = isRead(last) && last.observation.kind === 'present' && last.observation.settled
-  if (settledDifference) return blame(rules, last)
-  if (closingRead) {
-    const inWindow = closingRead.answeredAt <= closingStart(rules, claim) + closing.closingMs
-    // Read too late, absence proves nothing: the outcome may have come in time and gone since.
-    if (inWindow || closingRead.observation.settled) return blame(rules, closingRead)
-    return unverifiable('ambiguous_claim', closingRead)
+  /** Nothing of it can have come and gone before the first look: the place's own record says so, or the look came just after the submission. */
+  function isFollowed(): boolean {
+    return wasLookedFor() || reads.some(saysSinceWhen)
   }
-  if (over && !isRead(last)) return unverifiable(last.failure.code, last)
-  return undefined
+
+  /** Nothing shows it, and the evidence says that it was not there. */
+  function blamed(): Decision | undefined {
+    if (account.shownBy) return undefined
+    if (markOf(last!) === 'final') return blameBy(last as ReadRecord)
+    if (!isSteady(reads)) return undefined
+    const never = atDeadline.findLast((read) => markOf(read) === 'never_before')
+    if (never) return blameBy(never)
+    if (reads.some((read) => markOf(read) === 'may_have_been')) return undefined
+    const telling = inClosing.filter(
+      ({ observation: { stays, mark } }) => mark !== 'unsettled' && (stays !== undefined || wasLookedFor()),
+    )
+    const basis = telling.find((read) => isConfirmed(read, reads)) ?? telling[0]
+    return basis && blameBy(basis)
+  }
+
+  /** At a place without a log: it was not shown just after the submission, nor at any later look. */
+  function wasLookedFor(): boolean {
+    const { freshMs = FRESH_MS } = rules
+    return (
+      submittedAt - claim.claimedAt <= freshMs &&
+      reads.some((read) => shownAt(read) >= submittedAt && read.sentAt <= submittedAt + PROMPT_MS)
+    )
+  }
+
+  function blameBy(read: ReadRecord): Decision {
+    const { observation } = read
+    if (observation.kind === 'absent') return { verdict: { value: 'failed', reasonCode: 'not_found' }, basis: read }
+    const isTarget = observation.differs.some((field) => rules.required[field] === 'target')
+    const reasonCode = isTarget ? 'target_mismatch' : 'content_mismatch'
+    return { verdict: { value: 'mismatch', reasonCode }, basis: read }
+  }
+
+  function shownInterval(): { readonly appeared?: Interval } {
+    const { interval } = account
+    return interval === undefined || interval === 'contradictory' ? {} : { appeared: interval }
+  }
+
+  /** No read tells how it stood at the deadline. */
+  function unread(): Decision {
+    if (submittedAt > closingEnd) return unverifiable('claim_ambiguous', last!)
+    const failed = checks.findLast(
+      (check) => !isRead(check) && Math.max(check.answeredAt, check.failure.retryAt ?? 0) >= deadlineAt,
+    )
+    return failed && !isRead(failed)
+      ? unverifiable(FAILURE_REASONS[failed.failure.code], failed)
+      : unverifiable('verifier_error', last!)
+  }
+}
+
+/** The place's own record says that it was not there before: by name, by a log that does not show it, or by a time since when it is there. */
+function saysSinceWhen(read: ReadRecord): boolean {
+  const { mark, stays } = read.observation
+  if (mark === 'never_before' || stays === undefined) return mark === 'never_before'
+  return !showsOutcome(read) || stays.some(({ appeared }) => appeared.notBefore !== undefined)
+}
+
+/** No clock, ours or the destination's, jumped between the reads. */
+function isSteady(reads: readonly ReadRecord[]): boolean {
+  const offsets = reads.filter(({ dated }) => dated).map(({ clockOffsetMs, ageMs = 0 }) => ({ clockOffsetMs, ageMs }))
+  const least = Math.min(...offsets.map(({ clockOffsetMs }) => clockOffsetMs))
+  // A cache keeps the date of what it holds.
+  return offsets.every(({ clockOffsetMs, ageMs }) => clockOffsetMs - ageMs - least <= LARGEST_JUMP_MS)
+}
+
+/** Another read saw the same. */
+function isConfirmed(read: ReadRecord, reads: readonly ReadRecord[]): boolean {
+  return reads.some((other) => isApart(other, read) && seenIn(other) === seenIn(read))
+}
+
+function isContradicted(basis: CheckRecord, reads: readonly ReadRecord[]): boolean {
+  return reads.some((other) => isApart(other, basis))
+}
+
+function isApart(one: CheckRecord, other: CheckRecord): boolean {
+  return Math.abs(one.sentAt - other.sentAt) >= CONFIRMATION_MS
+}
+
+function seenIn({ observation }: ReadRecord): string {
+  return observation.kind === 'absent' ? '' : `differs ${observation.differs.toSorted().join(' ')}`
+}
+
+/** The answer shows the state at this moment or a later one. */
+function shownAt({ sentAt, ageMs = 0 }: ReadRecord): Instant {
+  return sentAt - ageMs
 }
 
 /** The rows for an outcome that is there as claimed; `undefined` when its interval straddles a boundary. */
-function placeInTime(appeared: Interval, inTimeUntil: Instant, deadlineAt: Instant): Verdict | undefined {
-  const notBefore = appeared.notBefore ?? Number.NEGATIVE_INFINITY
-  if (appeared.notAfter <= inTimeUntil) return { value: 'verified' }
+function placeInTime(
+  { notBefore, notAfter }: Interval,
+  inTimeUntil: Instant,
+  deadlineAt: Instant,
+): Verdict | undefined {
+  if (notAfter <= inTimeUntil) return { value: 'verified' }
+  if (notBefore === undefined) return undefined
   if (notBefore >= deadlineAt) return { value: 'failed', reasonCode: 'not_found' }
-  if (notBefore >= inTimeUntil && appeared.notAfter < deadlineAt) {
+  if (notBefore >= inTimeUntil && notAfter < deadlineAt)
     return { value: 'late', reasonCode: 'observed_after_tolerance' }
-  }
   return undefined
 }
 
-/** No answer is to be had in time: the last check failed, and the time for trying again is over or ends before the next try. */
-function isOver(last: CheckRecord, now: Instant, end: Instant): boolean {
-  if (isRead(last)) return false
-  return now >= end || (last.failure.retryAt ?? 0) > end
-}
-
-function blame(rules: Rules, read: ReadRecord): Decision {
-  const { observation } = read
-  if (observation.kind === 'absent') return { verdict: { value: 'failed', reasonCode: 'not_found' }, basis: read }
-  const roles = observation.differs.map((field) => rules.required[field])
-  const reasonCode = roles.includes('target') ? 'target_mismatch' : 'content_mismatch'
-  return { verdict: { value: 'mismatch', reasonCode }, basis: read }
-}
-
-function unverifiable(code: FailureCode, basis: CheckRecord): Decision {
-  return { verdict: { value: 'unverifiable', reasonCode: FAILURE_REASONS[code] }, basis }
-}
-
-/** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
-const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
-
-/**
- * When the outcome appeared, by everything recorded. `undefined`: no read showed it. `'contradictory'`: the
- * destination's times and our reads exclude each other.
- */
-function appearance(history: readonly CheckRecord[], ageMs: number): Interval | 'contradictory' | undefined {
-  const reads = history.filter(isRead)
-  const shown = reads.filter(showsOutcome)
-  if (shown.length === 0) return undefined
-
-  // A read that did not show it bounds from below by the moment it was sent, less the age an answer may have.
-  // Only reads before the first that showed it count: later absence means that it went, not that it had not come. Before
-  // is by their order, so that a clock that was set back between them shows as the contradiction that it is.
-  const unseenBefore = reads.slice(0, reads.findIndex(showsOutcome)).map((read) => read.sentAt - ageMs)
-
-  const points = shown.flatMap(({ observation, clockOffsetMs }) =>
-    observation.kind === 'present' && observation.appeared && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS
-      ? [
-          {
-            notBefore: (observation.appeared.notBefore ?? Number.NEGATIVE_INFINITY) - clockOffsetMs,
-            notAfter: observation.appeared.notAfter + clockOffsetMs,
-          },
-        ]
-      : [],
-  )
-
-  const notBefore = Math.max(...unseenBefore, ...points.map((point) => point.notBefore))
-  const notAfter = Math.min(...shown.map((read) => read.answeredAt), ...points.map((point) => point.notAfter))
-  if (notBefore > notAfter) return 'contradictory'
-  return {
-    notAfter,
-    source: points.length > 0 ? 'destination' : 'observation',
-    ...(notBefore === Number.NEGATIVE_INFINITY ? {} : { notBefore }),
-  }
+function unverifiable(reasonCode: ReasonCode, basis: CheckRecord): Decision {
+  return { verdict: { value: 'unverifiable', reasonCode }, basis }
 }

@@ -59,7 +59,7 @@ export function recordOf(
     sentAt,
     answeredAt,
     observation,
-    clockOffsetMs: offset ?? (profile.rulesVersion === 1 ? 2 * 24 * 60 * 60_000 : 0),
+    clockOffsetMs: offset ?? 0,
     dated: offset !== undefined,
     ageMs: Math.max(profile.ageMs ?? 0, observation.ageMs ?? 0) + readings.ageMs,
   }

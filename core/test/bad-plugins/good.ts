@@ -27,7 +27,7 @@ export const BASE = 'https://tracker.example.com'
 export const profile = {
   action: 'acme.ticket.close',
   version: '1',
-  rulesVersion: 2,
+  rulesVersion: 1,
   summary: 'A ticket was closed with a resolution.',
   words: {
     title: 'Closing of a ticket',

@@ -37,7 +37,7 @@ const good = {
   toleranceMs: 1,
   deadlineMs: 2,
   maxDeadlineMs: 3,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'none', anonymous: false },
 } as const satisfies ActionProfile
 const { words } = good

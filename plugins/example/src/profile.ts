@@ -23,7 +23,7 @@ export type Facts = Static<typeof Facts>
 export const profile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'acme.ticket.close',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'A ticket was closed with the resolution that the claim names.',
   words: {
     title: 'Closing of a ticket',

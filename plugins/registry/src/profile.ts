@@ -104,7 +104,7 @@ export type Facts = Static<typeof Facts>
 export const publishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'registry.package.publish',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'A version of a package was published: the registry offers it.',
   words: {
     title: 'Publication of a package',

@@ -142,8 +142,7 @@ export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
         sentAt: Math.max(startedAt, Math.min(readings.sentAt ?? startedAt, answeredAt)),
         answeredAt,
         observation: observed,
-        // Rules 1 know nothing of undated answers: so large an offset makes them leave the log's times out.
-        clockOffsetMs: clockOffsetMs ?? (profile.rulesVersion === 1 ? 2 * MAX_AGE_MS : 0),
+        clockOffsetMs: clockOffsetMs ?? 0,
         dated: clockOffsetMs !== undefined,
         ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
         source: recorded,

@@ -58,7 +58,7 @@ export function isBoundTo(speaksFor: SpeaksFor, agentId: string): boolean {
 const CLOCK_SKEW_MS = 5 * 60_000
 
 /** The rules for claims whose action no plugin can check. */
-export const UNSUPPORTED_RULES: Rules = { rulesVersion: 2, required: {}, toleranceMs: 0 }
+export const UNSUPPORTED_RULES: Rules = { rulesVersion: 1, required: {}, toleranceMs: 0 }
 const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
 
 interface IntakeOptions {

@@ -37,7 +37,7 @@ const profile = {
   toleranceMs: 10 * MINUTE_MS,
   deadlineMs: 15 * MINUTE_MS,
   maxDeadlineMs: DAY_MS,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'none', anonymous: false },
 } as const
 

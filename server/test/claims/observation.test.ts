@@ -54,6 +54,16 @@ const refused: [name: string, told: object, problem: RegExp][] = [
   ['a stay before 1970', { ...PRESENT, stays: [{ appeared: { notAfter: -1 } }] }, /appeared/],
   ['a stay at no time', { ...PRESENT, stays: [{ appeared: { notAfter: Number.NaN } }] }, /appeared/],
   [
+    'a stay since no time',
+    { ...PRESENT, stays: [{ appeared: { notBefore: Number.NaN, notAfter: NOON } }] },
+    /appeared/,
+  ],
+  [
+    'a stay at the end of time',
+    { ...PRESENT, stays: [{ appeared: { notAfter: Number.POSITIVE_INFINITY } }] },
+    /appeared/,
+  ],
+  [
     'a stay whose first time is after its last',
     { ...PRESENT, stays: [{ appeared: { notBefore: 2, notAfter: 1 } }] },
     /appeared/,

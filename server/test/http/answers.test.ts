@@ -14,9 +14,9 @@ const EVIDENCE = '{"b" : 1,  "a":"\u00e9\\u00e9"}'
 const app = await startApp({
   published: profileList(
     [
-      { ...PROFILE, neverLate: true },
+      PROFILE,
       { ...PROFILE, version: '2', ageMs: 10_000, removedWithinMs: 5 },
-      { ...PROFILE, version: '3', rulesVersion: 3, neverLate: true },
+      { ...PROFILE, version: '3', neverLate: true },
     ],
     CLOSING,
   ),
@@ -59,7 +59,7 @@ t.test('the rules and the words of every loaded version of a profile are publish
   const rules = {
     action: PROFILE.action,
     version: '1',
-    rules_version: 2,
+    rules_version: 1,
     summary: PROFILE.summary,
     required: { sha: 'content' },
     tolerance_ms: 600_000,
@@ -77,7 +77,7 @@ t.test('the rules and the words of every loaded version of a profile are publish
     profiles: [
       rules,
       { ...rules, version: '2', age_ms: 10_000, removed_within_ms: 5 },
-      { ...rules, version: '3', rules_version: 3, never_late: true },
+      { ...rules, version: '3', never_late: true },
     ],
   })
 })

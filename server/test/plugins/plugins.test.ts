@@ -24,7 +24,7 @@ const NEVER_READY = /500 ms/
 const profileText = (over = '{}') => `({ action: 'test.thing.do', version: '1', summary: 'A thing.',
   words: ${JSON.stringify(words)}, target: Type.String(), params: Type.Object({}, { additionalProperties: false }),
   facts: Type.Object({}, { additionalProperties: false }), required: {}, toleranceMs: 1, deadlineMs: 2, maxDeadlineMs: 3,
-  rulesVersion: 2, access: { permission: 'none', anonymous: true }, ...${over} })`
+  rulesVersion: 1, access: { permission: 'none', anonymous: true }, ...${over} })`
 
 /** The text of a plugin module; what is given replaces what a good one would have. */
 function plugin(

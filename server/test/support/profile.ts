@@ -27,6 +27,6 @@ export const profile = {
   toleranceMs: 1000,
   deadlineMs: 2000,
   maxDeadlineMs: 2000,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'none', anonymous: true },
 } as const

@@ -50,7 +50,7 @@ const Facts = Type.Object(
 export const issueCloseProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.issue.close',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'An issue was closed.',
   words: {
     title: 'Closing of an issue',

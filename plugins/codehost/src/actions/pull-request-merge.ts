@@ -39,7 +39,7 @@ const Facts = Type.Object(
 export const pullRequestMergeProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.merge',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'A pull request was merged, and the commit that came of it is on its base.',
   words: {
     title: 'Merge of a pull request',

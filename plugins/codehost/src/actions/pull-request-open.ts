@@ -26,7 +26,7 @@ const Facts = Type.Object(
 export const pullRequestOpenProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.pull_request.open',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'A pull request was opened, with the named base and head commit.',
   words: {
     title: 'Opening of a pull request',

@@ -65,7 +65,7 @@ const Facts = Type.Object(
 export const releasePublishProfile: ActionProfile<typeof Params, typeof Facts> = {
   action: 'codehost.release.publish',
   version: '1',
-  rulesVersion: 3,
+  rulesVersion: 1,
   summary: 'A release was published for the named tag.',
   words: {
     title: 'Publication of a release',

@@ -33,11 +33,11 @@ export function parseJson(text: string): JsonValue | undefined {
   }
 }
 
-function isObservation({ kind, facts, mark, stays, settled, differs, appeared, ...more }: JsonObject): boolean {
-  if (Object.keys(more).length > 0 || !isJsonObject(facts ?? null) || !isOptional(settled, isBoolean)) return false
+function isObservation({ kind, facts, mark, stays, differs, ...more }: JsonObject): boolean {
+  if (Object.keys(more).length > 0 || !isJsonObject(facts ?? null)) return false
   if (!isOptional(mark, isMark) || !isOptional(stays, isStays)) return false
-  if (kind === 'absent') return differs === undefined && appeared === undefined
-  return kind === 'present' && isTexts(differs) && isOptional(appeared, isLogTime)
+  if (kind === 'absent') return differs === undefined
+  return kind === 'present' && isTexts(differs)
 }
 
 function isMark(value: JsonValue): boolean {

@@ -51,7 +51,7 @@ export const PROFILE: ActionProfile = {
   toleranceMs: 600_000,
   deadlineMs: 900_000,
   maxDeadlineMs: 86_400_000,
-  rulesVersion: 2,
+  rulesVersion: 1,
   access: { permission: 'Contents: read', anonymous: true },
 }
 

@@ -241,7 +241,7 @@ const verifier = defineVerifier<typeof Params, typeof Facts>({
     toleranceMs: 10 * MINUTE_MS,
     deadlineMs: 15 * MINUTE_MS,
     maxDeadlineMs: 24 * 60 * MINUTE_MS,
-    rulesVersion: 2,
+    rulesVersion: 1,
     access: { permission: 'none', anonymous: false },
   },
   providers: ['deeds'],

@@ -34,7 +34,7 @@ const lists = defineVerifier({
   profile: {
     action: 'test.list.have',
     version: '1',
-    rulesVersion: 2,
+    rulesVersion: 1,
     summary: 'A name is on the list.',
     words: {
       title: 'Name on a list',

@@ -31,7 +31,7 @@ const PRESENT: ReadRecord = {
     kind: 'present',
     facts: { seen: 'present', also: { b: 1, a: [true, null] } },
     differs: [],
-    appeared: { notAfter: NOON + 8 },
+    stays: [{ appeared: { notAfter: NOON + 8 } }],
   },
   clockOffsetMs: 0,
 }

@@ -34,7 +34,7 @@ function toWire(profile: ActionProfile, { closingMs, graceMs }: Closing): Profil
     age_ms: profile.ageMs ?? 0,
     removed_within_ms: profile.removedWithinMs ?? 0,
     fresh_ms: profile.freshMs ?? FRESH_MS,
-    ...(profile.neverLate && profile.rulesVersion >= 3 ? { never_late: true as const } : {}),
+    ...(profile.neverLate ? { never_late: true as const } : {}),
     closing_ms: closingMs,
     grace_ms: graceMs,
     ...(profile.shows ? { shows: profile.shows } : {}),

@@ -176,7 +176,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
             id: 'codehost.commit.push',
             package: '@claimcheck/plugin-codehost',
             package_version: '0.1.0',
-            version: '3',
+            version: '1',
           },
         },
         receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
@@ -238,11 +238,12 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       evidence_version: 1,
       profile: {
         action: 'codehost.commit.push',
-        version: '3',
+        version: '1',
       },
       rules: {
         age_ms: 0,
         closing_ms: 30000,
+        fresh_ms: 10000,
         grace_ms: 120000,
         removed_within_ms: 86400000,
         required: {
@@ -251,7 +252,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
         },
         tolerance_ms: 600000,
       },
-      rules_version: 2,
+      rules_version: 1,
     },
   },
   listProfiles: {
@@ -259,8 +260,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       profiles: [
         {
           action: 'codehost.commit.push',
-          version: '3',
-          rules_version: 2,
+          version: '1',
+          rules_version: 1,
           summary: 'A commit was pushed: it can be reached from the named branch of the repository.',
           required: {
             branch: 'target',

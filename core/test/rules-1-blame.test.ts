@@ -1,51 +1,6 @@
-/** Version 3 of the verdict rules where it differs from version 2, one row for each case. Threat A1 of `security.md`. */
-import {
-  type CheckRecord,
-  CLOSING,
-  type ClaimTimes,
-  type Mark,
-  type Observation,
-  type Rules,
-  type Stay,
-} from '@claimcheck/core'
-import { type Case, failure, testCases } from './rules-cases.ts'
+/** The verdict rules, one row for each case: what it takes to blame, with a log of the place and without one. Threat A1 of `security.md`. */
+import { absent, type Case, D, differs, failure, GRACE_END, L, present, stay, testCases } from './rules-cases.ts'
 
-// The claim was made and submitted at 0; it is in time until L = 600 s, and its deadline is D = 900 s.
-const L = 600_000
-const D = 900_000
-const GRACE_END = D + CLOSING.graceMs
-const CLAIM: ClaimTimes = { claimedAt: 0, deadlineAt: D, submittedAt: 0 }
-const RULES: Rules = {
-  rulesVersion: 3,
-  required: { branch: 'target', sha: 'content' },
-  toleranceMs: L,
-  removedWithinMs: 60_000,
-}
-
-interface Shape {
-  readonly stays?: readonly Stay[]
-  readonly mark?: Mark
-  readonly offset?: number
-  readonly ageMs?: number
-  readonly dated?: boolean
-}
-
-function read(sentAt: number, observation: Observation, { stays, mark, offset = 0, ageMs = 0, dated = true }: Shape) {
-  const told = { ...(stays ? { stays } : {}), ...(mark ? { mark } : {}) }
-  const record: CheckRecord = {
-    ...{ sentAt, answeredAt: sentAt + 100, observation: { ...observation, ...told } },
-    ...{ clockOffsetMs: offset, dated, ageMs },
-  }
-  return record
-}
-const absent = (sentAt: number, shape: Shape = {}) => read(sentAt, { kind: 'absent', facts: {} }, shape)
-const present = (sentAt: number, shape: Shape = {}) => read(sentAt, { kind: 'present', facts: {}, differs: [] }, shape)
-const differs = (sentAt: number, fields: string[], shape: Shape = {}) =>
-  read(sentAt, { kind: 'present', facts: {}, differs: fields }, shape)
-const stay = (from: number, removed?: number): Stay => ({
-  appeared: { notBefore: from, notAfter: from + 999 },
-  ...(removed === undefined ? {} : { removed: { notBefore: removed, notAfter: removed + 999 } }),
-})
 const AMBIGUOUS = 'unverifiable/claim_ambiguous'
 
 const withoutLog: readonly Case[] = [
@@ -262,4 +217,4 @@ const unread: readonly Case[] = (
   expected,
 }))
 
-testCases([...withoutLog, ...withLog, ...confirming, ...unsettled, ...clocks, ...unread], RULES, CLAIM)
+testCases([...withoutLog, ...withLog, ...confirming, ...unsettled, ...clocks, ...unread])

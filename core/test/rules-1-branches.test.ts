@@ -1,4 +1,7 @@
-/** What holds for every verdict of rules 2, in simulated worlds and for arbitrary records. Threat D2 of `security.md`. */
+/**
+ * What holds for every verdict, in simulated worlds of branches: with logs that lag or are written after the fact, stale replicas, and branches
+ * that are merged and deleted. Threat D2 of `security.md`.
+ */
 import {
   type CheckRecord,
   CLOSING,
@@ -18,7 +21,6 @@ import { tries } from '../../test/support/extent.ts'
 const RUNS = 6000
 const HOUR = 3_600_000
 const SECOND = 1000
-const PROMPT_MS = 5000
 
 function holds<T>(t: Test, property: fc.IProperty<T>, numRuns: number): void {
   t.doesNotThrow(() => fc.assert(property, { numRuns: tries(numRuns) }))
@@ -26,7 +28,7 @@ function holds<T>(t: Test, property: fc.IProperty<T>, numRuns: number): void {
 
 const CLAIMED_AT = 100 * HOUR
 const RULES: Rules = {
-  rulesVersion: 2,
+  rulesVersion: 1,
   required: { branch: 'target', sha: 'content' },
   toleranceMs: 60 * SECOND,
   removedWithinMs: 24 * HOUR,
@@ -109,7 +111,7 @@ function listedStays(world: World, at: Instant): Stay[] {
 const isThere = ({ stays }: World, at: Instant) => stays.some(({ from, until }) => from <= at && at < until)
 
 /** As a verifier reads such a place: see the rules for places that forget in the codehost plugin. */
-function look(world: World, seenAt: Instant, sentAt: Instant, checks: readonly CheckRecord[]) {
+function look(world: World, seenAt: Instant, checks: readonly CheckRecord[]) {
   const stays = world.log === 'none' ? undefined : listedStays(world, seenAt)
   const told = stays ? { stays } : {}
   const before = world.stays.filter(({ from }) => from <= seenAt)
@@ -129,13 +131,12 @@ function look(world: World, seenAt: Instant, sentAt: Instant, checks: readonly C
     const isKnown = world.tellsKnown ? before.length > 0 || world.elsewhere : undefined
     if (isKnown === false && world.keepsObjects) return 'never_before'
     const reads = checks.filter(isRead)
-    const isLate = (reads[0]?.sentAt ?? sentAt) - CLAIMED_AT > PROMPT_MS
     const last = reads.at(-1)?.observation.facts
     const isRewritten = last !== undefined && last.head !== head
     const isForgotten =
       !branchListed ||
       reads.some(({ observation }) => observation.facts.branch_listed === false) ||
-      (!world.elsewhere && (isKnown === true || isLate)) ||
+      (!world.elsewhere && isKnown === true) ||
       isRewritten
     return isForgotten ? 'may_have_been' : undefined
   }
@@ -163,7 +164,7 @@ function judge(world: World) {
         : {
             sentAt,
             answeredAt,
-            observation: look(world, seenAt, sentAt, checks),
+            observation: look(world, seenAt, checks),
             clockOffsetMs: world.dated ? Math.abs(world.clockOffset) + SECOND : 0,
             dated: world.dated,
             ageMs: world.ageMs,
