@@ -1,4 +1,4 @@
-/** The rooms of `server/src`: who may import whom, read off the source text. */
+/** Who may import whom, read off the source text: the rooms of `server/src`, and no circles anywhere. */
 import { posix } from 'node:path'
 
 /** A room imports itself and the rooms before it. The files beside the rooms stand where they are named. */
@@ -32,7 +32,7 @@ export const ROOMS = [
   'cli',
 ]
 
-/** Source texts by their path below `server/src`. */
+/** Source texts by their path below the package's `src`. */
 export type Sources = Readonly<Record<string, string>>
 
 /** Types count: `import type`, `import('./a.ts').A`, `export ... from`. */
@@ -40,12 +40,16 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.[^']*)'/g
 
 /** What breaks the order of the rooms, in words; empty when nothing does. */
 export function breaches(sources: Sources): string[] {
-  const imports = new Map(Object.entries(sources).map(([file, text]) => [file, importsOf(file, text)]))
+  const imports = importsIn(sources)
   const homeless = [...imports.keys()].filter((file) => rankOf(file) < 0).map((file) => `${file} is in no room`)
   const upward = [...imports].flatMap(([file, imported]) =>
     imported.filter((other) => rankOf(other) > rankOf(file)).map((other) => `${file} imports ${other}`),
   )
-  return [...homeless, ...upward, ...cycles(imports)]
+  return [...homeless, ...upward, ...circles(sources)]
+}
+
+function importsIn(sources: Sources): Map<string, string[]> {
+  return new Map(Object.entries(sources).map(([file, text]) => [file, importsOf(file, text)]))
 }
 
 function importsOf(file: string, text: string): string[] {
@@ -56,8 +60,9 @@ function rankOf(file: string): number {
   return ROOMS.indexOf(file.split('/')[0]!)
 }
 
-/** One line for each cycle that a walk through the imports meets. */
-function cycles(imports: ReadonlyMap<string, readonly string[]>): string[] {
+/** One line for each circle that a walk through the imports meets. */
+export function circles(sources: Sources): string[] {
+  const imports = importsIn(sources)
   const found: string[] = []
   const done = new Set<string>()
   function walk(file: string, path: readonly string[]): void {

@@ -2,15 +2,25 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
-import { breaches, type Sources } from './rooms.ts'
+import { breaches, circles, type Sources } from './rooms.ts'
 
 const BIOME = resolve('node_modules/@biomejs/biome/bin/biome')
-const SERVER = resolve('server/src')
+/** Of a package, as it is. */
+function sourcesOf(folder: string): Sources {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
+  return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]))
+}
 
 t.test('the rooms of the server keep their order, and no files import each other in a circle', async (t) => {
-  const files = readdirSync(SERVER, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
-  t.ok(files.length > 100)
-  t.strictSame(breaches(Object.fromEntries(files.map((file) => [file, readFileSync(join(SERVER, file), 'utf8')]))), [])
+  const sources = sourcesOf('server/src')
+  t.ok(Object.keys(sources).length > 100)
+  t.strictSame(breaches(sources), [])
+})
+
+t.test('no files of core import each other in a circle, types included', async (t) => {
+  const sources = sourcesOf('core/src')
+  t.ok(Object.keys(sources).length > 80)
+  t.strictSame(circles(sources), [])
 })
 
 const breachRows: [what: string, sources: Sources, expected: readonly string[]][] = [

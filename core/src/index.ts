@@ -39,6 +39,7 @@ export {
   type Trial,
 } from './contract/connection.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
+export { CEILING, type CheckLimits, type FetchInit, type GuardedFetch, type ReadCall } from './contract/fetch.ts'
 export { createHttp, type Http, statusError } from './contract/http.ts'
 export {
   definePlugin,
@@ -53,22 +54,17 @@ export { profileProblems } from './contract/profile-problems.ts'
 export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export {
   type AnonymousSource,
-  CEILING,
   type CheckCache,
   type CheckContext,
-  type CheckLimits,
   type Claim,
   type Connection,
   type DigestAlgorithm,
   type DigestAnswer,
   type DigestInit,
   defineVerifier,
-  type FetchInit,
-  type GuardedFetch,
   type Logger,
   MAX_DIGEST_BYTES,
   type PreviousRead,
-  type ReadCall,
   type ResolvedAddress,
   type Socket,
   type Verifier,
@@ -239,6 +235,7 @@ export { isReceipt, isTreeHead } from './receipt/schema.ts'
 export { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from './receipt/strict-json.ts'
 export { retryAfterMs } from './retry-after.ts'
 export { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from './rules/decide.ts'
+export { toleranceEnd } from './rules/moments.ts'
 export { type NextCheck, nextCheck } from './schedule.ts'
 export { mayTake } from './shares.ts'
 export type { BackendKey, SigningBackend } from './signing/backend.ts'
@@ -271,7 +268,6 @@ export {
   type Decision,
   REASONS,
   type ReasonCode,
-  toleranceEnd,
   VERDICTS,
   type Verdict,
   type VerdictValue,

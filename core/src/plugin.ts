@@ -32,6 +32,7 @@ export {
   type Trial,
 } from './contract/connection.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
+export { CEILING, type CheckLimits, type FetchInit, type GuardedFetch, type ReadCall } from './contract/fetch.ts'
 export {
   type Answer,
   type Http,
@@ -45,22 +46,17 @@ export { readJson } from './contract/json-answer.ts'
 export { definePlugin, type Manifest, type Plugin, type PluginHost, type PluginParts } from './contract/plugin.ts'
 export {
   type AnonymousSource,
-  CEILING,
   type CheckCache,
   type CheckContext,
-  type CheckLimits,
   type Claim,
   type Connection,
   type DigestAlgorithm,
   type DigestAnswer,
   type DigestInit,
   defineVerifier,
-  type FetchInit,
-  type GuardedFetch,
   type Logger,
   MAX_DIGEST_BYTES,
   type PreviousRead,
-  type ReadCall,
   type ResolvedAddress,
   type Socket,
   type Verifier,

@@ -1,7 +1,8 @@
 /** When a claim is checked next: at growing gaps, and around each moment that decides. */
 import { type CheckRecord, type Instant, isRead, markOf, showsOutcome } from './evidence.ts'
 import type { Rules } from './profile.ts'
-import { type ClaimTimes, type Closing, CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './verdict.ts'
+import { CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './rules/moments.ts'
+import type { ClaimTimes, Closing } from './verdict.ts'
 
 /** The second read comes soon: blame needs two. */
 const FIRST_GAP_MS = CONFIRMATION_MS

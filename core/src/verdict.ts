@@ -1,6 +1,5 @@
-/** Verdicts: their values and reasons, and what every version of the rules has in common. */
-import { type CheckRecord, type FailureCode, type Instant, type Interval, isRead } from './evidence.ts'
-import type { Rules } from './profile.ts'
+/** Verdicts: their values and reasons, and what they are decided from. */
+import type { CheckRecord, FailureCode, Instant, Interval } from './evidence.ts'
 
 export const VERDICTS = ['verified', 'late', 'mismatch', 'failed', 'unverifiable'] as const
 export type VerdictValue = (typeof VERDICTS)[number]
@@ -78,26 +77,3 @@ export const FINAL_FAILURES: ReadonlySet<FailureCode> = new Set([
   'unsupported_action',
   'unsupported_target',
 ])
-
-/** L: the last moment at which an outcome is in time. */
-export function toleranceEnd(rules: Pick<Rules, 'toleranceMs'>, claim: Pick<ClaimTimes, 'claimedAt'>): Instant {
-  return claim.claimedAt + rules.toleranceMs
-}
-
-/** Blame rests on two successful reads at least this far apart, so that one odd answer blames nobody. Milliseconds. */
-export const CONFIRMATION_MS = 2000
-
-/** Failing reads are tried again until here. */
-export function graceEnd(
-  rules: Pick<Rules, 'ageMs'>,
-  claim: ClaimTimes,
-  checks: readonly CheckRecord[],
-  { graceMs }: Pick<Closing, 'graceMs'>,
-): Instant {
-  return Math.max(claim.deadlineAt + largestAge(rules, checks), claim.submittedAt) + graceMs
-}
-
-/** How old the destination's answers may be, by what it and the profile told so far. Milliseconds. */
-export function largestAge({ ageMs = 0 }: Pick<Rules, 'ageMs'>, checks: readonly CheckRecord[]): number {
-  return checks.reduce((most, check) => (isRead(check) ? Math.max(most, check.ageMs ?? 0) : most), ageMs)
-}

@@ -6,8 +6,8 @@ import { retryAfterMs } from '../retry-after.ts'
 import { Value } from '../typebox.ts'
 import { parseUrl } from '../url.ts'
 import { DestinationError } from './destination-error.ts'
+import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
 import { readJson, USUAL_JSON_BYTES } from './json-answer.ts'
-import type { CheckLimits, FetchInit, GuardedFetch } from './verifier.ts'
 
 /** How a request is sent, and which answers it takes besides a successful one. */
 export interface HttpInit extends Omit<FetchInit, 'method' | 'call'> {

@@ -1,10 +1,11 @@
 /** The contract between Claimcheck and a verifier, which reports what it saw. Core decides the verdict: a plugin cannot say "verified". */
 import type { Static, TSchema } from 'typebox'
 import type { Instant, Observation } from '../evidence.ts'
-import type { JsonObject, JsonValue } from '../json.ts'
+import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import type { Auth } from './auth.ts'
 import type { DestinationError } from './destination-error.ts'
+import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
 import type { Answer, Http } from './http.ts'
 
 /** A claim as a verifier gets it: validated against the profile, and normalized. */
@@ -59,16 +60,6 @@ export interface AnonymousSource {
   readonly provider: string
   readonly baseUrl: string
 }
-
-/** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
-export interface CheckLimits {
-  readonly requests?: number
-  /** Of one answer. */
-  readonly bodyBytes?: number
-  readonly timeMs?: number
-}
-
-export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
 
 /** Of an answer that `digest` reads. */
 export const MAX_DIGEST_BYTES = 512 * 1024 * 1024
@@ -134,17 +125,6 @@ export interface Connection<O = JsonObject> {
   readonly options: O
 }
 
-export interface FetchInit {
-  /** GET when left out. */
-  readonly method?: 'GET' | 'HEAD'
-  readonly headers?: Readonly<Record<string, string>>
-  readonly auth?: Auth | undefined
-  /** A redirect is the answer, and is not followed. */
-  readonly redirect?: 'manual'
-  /** Sent with POST, in a body that the host writes. */
-  readonly call?: ReadCall
-}
-
 export type DigestAlgorithm = 'sha256' | 'sha512'
 
 export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth' | 'redirect'> {
@@ -159,13 +139,6 @@ export interface DigestAnswer extends Answer {
   /** In base64. */
   readonly digests: Readonly<Partial<Record<DigestAlgorithm, string>>>
 }
-
-/** A call that only reads. The manifest declares the method of JSON-RPC, or the text of the GraphQL query. */
-export type ReadCall =
-  | { readonly jsonRpc: string; readonly params: JsonValue }
-  | { readonly graphql: string; readonly variables: JsonObject }
-
-export type GuardedFetch = (url: string, init?: FetchInit) => Promise<Response>
 
 export interface Socket {
   readonly readable: ReadableStream<Uint8Array>

@@ -1,6 +1,7 @@
 /** Writes the bodies of calls that only read: JSON-RPC methods and GraphQL queries that the manifest declares, and nothing else. */
+
+import type { ReadCall } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import type { ReadCall } from '../contract/verifier.ts'
 import { utf8 } from '../encoding.ts'
 import { BreachError } from './breach.ts'
 

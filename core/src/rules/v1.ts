@@ -15,17 +15,14 @@ import { FRESH_MS, type Rules } from '../profile.ts'
 import {
   type ClaimTimes,
   type Closing,
-  CONFIRMATION_MS,
   type Decision,
   FAILURE_REASONS,
   FINAL_FAILURES,
-  graceEnd,
-  largestAge,
   type ReasonCode,
-  toleranceEnd,
   type Verdict,
 } from '../verdict.ts'
 import { accountOf } from './appearance.ts'
+import { CONFIRMATION_MS, graceEnd, largestAge, toleranceEnd } from './moments.ts'
 
 /** A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds. */
 const PROMPT_MS = 5000

@@ -1,9 +1,10 @@
 /** One call of a plugin's code as a host makes it: with a context that is guarded, within its time, and with what it gave out noted. */
 import { authHeader, type SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
+import { CEILING, type CheckLimits } from '../contract/fetch.ts'
 import { createHttp } from '../contract/http.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import { CEILING, type CheckContext, type CheckLimits, type Connection, type Logger } from '../contract/verifier.ts'
+import type { CheckContext, Connection, Logger } from '../contract/verifier.ts'
 import { requireOrigin, unbracketed } from '../hosting/base-address.ts'
 import { BreachError } from '../hosting/breach.ts'
 import { grantOf } from '../hosting/grants.ts'

@@ -2,28 +2,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Observation } from '../evidence.ts'
 import { createCacheStore } from './check-cache.ts'
-import type { WholeAnswer } from './exchange.ts'
 import { runFaults } from './fault-run.ts'
 import { runFreshness } from './freshness-run.ts'
 import { type CheckAsked, errorCode, type Outcome, thrownText } from './host.ts'
 import { described, isSame, observationProblem, PARTS, sayTheSame, showsClaimed } from './observation.ts'
 import type { Case, Sight } from './options.ts'
-import { type PreparedCase, prepareCase, tellWords } from './prepared.ts'
+import { type CheckedCase, type PreparedCase, prepareCase, type SeenCase, tellWords } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import { runSecrets, SECRETS } from './secret-run.ts'
 import { previousOf, verdictOf } from './verdict-run.ts'
-
-export interface CheckedCase extends PreparedCase {
-  readonly asked: CheckAsked
-  readonly outcome: Outcome
-}
-
-/** A case whose check saw what it is to see. */
-export interface SeenCase extends CheckedCase {
-  readonly seen: Observation
-  /** What the destination answered before the situation, and what a check made of it. */
-  readonly before?: { readonly seen: Observation; readonly answers: ReadonlyMap<string, WholeAnswer> }
-}
 
 const MANY = 50
 

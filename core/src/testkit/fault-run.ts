@@ -1,9 +1,10 @@
 /** Strikes every route of a case's check with every fault, in several lanes at a time. */
-import type { SeenCase } from './case-run.ts'
+
 import type { Route } from './fault-proxy.ts'
 import { clockAhead, type ExpectedError, FAULTS, staleAnswer } from './faults.ts'
 import type { CheckAsked, Lane, Outcome } from './host.ts'
 import { judgeClock, judgeFault, judgeStale } from './judge.ts'
+import type { SeenCase } from './prepared.ts'
 import { at, inLanes, type Run } from './run.ts'
 import { SOCKET_FAULTS } from './socket-faults.ts'
 

@@ -1,10 +1,10 @@
 /** Changes the destination between two checks, and while one reads: the later check must see the change. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SeenCase } from './case-run.ts'
 import { createCacheStore } from './check-cache.ts'
 import type { Struck } from './fault-proxy.ts'
 import type { Outcome } from './host.ts'
 import { described, isSame, observationProblem } from './observation.ts'
+import type { SeenCase } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import type { StruckSocket } from './socket-proxy.ts'
 

@@ -3,12 +3,12 @@ import { isDestinationError } from '../contract/destination-error.ts'
 import type { Observation } from '../evidence.ts'
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { Called } from './call.ts'
-import type { CheckedCase } from './case-run.ts'
 import { jsonOf, withHeaders } from './exchange.ts'
 import type { Route, Strike, Struck } from './fault-proxy.ts'
 import { FAULTS } from './faults.ts'
 import { errorCode, type ManyAsked, thrownText } from './host.ts'
 import { isSame, observationProblem, sayTheSame, showsClaimed } from './observation.ts'
+import type { CheckedCase } from './prepared.ts'
 import type { Run } from './run.ts'
 
 /** Cases that can be checked in one call. */

@@ -2,9 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { claimSentence, factSentences, outcomeSentence } from '../contract/words.ts'
+import type { Observation } from '../evidence.ts'
 import type { JsonObject } from '../json.ts'
 import { Value } from '../typebox.ts'
+import type { WholeAnswer } from './exchange.ts'
 import type { Findings } from './findings.ts'
+import type { CheckAsked, Outcome } from './host.ts'
 import type { Case, CaseClaim, Sight } from './options.ts'
 
 export interface PreparedCase {
@@ -13,6 +16,18 @@ export interface PreparedCase {
   readonly claim: Claim
   readonly submittedAt: number
   readonly sees: Sight
+}
+
+export interface CheckedCase extends PreparedCase {
+  readonly asked: CheckAsked
+  readonly outcome: Outcome
+}
+
+/** A case whose check saw what it is to see. */
+export interface SeenCase extends CheckedCase {
+  readonly seen: Observation
+  /** What the destination answered before the situation, and what a check made of it. */
+  readonly before?: { readonly seen: Observation; readonly answers: ReadonlyMap<string, WholeAnswer> }
 }
 
 const USUAL_DELAY_MS = 1000

@@ -1,8 +1,9 @@
 /** What is wrong with a plugin before it makes a check: its form, its manifest and its profiles. */
 import { secretNames } from '../contract/auth.ts'
+import { CEILING } from '../contract/fetch.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
-import { CEILING, type Verifier } from '../contract/verifier.ts'
+import type { Verifier } from '../contract/verifier.ts'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { knowsRules } from '../rules/decide.ts'
 import { Value } from '../typebox.ts'

@@ -1,7 +1,7 @@
 /** Answers of a destination, recorded once and replayed over real HTTP. Recordings hold no credential. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { ReadCall } from '../contract/verifier.ts'
+import type { ReadCall } from '../contract/fetch.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { type Asked, answerWith, jsonOf, listen, readRequest, sendOn, type WholeAnswer } from './exchange.ts'
 import type { Destination } from './options.ts'

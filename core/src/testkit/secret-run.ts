@@ -1,7 +1,8 @@
 /** Lets the destination repeat the credential in all that it says: none of it may come out of a check. */
-import type { SeenCase } from './case-run.ts'
+
 import { echo, echoingFailure, echoingText } from './echoes.ts'
 import type { CheckAsked } from './host.ts'
+import type { SeenCase } from './prepared.ts'
 import { at, inLanes, type Run } from './run.ts'
 import { SHORTEST_SECRET } from './secrets.ts'
 import { echoWritten } from './socket-faults.ts'

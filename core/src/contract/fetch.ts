@@ -1,0 +1,31 @@
+/** The requests that a check may send, and how many. */
+import type { JsonObject, JsonValue } from '../json.ts'
+import type { Auth } from './auth.ts'
+
+/** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
+export interface CheckLimits {
+  readonly requests?: number
+  /** Of one answer. */
+  readonly bodyBytes?: number
+  readonly timeMs?: number
+}
+
+export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
+
+export interface FetchInit {
+  /** GET when left out. */
+  readonly method?: 'GET' | 'HEAD'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly auth?: Auth | undefined
+  /** A redirect is the answer, and is not followed. */
+  readonly redirect?: 'manual'
+  /** Sent with POST, in a body that the host writes. */
+  readonly call?: ReadCall
+}
+
+/** A call that only reads. The manifest declares the method of JSON-RPC, or the text of the GraphQL query. */
+export type ReadCall =
+  | { readonly jsonRpc: string; readonly params: JsonValue }
+  | { readonly graphql: string; readonly variables: JsonObject }
+
+export type GuardedFetch = (url: string, init?: FetchInit) => Promise<Response>
