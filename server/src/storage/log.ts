@@ -123,7 +123,7 @@ export function logReads(db: Db) {
     /** The first leaf with this hash. */
     async leafByHash(leafHash: Uint8Array): Promise<LeafRow | undefined> {
       const wanted = `(SELECT leaf_hash FROM ${rowsOf(db.dialect, leafHashes)} AS wanted)`
-      // Their index begins with the part of the log (migration 21): it is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
+      // Their index begins with the part of the log: it is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
       const rows = await db.query(
         `WITH RECURSIVE parts(part) AS
           (SELECT 0 UNION ALL SELECT part + 1 FROM parts WHERE part < (SELECT tree_size FROM log) / ${LEAVES_IN_A_PART})

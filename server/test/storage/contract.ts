@@ -11,6 +11,7 @@ import { newId } from '@claimcheck/server/base/ids'
 import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks, clientIdLeft } from '@claimcheck/server/storage/claim-row'
 import { type DueKind, laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
+import { MIGRATIONS, type Migration, migrate } from '@claimcheck/server/storage/migrate'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
@@ -23,28 +24,6 @@ import { newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const MIGRATIONS = [
-  '001-initial',
-  '002-many-hosts',
-  '003-anchors',
-  '004-console',
-  '005-plain-order',
-  '006-evidence',
-  '007-shares',
-  '008-connection-names',
-  '009-agents',
-  '010-leaf-hashes',
-  '011-audit-trail',
-  '012-recovery',
-  '013-keys',
-  '013-mails',
-  '014-erasures',
-  '015-source-keys',
-  '016-tallies',
-  '020-sites',
-  '021-leaf-hash-parts',
-  '022-connection-states',
-]
 const WORKSPACE = { id: 'ws_1', name: 'acme', createdAt: NOON }
 const HASH = Buffer.alloc(32)
 const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
@@ -98,7 +77,7 @@ export function testStorage(
   t.test('an empty database is migrated when it is opened, and opened again as it was', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
     const first = await openStorage({ databaseUrl: url }, options)
-    t.strictSame(first.migrated, MIGRATIONS)
+    t.strictSame(first.migrated, Object.keys(MIGRATIONS))
     await first.write((tx) => tx.workspaces.insert(WORKSPACE))
     await first.close()
     const second = await open(t, url)
@@ -109,7 +88,7 @@ export function testStorage(
   t.test('processes that start together migrate once', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
     const ran = await Promise.all(Array.from({ length: 4 }, () => ranMigrations(url, options)))
-    t.strictSame(ran.sort(), ['0', '0', '0', String(MIGRATIONS.length)])
+    t.strictSame(ran.sort(), ['0', '0', '0', String(Object.keys(MIGRATIONS).length)])
   })
 
   t.test('a database from a newer version is refused', async (t) => {
@@ -118,6 +97,43 @@ export function testStorage(
     await query(url, `INSERT INTO migrations (name) VALUES ('999-newer')`)
     await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /999-newer/ })
   })
+
+  t.test('a database from before the baseline is refused by the names that it has, and left as it is', async (t) => {
+    const url = await newDatabase(t, dialect, { isEmpty: true })
+    const made = `CREATE TABLE migrations (id integer, name text, batch integer, migration_time text)`
+    for (const sql of [made, `INSERT INTO migrations (name) VALUES ('001-initial')`]) await query(url, sql)
+    const message = /has 001-initial\), and was left as it is: name another database in DATABASE_URL/
+    await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'older_schema', message })
+    t.strictSame(
+      (await query(url, 'SELECT name FROM migrations')).map(({ name }) => name),
+      ['001-initial'],
+    )
+    await t.rejects(query(url, 'SELECT 1 FROM claims'))
+  })
+
+  t.test(
+    'a migration that comes later is applied once to a database with rows, which earlier code refuses',
+    async (t) => {
+      const url = await fresh(t)
+      await (await begin(t, url)).close()
+      const named: Migration = { up: (db) => db.schema.alterTable('workspaces', (table) => table.text('motto')) }
+      const failing: Migration = { up: () => Promise.reject(new Error('out of paper')) }
+      const later = (over: Readonly<Record<string, Migration>>): OpenStorageOptions => ({
+        ...options,
+        prepareSchema: (db, dialect) => migrate(db, dialect, { ...MIGRATIONS, '002-mottos': named, ...over }),
+      })
+      const open = (over = {}) => openStorage({ databaseUrl: url }, later(over))
+      await t.rejects(open({ '003-failing': failing }), { message: /out of paper/ })
+      await t.rejects(query(url, 'SELECT motto FROM workspaces'), 'all of them are applied, or none')
+      for (const migrated of [['002-mottos'], []]) {
+        const storage = await open()
+        t.strictSame(storage.migrated, migrated)
+        await storage.close()
+      }
+      t.strictSame(await query(url, 'SELECT name, motto FROM workspaces'), [{ name: 'acme', motto: null }])
+      await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /002-mottos/ })
+    },
+  )
 
   t.test('what hosts share is there where the URL says that they can share the database', async (t) => {
     const url = await fresh(t)
@@ -327,53 +343,6 @@ export function testStorage(
       t.equal(await storage.read.log.evidenceOf('rcpt_0'), undefined)
     }
   })
-
-  t.test(
-    'a database of before gets its place for evidence, its connections withhold their addresses, and its claims wait on',
-    async (t) => {
-      const url = await fresh(t)
-      const storage = await begin(t, url, [claimNumber(0)])
-      const grown = { from: LOG, to: { ...LOG, treeSize: 1 } }
-      await storage.apply({ log: grown, receipts: [receipt(0)], heads: [head(1)] })
-      const row = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', options: {}, sealedSecrets: {}, scopes: [] }
-      const times = { connectedAt: NOON, disconnectedAt: null }
-      await storage.write((tx) => tx.connections.insert({ ...row, ...UNREAD, ...times, address: 'published' }))
-      await storage.close()
-      await query(url, 'DROP INDEX receipts_leaf_hash')
-      await query(url, 'DROP TABLE evidence')
-      await query(url, 'ALTER TABLE connections DROP COLUMN address')
-      for (const index of ['due', 'moment', 'waiting']) await query(url, `DROP INDEX claims_${index}`)
-      for (const column of ['origin', 'submitted_by', 'moment_at'])
-        await query(url, `ALTER TABLE claims DROP COLUMN ${column}`)
-      await query(url, `CREATE INDEX claims_due ON claims (due_at) WHERE state = 'queued'`)
-      await query(
-        url,
-        `DELETE FROM migrations WHERE name IN ('006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts')`,
-      )
-
-      const later = await open(t, url)
-      t.strictSame(later.migrated, ['006-evidence', '007-shares', '010-leaf-hashes', '021-leaf-hash-parts'])
-      const { deadlineAt } = claimNumber(0)
-      const waiting = { origin: null, submittedBy: '', momentAt: deadlineAt }
-      t.match(await later.read.claims.byId('ws_1', 'clm_0'), waiting, 'its claim waits on')
-      t.match(await later.read.connections.activeById('conn_1'), { id: 'conn_1', address: 'withheld' })
-      t.same(await later.read.log.receipts(0, 10), [receipt(0)], 'its receipts stay as they were')
-      t.equal(await later.read.log.evidenceOf('rcpt_0'), undefined)
-      await t.rejects(
-        later.transaction((db) => db.query('DELETE FROM receipts')),
-        /append-only/,
-      )
-      const more = { from: grown.to, to: { ...LOG, treeSize: 2 } }
-      const second = { ...EVIDENCE, receiptId: 'rcpt_1' }
-      await later.write((tx) => tx.claims.insertNew([claimNumber(1)]))
-      await later.apply({ log: more, receipts: [receipt(1)], evidence: [second], heads: [head(2)] })
-      t.equal(await later.read.log.evidenceOf('rcpt_1'), EVIDENCE.document)
-      await t.rejects(
-        later.transaction((db) => db.query('DELETE FROM evidence')),
-        /append-only/,
-      )
-    },
-  )
 
   t.test('a claim is inserted once for its client_claim_id, also within one statement', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(1)])

@@ -1,4 +1,5 @@
 import { PARAMETERS } from '@claimcheck/server/storage/changes'
+import { MIGRATIONS, type Migration, migrate } from '@claimcheck/server/storage/migrate'
 import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t from 'tap'
@@ -17,15 +18,18 @@ t.test(
   'a migration waits for what a running host has begun, and takes nothing that this host needs to end it',
   async (t) => {
     const url = await newDatabase(t, 'postgres')
-    await query(url, `DELETE FROM migrations WHERE name = '016-tallies'`)
-    await query(url, 'DROP TABLE tallies')
+    await (await openStorage({ databaseUrl: url })).close()
+    const later: Migration = { up: (db) => db.raw('ALTER TABLE claims ADD COLUMN note text') }
     // Storing a claim, which looks for its workspace at the end.
     const host = new pg.Client(url)
     await host.connect()
     await host.query('BEGIN')
     await host.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE')
     let isDone = false
-    const migrated = openStorage({ databaseUrl: url }).finally(() => {
+    const migrated = openStorage(
+      { databaseUrl: url },
+      { prepareSchema: (db, dialect) => migrate(db, dialect, { ...MIGRATIONS, '002-notes': later }) },
+    ).finally(() => {
       isDone = true
     })
     const waits = `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'claims'::regclass`
@@ -34,7 +38,7 @@ t.test(
     await host.query('COMMIT')
     await host.end()
     const storage = await migrated
-    t.strictSame(storage.migrated, ['016-tallies'])
+    t.strictSame(storage.migrated, ['002-notes'])
     await storage.close()
   },
 )

@@ -1,0 +1,73 @@
+/** Claims with their checks. The queue is in the claims themselves. */
+import type { Knex } from 'knex'
+import type { Dialect } from '../dialect.ts'
+
+/** Claims of one lane hold each other up. */
+const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
+
+const COMPARED = [
+  'claim_id',
+  'workspace_id',
+  'client_claim_id',
+  'agent_id',
+  'connection_id',
+  'profile_action',
+  'state',
+] as const
+
+export async function up(db: Knex, dialect: Dialect): Promise<void> {
+  await db.schema.createTable('claims', (table) => {
+    table.text('claim_id').primary()
+    table.text('workspace_id').notNullable().references('workspaces.id')
+    table.text('client_claim_id').notNullable()
+    table.text('agent_id').notNullable()
+    // 1: submitted through a key that is bound to the claim's agent.
+    table.integer('agent_bound').notNullable()
+    table.text('action').notNullable()
+    table.text('target').notNullable()
+    table.text('params').notNullable()
+    table.bigInteger('claimed_at').notNullable()
+    table.bigInteger('deadline_at').notNullable()
+    table.bigInteger('submitted_at').notNullable()
+    table.text('claim_digest').notNullable()
+    table.text('access').notNullable()
+    table.text('connection_id').references('connections.id')
+    table.text('origin')
+    table.text('submitted_by').notNullable()
+    table.text('profile_action').notNullable()
+    table.text('profile_version').notNullable()
+    table.text('state').notNullable()
+    table.integer('attempts').notNullable()
+    // When the claim is next handed to a worker, which moves this to the end of the worker's lease.
+    table.bigInteger('due_at')
+    table.bigInteger('next_check_at')
+    table.bigInteger('moment_at')
+    table.text('last_check')
+    table.text('receipt_id')
+    table.text('verdict')
+    table.text('reason_code')
+    table.unique(['workspace_id', 'client_claim_id'])
+    table.index(['workspace_id', 'submitted_at', 'claim_id'])
+    // Without the verdict: counting reads the claims, but on SQLite a decision changes nothing in this index.
+    table.index(['workspace_id', 'agent_id', 'submitted_at', 'claim_id'], 'claims_agent')
+  })
+
+  await db.schema.createTable('checks', (table) => {
+    table.text('claim_id').notNullable().references('claims.claim_id')
+    table.integer('attempt').notNullable()
+    table.text('record').notNullable()
+    table.primary(['claim_id', 'attempt'])
+  })
+
+  const { appendOnly, compareBytes } = dialect.migrations
+  const statements = [
+    // The queue passes over busy lanes without reading their claims.
+    `CREATE INDEX claims_due ON claims (due_at, moment_at, (${LANE}), claim_id) WHERE state = 'queued'`,
+    `CREATE INDEX claims_moment ON claims (moment_at, due_at, (${LANE}), claim_id) WHERE state = 'queued'`,
+    `CREATE INDEX claims_waiting ON claims (workspace_id) WHERE state = 'queued'`,
+    ...appendOnly('checks'),
+    ...compareBytes('claims', COMPARED),
+    ...compareBytes('checks', ['claim_id']),
+  ]
+  for (const sql of statements) await db.raw(sql)
+}
