@@ -3,7 +3,6 @@ import { runAll } from '@claimcheck/server/storage/db'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { CARRIED } from '@claimcheck/server/storage/tables'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
-import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import { configOf, type Place, withOpened } from './place.ts'
 import { timed } from './statistics.ts'
 
@@ -15,9 +14,7 @@ export async function examine(place: Place, expected: number): Promise<number> {
   await analyze(place)
   return withOpened(place, async ({ storage }) => {
     const durationMs = await timed(async () => {
-      const chunks = startChunkWorkers(configOf(place))
-      const { problems, leaves } = await diagnose(storage, { chunks })
-      await chunks.close()
+      const { problems, leaves } = await diagnose(storage)
       if (problems.length > 0 || leaves !== expected)
         throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
     })

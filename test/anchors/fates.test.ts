@@ -338,7 +338,7 @@ t.test(
   async (t) => {
     const world = await start(t)
     await steps(t, world.one, SENT)
-    await world.storage.write(async (tx) => tx.log.replace({ ...(await tx.log.lock())!, logId: 'next' }))
+    await beginNext(world.storage)
     world.now += 60_000
     world.chain.mine(3)
     await steps(t, world.one, ['moved', 'moved'])
@@ -349,7 +349,7 @@ t.test(
 t.test('an anchor that was planned for a log that has ended is dropped before anything is paid', async (t) => {
   const world = await start(t)
   await world.one.anchoring.take()
-  await world.storage.write(async (tx) => tx.log.replace({ ...(await tx.log.lock())!, logId: 'next' }))
+  await beginNext(world.storage)
   await steps(t, world.one, ['moved'])
   t.match(await newest(world), { logId: 'log', state: 'dropped', problem: 'log_ended' })
   await steps(t, world.one, SENT)
@@ -357,3 +357,12 @@ t.test('an anchor that was planned for a log that has ended is dropped before an
   await steps(t, world.one, ['moved'])
   t.strictSame(world.chain.attested, ['next 3'])
 })
+
+/** Ends the log, and begins another with as many leaves. */
+async function beginNext(storage: World['storage']): Promise<void> {
+  await storage.write(async (tx) => {
+    const log = (await tx.log.lock())!
+    await tx.log.end(log.logId, NOON)
+    await tx.log.create({ ...log, logId: 'next', name: 'next', number: 0, signed: '{}' })
+  })
+}

@@ -50,7 +50,7 @@ t.test(
       const known = ledger.plan(presentClaim(`claim-${ledger.claims.size}`))
       return (await ledger.submission(known, fleet.submit(host, known.claim))) || undefined
     }
-    await frozen.strike({ signal: 'SIGSTOP', before: 'UPDATE log' })
+    await frozen.strike({ signal: 'SIGSTOP', before: 'WITH held' })
     const stuck = submit(frozen)
     const isFrozen = async () =>
       (await Promise.race([fleet.request(frozen, '/healthz'), setTimeout(500, 'frozen')])) === 'frozen' || undefined

@@ -32,6 +32,7 @@ export function queuedClaim(workspaceId: string, clientClaimId: string, submitte
     momentAt: submittedAt + 10 * MINUTE_MS,
     lastCheck: null,
     receiptId: null,
+    logId: null,
     verdict: null,
     reasonCode: null,
   }

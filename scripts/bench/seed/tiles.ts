@@ -27,9 +27,16 @@ async function seedTiles({ storage, signingKeys, now }: Claimcheck, treeSize: nu
       bytes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
     )
     const appended = appendLeaves(range, hashes, SHA256_TREE)
-    const to = { ...from, treeSize: appended.range.treeSize, rootHash: appended.rootHash, issuedAt: now() }
+    const to = {
+      ...from,
+      number: from.number + 1,
+      treeSize: appended.range.treeSize,
+      rootHash: appended.rootHash,
+      issuedAt: now(),
+    }
     const signed = JSON.stringify(await signTreeHead(signer, to))
-    await storage.apply({ log: { from, to }, tiles: appended.tiles, heads: [{ ...to, signed }] })
+    const tiles = appended.tiles.map((tile) => ({ logId: from.logId, ...tile }))
+    await storage.apply({ log: from, head: { ...to, signed }, tiles })
     from = to
     range = appended.range
   }

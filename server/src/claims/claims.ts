@@ -36,6 +36,7 @@ export type ClaimStatus = Omit<
   | 'profileVersion'
   | 'dueAt'
   | 'momentAt'
+  | 'logId'
 > & {
   /** Of a claim whose content was erased. */
   readonly erasure?: ErasureRow

@@ -124,6 +124,7 @@ export async function planClaim(
     momentAt,
     lastCheck: null,
     receiptId: null,
+    logId: null,
     verdict: null,
     reasonCode: null,
     ...(unconfirmed ? { unconfirmedKey: unconfirmed.keyId } : {}),

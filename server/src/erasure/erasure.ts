@@ -5,8 +5,9 @@ import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } f
 import { ServiceError } from '../base/errors.ts'
 import { isReadable } from '../base/names.ts'
 import { contentLeft } from '../claims/erased-content.ts'
+import type { LogArchives } from '../log/log-archives.ts'
 import type { ClaimRow } from '../storage/claim-row.ts'
-import type { ErasedReceipt, SameOutcome } from '../storage/erasures.ts'
+import type { ErasureRow, SameOutcome } from '../storage/erasures.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 
 /** Why something is erased. */
@@ -21,13 +22,13 @@ export interface Candidate {
   readonly claim: ClaimRow
   readonly receiptId: string
   /** When it was erased already. */
-  readonly erased: ErasedReceipt | undefined
+  readonly erased: ErasureRow | undefined
   /** Claims with the same target and params, whose receipts say the same. */
   readonly same: readonly SameOutcome[]
 }
 
 export interface Erased {
-  readonly receipt: ErasedReceipt
+  readonly receipt: ErasureRow
   /** False: it was erased before, by the rule that the receipt names. */
   readonly isNew: boolean
   /** False: files beside the database still hold the content for a while, because a reader was in the way. */
@@ -40,7 +41,7 @@ export interface ErasureService {
   /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found` */
   erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
   /** The latest first. */
-  list(limit: number): Promise<readonly ErasedReceipt[]>
+  list(limit: number): Promise<readonly ErasureRow[]>
   /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
   rewriteFiles(): Promise<boolean>
 }
@@ -48,7 +49,13 @@ export interface ErasureService {
 const MOST_SAME = 100
 const LONGEST_REFERENCE = 200
 
-export function createErasureService({ storage, now }: { storage: Storage; now: () => Instant }): ErasureService {
+interface ErasureOptions {
+  readonly storage: Storage
+  readonly archives: Pick<LogArchives, 'erase'>
+  readonly now: () => Instant
+}
+
+export function createErasureService({ storage, archives, now }: ErasureOptions): ErasureService {
   const { erasures } = storage.read
 
   async function claimOf(id: string): Promise<ClaimRow> {
@@ -72,7 +79,7 @@ export function createErasureService({ storage, now }: { storage: Storage; now: 
     async erase(receiptId, reason, by) {
       const at = now()
       const isNew = await storage.write(async (tx) => {
-        const [claim] = await eraseIn(tx, [receiptId], reason, at)
+        const [claim] = await eraseIn(tx, archives, [receiptId], reason, at)
         if (!claim) return false
         const { workspaceId } = claim
         const details = { rule: reason.rule, reference: reason.reference }
@@ -88,16 +95,31 @@ export function createErasureService({ storage, now }: { storage: Storage; now: 
   }
 }
 
-/** Erases those of these receipts that are not erased yet, and returns their claims as they were. */
+/**
+ * Erases those of these receipts that are not erased yet, and returns their claims as they were.
+ * @throws ServiceError `unavailable` for one that is in no table, and in no archive of this host
+ */
 export async function eraseIn(
   tx: Pick<Writes, 'erasures'>,
+  archives: Pick<LogArchives, 'erase'>,
   receiptIds: readonly string[],
   { rule, reference }: Reason,
   erasedAt: Instant,
 ): Promise<readonly ClaimRow[]> {
   const claims = await tx.erasures.lock(receiptIds)
   if (claims.length === 0) return []
-  const rows = claims.map(({ receiptId, claimId }) => ({ receiptId: receiptId!, claimId, erasedAt, rule, reference }))
+  const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
+  const rows: ErasureRow[] = []
+  for (const { receiptId, claimId, logId } of claims) {
+    // Before the end of the transaction: what fails then is erased by the next try, which finds the leaf there.
+    const archived = await archives.erase(logId!, receiptId!)
+    const remains = stored.get(receiptId!) ?? archived
+    if (!remains) {
+      const detail = `the receipt ${receiptId} is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
+      throw new ServiceError('unavailable', detail)
+    }
+    rows.push({ ...remains, claimId, erasedAt, rule, reference })
+  }
   await tx.erasures.erase(rows, claims.map(contentLeft))
   return claims
 }

@@ -4,6 +4,7 @@ import type { Acting } from '../base/actor.ts'
 import { retentionReference } from '../base/erasure-rules.ts'
 import { ServiceError } from '../base/errors.ts'
 import type { Config } from '../config/config.ts'
+import type { LogArchives } from '../log/log-archives.ts'
 import type { ClaimPosition } from '../storage/claim-query.ts'
 import type { RetentionRow } from '../storage/retentions.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -26,6 +27,7 @@ export interface RetentionService {
 
 interface RetentionOptions {
   readonly storage: Storage
+  readonly archives: Pick<LogArchives, 'erase'>
   readonly now: () => Instant
   readonly config: Pick<Config, 'retention'>
 }
@@ -43,7 +45,7 @@ interface Place {
   readonly isBehind: boolean
 }
 
-export function createRetentionService({ storage, now, config }: RetentionOptions): RetentionService {
+export function createRetentionService({ storage, archives, now, config }: RetentionOptions): RetentionService {
   const { leastDays } = config.retention
 
   function check(days: number): void {
@@ -72,7 +74,7 @@ export function createRetentionService({ storage, now, config }: RetentionOption
         !isErased && isOld(issuedAt) && receiptId !== null ? [receiptId] : [],
       )
       const reason = { rule: 'retention', reference: retentionReference(days) } as const
-      const erased = await eraseIn(tx, old, reason, at)
+      const erased = await eraseIn(tx, archives, old, reason, at)
       if (erased.length > 0) {
         const details = { receipts: erased.length, days }
         tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })

@@ -2,13 +2,13 @@
 import { formatInstant } from '@claimcheck/core'
 import { ruleWords } from '../base/erasure-rules.ts'
 import { ServiceError } from '../base/errors.ts'
-import type { ErasedReceipt, ErasureRow } from '../storage/erasures.ts'
+import type { ErasureRow } from '../storage/erasures.ts'
 
 /** Instead of a receipt or its evidence. */
 export class ErasedError extends ServiceError {
-  readonly receipt: ErasedReceipt
+  readonly receipt: ErasureRow
 
-  constructor(receipt: ErasedReceipt) {
+  constructor(receipt: ErasureRow) {
     const { leafIndex } = receipt
     super(
       'gone',

@@ -34,8 +34,8 @@ export interface LogGuard {
   remember(head: Head): void
   /** True when this host remembers exactly this head. */
   isRemembered(head: Head): boolean
-  /** The logs to retire when a new log follows this one: this log, and one that only this host remembers. */
-  logsToRetire(log: LogState, rows: Reads['log']): Promise<readonly Pick<Head, 'logId' | 'name'>[]>
+  /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
+  rememberedOther(log: LogState): Head | undefined
 }
 
 interface LogGuardOptions {
@@ -79,9 +79,9 @@ export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardO
     }
   }
 
-  async function rootOf(treeSize: number, rows: Reads['log']): Promise<Uint8Array> {
+  async function rootOf(logId: string, treeSize: number, rows: Reads['log']): Promise<Uint8Array> {
     try {
-      return await rootAt(treeSize, tileReader(rows), SHA256_TREE)
+      return await rootAt(treeSize, tileReader(rows, logId), SHA256_TREE)
     } catch (error) {
       if (!(error instanceof TileError)) throw error
       return refuse(DAMAGED, error)
@@ -92,8 +92,8 @@ export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardO
     clock.logged(log.issuedAt)
     if (!last) return
     if (last.logId !== log.logId) {
-      const retired = await rows.retiredLogs()
-      if (!retired.some(({ logId }) => logId === last.logId)) refuse(OTHER_LOG)
+      const all = await rows.all()
+      if (!all.some(({ logId, endedAt }) => logId === last.logId && endedAt !== null)) refuse(OTHER_LOG)
       return
     }
     if (log.treeSize < last.treeSize) {
@@ -101,7 +101,7 @@ export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardO
         `the database is an old one: its log has ${log.treeSize} entries, and this host signed ${last.treeSize}. ${RECOVERY}`,
       )
     }
-    const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(last.treeSize, rows)
+    const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(log.logId, last.treeSize, rows)
     if (!bytesEqual(rootHash, last.rootHash)) refuse(FORKED)
   }
 
@@ -110,7 +110,7 @@ export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardO
   }
 
   async function checkStored(log: LogState, rows: Reads['log']): Promise<void> {
-    checkRoot(log, await rootOf(log.treeSize, rows))
+    checkRoot(log, await rootOf(log.logId, log.treeSize, rows))
   }
 
   let examining: Promise<void> | undefined
@@ -169,16 +169,10 @@ export function createLogGuard({ headMemory, storage, clock, logger }: LogGuardO
       const last = recallReadable()
       return last?.logId === logId && last.treeSize === treeSize && bytesEqual(last.rootHash, rootHash)
     },
-    async logsToRetire(log, rows) {
-      const retired = new Set((await rows.retiredLogs()).map(({ logId }) => logId))
-      return [log, ...rememberedOther(log)].filter(({ logId }) => !retired.has(logId))
+    rememberedOther({ logId }) {
+      const last = recallReadable()
+      return last?.logId === logId ? undefined : last
     },
-  }
-
-  /** The head of another log that this host remembers. */
-  function rememberedOther({ logId }: LogState): Head[] {
-    const last = recallReadable()
-    return last && last.logId !== logId ? [last] : []
   }
 
   /** The remembered head; undefined when there is none or it cannot be read. */

@@ -12,6 +12,7 @@ import {
   proveConsistency,
   proveInclusion,
   proveInRange,
+  type ReadTiles,
   restoreRange,
   rootAt,
   TILE_WIDTH,
@@ -19,9 +20,8 @@ import {
 } from '@claimcheck/core'
 import { createBatch } from '../base/batch.ts'
 import type { AnchoredLogState, LogState } from '../storage/log-state.ts'
-import type { Reads } from '../storage/storage.ts'
 import { type PathText, pathWriter } from './path-texts.ts'
-import { SHA256_TREE, tileReader } from './stored-log.ts'
+import { type LogRows, SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
@@ -48,13 +48,20 @@ export interface StoredLog extends Log {
 const MAX_EXTENDED = 2 * TILE_WIDTH
 const MAX_SHARING = 1000
 
-export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>): StoredLog {
-  const cache = createTileCache(log)
-  const readStored = tileReader(log)
-  let known: { readonly range: CompactRange; readonly rootHash: Uint8Array; readonly view?: LogView } = {
-    range: EMPTY_RANGE,
-    rootHash: SHA256_TREE.empty,
-  }
+interface Known {
+  readonly range: CompactRange
+  readonly rootHash: Uint8Array
+  readonly view?: LogView
+}
+
+const NOTHING: Known = { range: EMPTY_RANGE, rootHash: SHA256_TREE.empty }
+
+/** @param readState the newest state of the log, which may be another log from one call to the next */
+export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredLogState>): StoredLog {
+  let logId = ''
+  const cache = createTileCache(log, () => logId)
+  const readStored: ReadTiles = (tiles) => tileReader(log, logId)(tiles)
+  let known = NOTHING
 
   /** Extends the known range; undefined when the log does not continue it, or grew too much. */
   async function extend({ treeSize, rootHash }: LogState): Promise<CompactRange | undefined> {
@@ -62,7 +69,7 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
     const grown = treeSize - range.treeSize
     if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? range : undefined
     if (grown < 0 || grown > MAX_EXTENDED) return undefined
-    const leaves = await log.leaves(range.treeSize, treeSize)
+    const leaves = await log.leaves(logId, range.treeSize, treeSize)
     const appended = appendLeaves(
       range,
       leaves.map(({ leafHash }) => leafHash),
@@ -81,8 +88,13 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
   }
 
   async function current(): Promise<LogView> {
-    const state = (await anchors.log())!
+    const state = await readState()
     if (known.view && isSame(known.view.state, state)) return known.view
+    if (state.logId !== logId) {
+      cache.clear()
+      known = NOTHING
+      logId = state.logId
+    }
     const range = (await extend(state)) ?? (await restore(state))
     const rootHash = range.suffixes[0] ?? SHA256_TREE.empty
     if (!bytesEqual(rootHash, state.rootHash))
@@ -105,7 +117,7 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
   return {
     view,
     viewFrom: async (state) => (known.view && isSame(known.view.state, state) ? known.view : view()),
-    head: async () => JSON.parse((await log.newestHead())!.signed),
+    head: async () => JSON.parse((await log.newestHead((await readState()).logId))!.signed),
     proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
     proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),
   }
@@ -113,6 +125,7 @@ export function createStoredLog({ log, anchors }: Pick<Reads, 'log' | 'anchors'>
 
 function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
   return (
+    one.number === other.number &&
     one.treeSize === other.treeSize &&
     one.anchoredSize === other.anchoredSize &&
     one.issuedAt === other.issuedAt &&

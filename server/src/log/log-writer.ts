@@ -28,7 +28,7 @@ import type { SigningKeys } from './signing/signing-keys.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 /** A signed receipt that has no index in the log yet. */
-export interface Draft extends Omit<NewReceipt, 'leafIndex'> {
+export interface Draft extends Omit<NewReceipt, 'logId' | 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
   /** What is published beside the receipt. */
@@ -36,7 +36,7 @@ export interface Draft extends Omit<NewReceipt, 'leafIndex'> {
 }
 
 /** The changes of an append, without those to claims. */
-export type Append = Pick<Changes, 'log' | 'receipts' | 'evidence' | 'tiles' | 'heads'> & {
+export type Append = Pick<Changes, 'log' | 'head' | 'receipts' | 'evidence' | 'tiles'> & {
   /** The tree as it will be; undefined where it stays. */
   readonly range?: CompactRange
 }
@@ -90,7 +90,7 @@ export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOpti
   }
 
   async function storedRange(rows: Reads['log'], log: LogState): Promise<CompactRange> {
-    const range = restoreRange(log.treeSize, await tileReader(rows)(partialTiles(log.treeSize)), SHA256_TREE)
+    const range = restoreRange(log.treeSize, await tileReader(rows, log.logId)(partialTiles(log.treeSize)), SHA256_TREE)
     logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
     return range
   }
@@ -109,17 +109,31 @@ export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOpti
     // Nearly always all are: a promise for each would be in vain.
     const signedNow = drafts.every(isCurrent) ? drafts : await Promise.all(drafts.map(madeCurrent))
     const current = signedNow.toSorted((one, other) => one.issuedAt - other.issuedAt)
+    const { logId } = log
     const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
-      return { leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+      return { logId, leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
     })
     const evidence = current.flatMap(({ receiptId, evidence }) =>
-      evidence === undefined ? [] : [{ receiptId, document: evidence }],
+      evidence === undefined ? [] : [{ logId, receiptId, document: evidence }],
     )
     const leafHashes = receipts.map(({ leafHash }) => leafHash)
     const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
-    const to = { ...log, treeSize: range.treeSize, rootHash, issuedAt: receipts.at(-1)!.issuedAt }
-    const signed = JSON.stringify(await signTreeHead(signer, to))
-    return { log: { from: log, to }, receipts, evidence, tiles, heads: [{ ...to, signed }], range }
+    const head = {
+      ...log,
+      number: log.number + 1,
+      treeSize: range.treeSize,
+      rootHash,
+      issuedAt: receipts.at(-1)!.issuedAt,
+    }
+    const signed = JSON.stringify(await signTreeHead(signer, head))
+    return {
+      log,
+      head: { ...head, signed },
+      receipts,
+      evidence,
+      tiles: tiles.map((tile) => ({ logId, ...tile })),
+      range,
+    }
   }
 
   type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
@@ -154,22 +168,22 @@ export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOpti
     },
 
     async plan(rows, log, drafts) {
-      if (drafts.length === 0) return { log: { from: log, to: log } }
+      if (drafts.length === 0) return { log }
       await logGuard.check(log, rows)
       return append(log, await rangeAt(rows, log), drafts, rows)
     },
 
     async planOptimistically(drafts) {
       if (!lastWritten) return undefined
-      if (drafts.length === 0) return { log: { from: lastWritten, to: lastWritten } }
+      if (drafts.length === 0) return { log: lastWritten }
       const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
       return isKnown ? append(lastWritten, known!.range, drafts) : undefined
     },
 
-    committed({ log: { from, to }, range }) {
-      lastWritten = to
-      if (range) known = { range, rootHash: to.rootHash }
-      if (to !== from) logGuard.remember(to)
+    committed({ log, head, range }) {
+      lastWritten = head ? { ...log, ...head } : log
+      if (range) known = { range, rootHash: lastWritten.rootHash }
+      if (head) logGuard.remember(lastWritten)
     },
   }
 }

@@ -1,10 +1,24 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
-import { type Anchor, fromBase64url, type Instant, type ProvenInclusion, toBase64url } from '@claimcheck/core'
+import {
+  type Anchor,
+  fromBase64url,
+  type Instant,
+  type Proof,
+  type ProvenConsistency,
+  type ProvenInclusion,
+  toBase64url,
+  treeSizeIn,
+} from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../base/errors.ts'
 import type { AnchoredLogState } from '../storage/log-state.ts'
 import type { Storage } from '../storage/storage.ts'
-import { createStoredLog, type LogView } from './log-view.ts'
+import type { LogArchives } from './log-archives.ts'
+import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
 import { type PathText, pathText, toTexts } from './path-texts.ts'
+
+/** Of the logs that have ended, those that are kept open: each has a cache of tiles. */
+const MAX_ENDED = 4
 
 /** Hashes in this module are base64url, as in the API. */
 export interface LogEntry {
@@ -47,8 +61,15 @@ export interface ConsistencyProof {
   readonly proof: readonly string[]
 }
 
+export interface HeadAbove {
+  /** As JSON text. */
+  readonly treeHead: string
+  /** Undefined where it is of the same size. */
+  readonly consistency: ConsistencyProof | undefined
+}
+
 export interface LogService {
-  /** The newest signed tree head as JSON text, with the newest landed anchor. */
+  /** The newest signed tree head of the open log as JSON text, with its newest landed anchor. */
   head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
   /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
   entries(start: number | undefined, limit: number): Promise<EntriesPage>
@@ -56,8 +77,12 @@ export interface LogService {
   leafIndexOf(leafHash: string): Promise<number | undefined>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** One proof for each leaf, at `state` or a newer state of the log. @throws RangeError when a leaf is not in the log */
+  /** One proof for each leaf, at `state` or a newer state of that log. @throws RangeError when a leaf is not in the log */
   inclusions(state: AnchoredLogState, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
+  /** The same in another log than the open one, as it ended. */
+  endedInclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
+  /** The newest head of the log that a receipt is proven in, and the path to it from the tree of the proof. */
+  headAbove(proof: Pick<Proof, 'log_id' | 'tree_size'> | undefined): Promise<HeadAbove>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
   consistency(first: number, second?: number): Promise<ConsistencyProof>
   /** Newest first. */
@@ -67,10 +92,38 @@ export interface LogService {
   ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
 }
 
-export function createLogService({ storage }: { storage: Storage }): LogService {
+interface LogServiceOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly archives: Pick<LogArchives, 'open'>
+}
+
+export function createLogService({ storage, archives }: LogServiceOptions): LogService {
   const rows = storage.read.log
   const { anchors } = storage.read
-  const log = createStoredLog(storage.read)
+  const log = createStoredLog(rows, async () => (await anchors.log())!)
+  const ended = new LRUCache<string, Promise<StoredLog>>({ max: MAX_ENDED })
+
+  async function openEnded(logId: string): Promise<StoredLog> {
+    const state = await anchors.log(logId)
+    if (state) return createStoredLog(rows, async () => state)
+    const archive = await archives.open(logId)
+    const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
+    return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
+  }
+
+  /** A log that has ended, and stays as it is. */
+  function endedLog(logId: string): Promise<StoredLog> {
+    const known = ended.get(logId)
+    if (known) return known
+    const opened = openEnded(logId)
+    ended.set(logId, opened)
+    opened.catch(() => ended.delete(logId))
+    return opened
+  }
+
+  async function logOf(logId: string): Promise<StoredLog> {
+    return (await log.view()).state.logId === logId ? log : endedLog(logId)
+  }
 
   async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
     const { logId } = (await rows.state())!
@@ -94,6 +147,21 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
     )
   }
 
+  async function proveIn(view: LogView, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]> {
+    const { logId, treeSize, anchoredSize } = view.state
+    const rootHash = toBase64url(view.state.rootHash)
+    const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
+    const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+    const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
+    const proven = new Map(anchored)
+    let next = 0
+    return leafIndexes.map((leafIndex) => {
+      if (leafIndex < anchoredSize) return proven.get(leafIndex)!
+      const { leafHash, path } = paths[next++]!
+      return { leafHash, path, logId, treeSize, rootHash, anchor: null }
+    })
+  }
+
   return {
     async head() {
       // Reads the anchor before the head, so that the head's tree is at least as large.
@@ -102,13 +170,14 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
     },
 
     async entries(start, limit) {
-      const { treeSize } = (await log.view()).state
+      const { state } = await log.view()
+      const { treeSize } = state
       if (start !== undefined && start > treeSize) {
         throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
       }
       const from = start ?? Math.max(0, treeSize - limit)
       const end = Math.min(treeSize, from + limit)
-      const leaves = await rows.leaves(from, end)
+      const leaves = await rows.leaves(state.logId, from, end)
       const hashes = toTexts(leaves.map(({ leafHash }) => leafHash))
       const entries = leaves.map(({ leafIndex, issuedAt }, index) => ({
         leafIndex,
@@ -120,7 +189,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
 
     async leafIndexOf(leafHash) {
       const bytes = fromBase64url(leafHash)
-      return bytes && (await rows.leafByHash(bytes))?.leafIndex
+      return bytes && (await rows.leafByHash((await log.view()).state, bytes))?.leafIndex
     },
 
     async inclusion(leafIndex, requestedSize) {
@@ -134,20 +203,17 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
     },
 
-    async inclusions(state, leafIndexes) {
-      const view = await log.viewFrom(state)
-      const { logId, treeSize, anchoredSize } = view.state
-      const rootHash = toBase64url(view.state.rootHash)
-      const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
-      const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
-      const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
-      const proven = new Map(anchored)
-      let next = 0
-      return leafIndexes.map((leafIndex) => {
-        if (leafIndex < anchoredSize) return proven.get(leafIndex)!
-        const { leafHash, path } = paths[next++]!
-        return { leafHash, path, logId, treeSize, rootHash, anchor: null }
-      })
+    inclusions: async (state, leafIndexes) => proveIn(await log.viewFrom(state), leafIndexes),
+    endedInclusions: async (logId, leafIndexes) => proveIn(await (await endedLog(logId)).view(), leafIndexes),
+
+    async headAbove(proof) {
+      const of = proof ? await logOf(proof.log_id) : log
+      // The head is read after the receipt, so that its tree is not smaller than that of the proof.
+      const treeHead = JSON.stringify(await of.head())
+      const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
+      if (first === 0 || first >= second) return { treeHead, consistency: undefined }
+      const { logId } = (await of.view()).state
+      return { treeHead, consistency: toConsistency(logId, first, second, await of.proveConsistency(first, second)) }
     },
 
     async consistency(first, requestedSecond) {
@@ -161,9 +227,7 @@ export function createLogService({ storage }: { storage: Storage }): LogService 
       }
       if (first > current) throw beyondTheLog('first', current)
       if (second > current) throw beyondTheLog('second', current)
-      const { path, ...roots } = await view.proveConsistency(first, second)
-      const [firstRoot, secondRoot, ...proof] = toTexts([roots.firstRoot, roots.secondRoot, ...path])
-      return { logId, first, second, firstRoot: firstRoot!, secondRoot: secondRoot!, proof }
+      return toConsistency(logId, first, second, await view.proveConsistency(first, second))
     },
 
     async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
@@ -180,6 +244,16 @@ function toProof(
 ): InclusionProof {
   const [leafText, rootText, ...inclusion] = toTexts([leafHash, rootHash, ...path])
   return { ...leaf, leafHash: leafText!, rootHash: rootText!, inclusion }
+}
+
+function toConsistency(
+  logId: string,
+  first: number,
+  second: number,
+  { firstRoot, secondRoot, path }: ProvenConsistency,
+): ConsistencyProof {
+  const [firstText, secondText, ...proof] = toTexts([firstRoot, secondRoot, ...path])
+  return { logId, first, second, firstRoot: firstText!, secondRoot: secondText!, proof }
 }
 
 function beyondTheLog(parameter: string, treeSize: number): ServiceError {

@@ -10,7 +10,7 @@ export interface TileCache {
   known(tile: Pick<TileId, 'level' | 'index'>): TileNodes | undefined
   /** Returns the tiles in the order of the ids. @throws Error when a tile is not stored */
   read(tiles: readonly TileId[]): Promise<readonly TileNodes[]>
-  /** For a log that was replaced by another one, such as from a backup. */
+  /** For another log, or one that was replaced, such as from a backup. */
   clear(): void
 }
 
@@ -18,14 +18,15 @@ export interface TileCache {
 const CACHE_BYTES = 64 * 2 ** 20
 const MAX_PER_READ = 100
 
-export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>): TileCache {
+/** @param logId of the log that it is about now */
+export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>, logId: () => string): TileCache {
   const cache = new LRUCache<number, TileNodes>({ max: Math.floor(CACHE_BYTES / TILE_NODES_BYTES) })
   const known = (tile: Pick<TileId, 'level' | 'index'>) => cache.get(keyOf(tile))
 
   // Proofs that miss tiles at the same time share one read.
   const misses = createBatch<TileId, TileNodes>(
     async (tiles) => {
-      const rows = new Map((await log.fullTiles(tiles)).map((row) => [keyOf(row), row]))
+      const rows = new Map((await log.fullTiles(logId(), tiles)).map((row) => [keyOf(row), row]))
       return tiles.map((tile) => {
         const row = rows.get(keyOf(tile))
         if (!row) throw new Error(`tile ${tile.level}/${tile.index} is not stored`)

@@ -1,9 +1,9 @@
 /** The desk inside the service: the same services, readers and refusals as behind the REST API. */
 
 import { actionRules, type Desk, DeskError } from '@claimcheck/cli/mcp/desk'
-import type { ActionProfile, JsonObject } from '@claimcheck/core'
+import type { ActionProfile, JsonObject, Receipt } from '@claimcheck/core'
 import { type ClaimRequest, claimRequest, type ProfileList } from '@claimcheck/core/api'
-import { checkBundle, treeSizeIn } from '@claimcheck/core/checker'
+import { checkBundle } from '@claimcheck/core/checker'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
 import type { ClaimService } from '../claims/claims.ts'
@@ -20,7 +20,7 @@ import type { ConnectionService } from '../workspaces/connections.ts'
 export interface DeskParts {
   readonly claims: ClaimService
   readonly receipts: ReceiptService
-  readonly log: Pick<LogService, 'head' | 'consistency'>
+  readonly log: Pick<LogService, 'headAbove'>
   readonly connections: Pick<ConnectionService, 'list'>
   /** The profiles of the known actions. */
   readonly profiles: readonly ActionProfile[]
@@ -56,21 +56,18 @@ export function serviceDesks(parts: DeskParts): (credential: Credential) => Desk
   }
 
   async function verify(receiptId: string) {
-    const [text, evidence, keys, { treeHead }] = await Promise.all([
+    const [text, evidence, keys] = await Promise.all([
       receipt(receiptId),
       isId(receiptId) ? receipts.evidence(receiptId) : undefined,
       keyDocument(),
-      log.head(),
     ])
-    const size = (JSON.parse(text) as { proof: { tree_size: number } }).proof.tree_size
-    const headSize = treeSizeIn(treeHead) ?? 0
-    const path = size < headSize ? toConsistencyProof(await log.consistency(size, headSize)) : undefined
+    const { treeHead, consistency } = await log.headAbove((JSON.parse(text) as Receipt).proof)
     const bundle = {
       receipt: text,
       keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
       profiles: JSON.stringify(published),
       tree_head: treeHead,
-      ...(path === undefined ? {} : { consistency: JSON.stringify(path) }),
+      ...(consistency ? { consistency: JSON.stringify(toConsistencyProof(consistency)) } : {}),
       ...(evidence === undefined ? {} : { evidence }),
     }
     return checkBundle(bundle, { fromIssuer: true })

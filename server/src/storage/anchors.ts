@@ -14,7 +14,7 @@ import {
 } from './anchor-row.ts'
 import type { Binding, Db } from './db.ts'
 import { receipts } from './log.ts'
-import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, toAnchoredState } from './log-state.ts'
+import { ANCHORED_LOG_COLUMNS, type AnchoredLogState, logStates, OPEN_LOG, toAnchoredState } from './log-state.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, part } from './table.ts'
 
@@ -29,9 +29,10 @@ export function anchorReads(db: Db) {
   }
 
   return {
-    /** The log as it stands, and how far it is anchored. */
-    async log(): Promise<AnchoredLogState | undefined> {
-      const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM log`)
+    /** A log as it stands, the open one if none is named, and how far it is anchored. */
+    async log(logId?: string): Promise<AnchoredLogState | undefined> {
+      const from = logId === undefined ? OPEN_LOG : logStates('logs.log_id = ?')
+      const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM ${from}`, logId === undefined ? [] : [logId])
       return row && toAnchoredState(row)
     },
     async byId(id: number): Promise<AnchorRow | undefined> {

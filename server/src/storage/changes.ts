@@ -7,32 +7,27 @@ import {
   type ClaimProgress,
   checked,
   claims,
+  logOfReceipt,
   mayBeStored,
   type NewClaim,
   newClaims,
   progress,
+  storedClaims,
   UNDECIDED,
 } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import {
-  type EvidenceRow,
-  evidence,
-  type NewReceipt,
-  receipts,
-  type TileRow,
-  type TreeHeadRow,
-  tiles,
-  treeHeads,
-} from './log.ts'
-import type { LogState } from './log-state.ts'
+import { type EvidenceRow, evidence, type NewReceipt, receipts, type TileRow, tiles } from './log.ts'
+import { type LogState, type TreeHeadRow, treeHeads } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, type Table, toHex } from './table.ts'
 
 /** The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
-  /** The log as it must be stored now, and as it will be. Both the same when no receipts are issued. */
-  readonly log: { readonly from: LogState; readonly to: LogState }
+  /** The log as it must be stored now. Without a head it must only be open. */
+  readonly log: LogState
+  /** Its next head, by which it grows: of those who give it the same number, one does. */
+  readonly head?: TreeHeadRow
   /**
    * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
    * or came through one that has ended, or through a remembered one that has ended or changed since.
@@ -43,18 +38,16 @@ export interface Changes {
   readonly receipts?: readonly NewReceipt[]
   readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
-  readonly heads?: readonly TreeHeadRow[]
 }
 
 /** What the statement is given, in this order. Lists are JSON, and their large values are apart from it. */
 export const PARAMETERS = [
   'log_id',
   'key_id',
-  'from_size',
+  'from_number',
   'from_root',
-  'to_size',
-  'to_root',
-  'issued_at',
+  'head',
+  'head_count',
   'new_claims',
   'new_count',
   'progress',
@@ -62,7 +55,6 @@ export const PARAMETERS = [
   'receipts',
   'evidence',
   'tiles',
-  'heads',
   'apart',
 ] as const
 
@@ -70,16 +62,15 @@ type Parameter = (typeof PARAMETERS)[number]
 
 /** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
-  const { from, to } = changes.log
+  const { log, head } = changes
   const apart = new Apart()
   const bindings: Readonly<Record<Parameter, Binding>> = {
-    log_id: from.logId,
-    key_id: from.keyId,
-    from_size: from.treeSize,
-    from_root: toHex(from.rootHash),
-    to_size: to.treeSize,
-    to_root: toHex(to.rootHash),
-    issued_at: to.issuedAt,
+    log_id: log.logId,
+    key_id: log.keyId,
+    from_number: log.number,
+    from_root: toHex(log.rootHash),
+    head: toJson(treeHeads, head ? [head] : []),
+    head_count: head ? 1 : 0,
     new_claims: toJson(newClaims, changes.newClaims ?? [], apart),
     new_count: changes.newClaims?.length ?? 0,
     progress: toJson(progress, changes.progress ?? [], apart),
@@ -87,7 +78,6 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     receipts: toJson<NewReceipt>(receipts, changes.receipts ?? [], apart),
     evidence: toJson(evidence, changes.evidence ?? [], apart),
     tiles: toJson(tiles, changes.tiles ?? [], apart),
-    heads: toJson(treeHeads, changes.heads ?? [], apart),
     // The last: those before fill it.
     apart: apart.bytes(),
   }
@@ -99,29 +89,40 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
 
 /**
  * The parts of the statement, in the order in which they must happen: the log first, which locks out other writers of it and its claims.
- * A dialect makes one statement of them, which also keeps the last checks, and which fails unless `grown` changes one row, `moved`
- * changes `progress_count` and `added` adds `new_count`.
+ * A dialect makes one statement of them, which also keeps the last checks, and which fails unless there is a row of `held`, `grown` adds
+ * `head_count`, `moved` changes `progress_count` and `added` adds `new_count`.
  * @param given how the statement names a parameter
- * @param condition needed by each part after the first
+ * @param lock ends `held`
+ * @param isHeld needed by `grown`
+ * @param isGrown needed by each part after it
  */
-export function changeParts(sql: Expressions, given: (name: Parameter) => string, condition = 'true') {
+export function changeParts(
+  sql: Expressions,
+  given: (name: Parameter) => string,
+  { lock = '', isHeld = 'true', isGrown = 'true' } = {},
+) {
   const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name), given('apart'))
   const moved = rows(progress, 'progress')
   const added = rows(newClaims, 'new_claims')
-  const insert = <R>(table: Table<R>, rows: string) =>
-    `INSERT INTO ${table.name} (${table.names}) SELECT ${table.names} FROM ${rows} AS added WHERE ${condition}`
+  const insert = <R>(table: Table<R>, rows: string, condition = isGrown, columns = table.names) =>
+    `INSERT INTO ${table.name} (${table.names}) SELECT ${columns} FROM ${rows} AS added WHERE ${condition}`
   return {
-    grown: `UPDATE log SET tree_size = ${given('to_size')}, root_hash = ${sql.bytes(given('to_root'))}, issued_at = ${given('issued_at')}
-      WHERE id = 1 AND log_id = ${given('log_id')} AND key_id = ${given('key_id')}
-        AND tree_size = ${given('from_size')} AND root_hash = ${sql.bytes(given('from_root'))}`,
-    moved: `UPDATE claims SET ${assignments(checked, 'moved')} FROM ${moved} AS moved
-      WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${condition}`,
-    added: `${insert(claims, added)} AND ${mayBeStored(sql, 'added')}`,
+    // Who waits here for an erasure reads afterwards what was there before: it sees by the number that there was one.
+    held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL
+      AND erasures = (SELECT erasures FROM logs AS seen WHERE seen.log_id = ${given('log_id')}) ${lock}`,
+    grown: insert(
+      treeHeads,
+      rowsOf(sql, treeHeads, given('head')),
+      `${isHeld} AND EXISTS (SELECT 1 FROM tree_heads AS last WHERE last.log_id = ${given('log_id')}
+        AND last.number = ${given('from_number')} AND last.key_id = ${given('key_id')} AND last.root_hash = ${sql.bytes(given('from_root'))})`,
+    ),
+    moved: `UPDATE claims SET ${assignments(checked, 'moved')}, log_id = ${logOfReceipt(given('log_id'), 'moved.receipt_id')} FROM ${moved} AS moved
+      WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${isGrown}`,
+    added: insert(claims, added, `${isGrown} AND ${mayBeStored(sql, 'added')}`, storedClaims(given('log_id'))),
     inserted: [
       insert(receipts, rows(receipts, 'receipts')),
       insert(evidence, rows(evidence, 'evidence')),
       insert(tiles, rows(tiles, 'tiles')),
-      insert(treeHeads, rows(treeHeads, 'heads')),
     ],
     /** The claims as they are given, for `keepChecks`. */
     rows: { moved, added },

@@ -42,7 +42,7 @@ const SEARCHED = ['target', 'agent_id', 'claim_id', 'client_claim_id', 'receipt_
 /** A whole id of ours, which one claim has, is looked up: reading all claims for it could take long. */
 const ID_CONDITIONS: readonly (readonly [id: RegExp, condition: string])[] = [
   [/^clm_[0-9a-z]{26}$/i, 'claim_id = ?'],
-  [/^rcpt_[0-9a-z]{26}$/i, 'claim_id = (SELECT claim_id FROM receipts WHERE receipt_id = ?)'],
+  [/^rcpt_[0-9a-z]{26}$/i, 'receipt_id = ?'],
 ]
 
 function conditionOfId(search: string): string | undefined {

@@ -51,6 +51,8 @@ const columns = {
   momentAt: nullable(instant('moment_at')),
   lastCheck: large(nullable(json<CheckRecord>('last_check'))),
   receiptId: nullable(text('receipt_id')),
+  /** The log that has the receipt: the statement that stores this knows it. */
+  logId: nullable(text('log_id')),
   verdict: nullable(text<VerdictValue>('verdict')),
   reasonCode: nullable(text<ReasonCode>('reason_code')),
 }
@@ -89,6 +91,16 @@ export const newClaims: Table<NewClaim> = table('claims', ['claimId'], {
   unconfirmedKey: nullable(text('unconfirmed_key')),
 })
 
+/** The columns of a new claim as they are stored, with this log where it has a receipt. */
+export function storedClaims(logId: string): string {
+  return claims.columns.map(({ name }) => (name === 'log_id' ? logOfReceipt(logId, 'receipt_id') : name)).join(', ')
+}
+
+/** What `log_id` becomes. */
+export function logOfReceipt(logId: string, receiptId: string): string {
+  return `CASE WHEN ${receiptId} IS NULL THEN NULL ELSE ${logId} END`
+}
+
 /** Whether the content of a claim was erased: what clients write is never empty. */
 export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): boolean {
   return agentId === ''
@@ -120,6 +132,9 @@ export const checks = table('checks', ['claimId', 'attempt'], {
 
 export type ClaimRow = RowOf<typeof claims>
 export type ClaimProgress = RowOf<typeof progress>
+
+/** The receipt of a claim, in whichever log it is: receipt ids are unique over all claims. */
+export const RECEIPT_OF_CLAIM = 'receipts.log_id = claims.log_id AND receipts.receipt_id = claims.receipt_id'
 
 /** For claims that are looked up by their ids. Written as `state = 'queued'`, Postgres could choose the queue's index, which is slower here. */
 export const UNDECIDED = `state <> 'decided'`

@@ -12,9 +12,12 @@ import {
   mayBeStored,
   type NewClaim,
   newClaims,
+  RECEIPT_OF_CLAIM,
+  storedClaims,
   UNDECIDED,
 } from './claim-row.ts'
 import type { Db } from './db.ts'
+import { OPEN_LOG_ID } from './log-state.ts'
 import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 
 /** How many claims of one verdict were submitted within one period. */
@@ -179,9 +182,10 @@ export function claimReads(db: Db) {
     },
     /** When each of these claims was decided, of those that are. */
     async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
-      const rows = await db.query(`SELECT claim_id, issued_at FROM receipts WHERE claim_id IN ${texts}`, [
-        JSON.stringify(claimIds),
-      ])
+      const rows = await db.query(
+        `SELECT claims.claim_id, issued_at FROM claims JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.claim_id IN ${texts}`,
+        [JSON.stringify(claimIds)],
+      )
       return new Map(rows.map((row) => [String(row.claim_id), Number(row.issued_at)]))
     },
     /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
@@ -239,7 +243,7 @@ export function claimWrites(db: Db) {
     async insertNew(rows: readonly NewClaim[]): Promise<Set<string>> {
       // All hosts insert in one order: otherwise two that insert the same claims could wait for each other for ever.
       const ordered = rows.toSorted((one, other) => (identityOf(one) < identityOf(other) ? -1 : 1))
-      const sql = `INSERT INTO claims (${claims.names}) SELECT ${claims.names} FROM ${rowsOf(db.dialect, newClaims)} AS new
+      const sql = `INSERT INTO claims (${claims.names}) SELECT ${storedClaims(OPEN_LOG_ID)} FROM ${rowsOf(db.dialect, newClaims)} AS new
         WHERE ${mayBeStored(db.dialect, 'new')} ON CONFLICT (workspace_id, client_claim_id) DO NOTHING RETURNING claim_id`
       const stored = ordered.length > 0 ? await db.query(sql, [toJson(newClaims, ordered)]) : []
       const inserted = new Set(stored.map((row) => String(row.claim_id)))

@@ -22,17 +22,6 @@ export interface Expressions {
   matches(column: string): string
   /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */
   readonly clock: string
-  readonly lines: LineExpressions
-}
-
-/** Parts of one text that holds many rows. */
-export interface LineExpressions {
-  character(text: string): string
-  hex(column: string): string
-  json(column: string): string
-  join(expression: string, separator: string): string
-  /** A long text in the form that the driver reads fastest. */
-  long(expression: string): string
 }
 
 export interface Dialect extends Expressions {
@@ -97,14 +86,4 @@ export interface SharedStatements {
   readonly createUnlogged: string
   /** Deletes at most `?` of the rows that meet the condition, passing over those that another transaction holds. Returns a row for each. */
   deleteSome(table: string, condition: string): string
-}
-
-/** Calls `make` once for each dialect: a statement is prepared once for one text. */
-export function perDialect<T>(make: (dialect: Dialect) => T): (dialect: Dialect) => T {
-  const made = new Map<Dialect, T>()
-  return (dialect) => {
-    const known = made.get(dialect) ?? make(dialect)
-    made.set(dialect, known)
-    return known
-  }
 }

@@ -5,27 +5,31 @@
 import type { Instant } from '@claimcheck/core'
 import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
-import { type ClaimRow, claims } from './claim-row.ts'
+import { type ClaimRow, claims, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db } from './db.ts'
-import { receipts } from './log.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, instant, part, qualified, type RowOf, table, text } from './table.ts'
+import { assignments, bigint, bytes, instant, part, type RowOf, table, text } from './table.ts'
 
 export const erasures = table('erasures', ['receiptId'], {
   receiptId: text('receipt_id'),
   claimId: text('claim_id'),
+  logId: text('log_id'),
+  leafIndex: bigint('leaf_index'),
+  leafHash: bytes('leaf_hash'),
+  issuedAt: instant('issued_at'),
   erasedAt: instant('erased_at'),
   rule: text<ErasureRule>('rule'),
   /** Such as a file number; empty: there is none. Everybody reads it. */
   reference: text('reference'),
 })
 
+/** With what is left of the receipt. */
 export type ErasureRow = RowOf<typeof erasures>
 
-const remains = part(receipts, 'leafIndex', 'leafHash', 'issuedAt')
+const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'issuedAt')
 
-/** An erasure with what is left of its receipt. */
-export type ErasedReceipt = ErasureRow & RowOf<typeof remains>
+/** What stays of a receipt that is erased. */
+export type Remains = RowOf<typeof remains>
 
 /** The columns of a claim that hold its content, and its id. */
 const content = part(
@@ -47,7 +51,7 @@ export type ErasedContent = RowOf<typeof content>
 /** A decided claim that its workspace's retention looks at. */
 export interface AgedClaim extends ClaimPosition {
   readonly receiptId: string | null
-  /** null: it is not decided. */
+  /** null: it is not decided. Of a receipt in an archive, its claim's deadline. */
   readonly issuedAt: Instant | null
   readonly isErased: boolean
 }
@@ -60,27 +64,19 @@ export interface SameOutcome {
 
 export function erasureReads(db: Db) {
   const { texts } = db.dialect
-  const select = `SELECT ${qualified(erasures)}, leaf_index, leaf_hash, issued_at FROM erasures
-    JOIN receipts ON receipts.receipt_id = erasures.receipt_id`
-  const erased = (row: Parameters<typeof erasures.read>[0]): ErasedReceipt => ({
-    ...erasures.read(row),
-    ...remains.read(row),
-  })
 
   return {
     /** Of those of these receipts that are erased, in any order. */
-    async byReceiptIds(receiptIds: readonly string[]): Promise<ErasedReceipt[]> {
-      const ids = JSON.stringify(receiptIds)
-      return (await db.query(`${select} WHERE erasures.receipt_id IN ${texts}`, [ids])).map(erased)
+    async byReceiptIds(receiptIds: readonly string[]): Promise<ErasureRow[]> {
+      return selectRows(db, erasures, `WHERE receipt_id IN ${texts}`, [JSON.stringify(receiptIds)])
     },
     /** Of those of these claims that are erased, in any order. */
     async byClaimIds(claimIds: readonly string[]): Promise<ErasureRow[]> {
       return selectRows(db, erasures, `WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
     },
     /** The latest first. */
-    async list(limit: number): Promise<ErasedReceipt[]> {
-      const order = 'ORDER BY erasures.erased_at DESC, erasures.receipt_id LIMIT ?'
-      return (await db.query(`${select} ${order}`, [limit])).map(erased)
+    async list(limit: number): Promise<ErasureRow[]> {
+      return selectRows(db, erasures, 'ORDER BY erased_at DESC, receipt_id LIMIT ?', [limit])
     },
     /** Other claims of the workspace that are not erased, with the same target and the same params. */
     async sameOutcome({ workspaceId, claimId, target, params }: ClaimRow, limit: number): Promise<SameOutcome[]> {
@@ -94,8 +90,7 @@ export function erasureReads(db: Db) {
     },
     /** The claim whose receipt this is. */
     async claimOf(receiptId: string): Promise<ClaimRow | undefined> {
-      const which = 'WHERE claim_id = (SELECT claim_id FROM receipts WHERE receipt_id = ?)'
-      return selectRow(db, claims, which, [receiptId])
+      return selectRow(db, claims, 'WHERE receipt_id = ?', [receiptId])
     },
     /** By the claim's own id, in any workspace. */
     async claim(claimId: string): Promise<ClaimRow | undefined> {
@@ -113,8 +108,9 @@ export function erasureReads(db: Db) {
     },
     /** The next claims of a workspace that were submitted from one moment on and before another. */
     async aged(workspaceId: string, after: ClaimPosition, before: Instant, limit: number): Promise<AgedClaim[]> {
-      const sql = `SELECT claims.claim_id, submitted_at, agent_id, receipts.receipt_id, receipts.issued_at FROM claims
-        LEFT JOIN receipts ON receipts.claim_id = claims.claim_id
+      const sql = `SELECT claims.claim_id, submitted_at, agent_id, claims.receipt_id,
+          CASE WHEN claims.receipt_id IS NOT NULL THEN COALESCE(receipts.issued_at, deadline_at) END AS issued_at FROM claims
+        LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
         WHERE workspace_id = ? AND (submitted_at, claims.claim_id) > (?, ?) AND submitted_at < ?
         ORDER BY submitted_at, claims.claim_id LIMIT ?`
       const rows = await db.query(sql, [workspaceId, after.submittedAt, after.claimId, before, limit])
@@ -136,8 +132,14 @@ export function erasureWrites(db: Db) {
     ...erasureReads(db),
     /** The claims of those of these receipts that are not erased. No other transaction erases them until this one ends. */
     async lock(receiptIds: readonly string[]): Promise<ClaimRow[]> {
-      const which = `WHERE claim_id IN (SELECT claim_id FROM receipts WHERE receipt_id IN ${texts}) AND agent_id <> ''`
+      const which = `WHERE receipt_id IN ${texts} AND agent_id <> ''`
       return selectRows(db, claims, `${which} ORDER BY claim_id ${forUpdate}`, [JSON.stringify(receiptIds)])
+    },
+    /** What is left of these receipts once they are erased, of those that the tables have. */
+    async remains(receiptIds: readonly string[]): Promise<Remains[]> {
+      const sql = `SELECT receipts.receipt_id, receipts.log_id, leaf_index, leaf_hash, issued_at FROM claims
+        JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.receipt_id IN ${texts}`
+      return (await db.query(sql, [JSON.stringify(receiptIds)])).map(remains.read)
     },
     /**
      * Erases the content of receipts, of their evidence, of their claims and of their checks.
@@ -145,12 +147,13 @@ export function erasureWrites(db: Db) {
      * @param left what the claims hold from now on
      */
     async erase(erased: readonly ErasureRow[], left: readonly ErasedContent[]): Promise<void> {
-      const receiptIds = JSON.stringify(erased.map(({ receiptId }) => receiptId))
       const claimIds = JSON.stringify(erased.map(({ claimId }) => claimId))
-      // First: it is what the triggers ask for.
+      const ofClaims = `(log_id, receipt_id) IN (SELECT log_id, receipt_id FROM claims WHERE claim_id IN ${texts})`
+      // First: it is what the triggers ask for. And who stores a claim again, and waits for this, must not go by what was there before.
       await insertRows(db, erasures, erased)
-      await db.query(`UPDATE receipts SET entry = '' WHERE receipt_id IN ${texts}`, [receiptIds])
-      await db.query(`DELETE FROM evidence WHERE receipt_id IN ${texts}`, [receiptIds])
+      await db.query('UPDATE logs SET erasures = erasures + 1 WHERE ended_at IS NULL')
+      await db.query(`UPDATE receipts SET entry = '' WHERE ${ofClaims}`, [claimIds])
+      await db.query(`DELETE FROM evidence WHERE ${ofClaims}`, [claimIds])
       await db.query(`DELETE FROM checks WHERE claim_id IN ${texts}`, [claimIds])
       const sql = `UPDATE claims SET ${assignments(content, 'left_over')}
         FROM ${rowsOf(db.dialect, content)} AS left_over WHERE claims.claim_id = left_over.claim_id`

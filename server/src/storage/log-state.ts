@@ -1,30 +1,67 @@
-/** The one row of the table `log`: its newest tree head, and the key that signs the next one. */
+/** The state of a log: its newest tree head, and the key that signed it, which signs the next one. */
 import type { Row } from './db.ts'
-import { bigint, bytes, instant, integer, part, type RowOf, table, text } from './table.ts'
+import { bigint, bytes, instant, nullable, part, type RowOf, table, text } from './table.ts'
 
-export const log = table('log', ['id'], {
-  id: integer('id'),
+/** Each log of this installation: the open one, and those that have ended. */
+export const logs = table('logs', ['logId'], {
   logId: text('log_id'),
   name: text('name'),
+  begunAt: instant('begun_at'),
+  /** null: it is open, as one log is. */
+  endedAt: nullable(instant('ended_at')),
+  /** Its rows may have been taken out since. */
+  archivedAt: nullable(instant('archived_at')),
+  /** How often something was erased while it was open. */
+  erasures: bigint('erasures'),
+})
+
+export const treeHeads = table('tree_heads', ['logId', 'number'], {
+  logId: text('log_id'),
+  /** One after the other, from 0 on. */
+  number: bigint('number'),
   treeSize: bigint('tree_size'),
   rootHash: bytes('root_hash'),
   issuedAt: instant('issued_at'),
   keyId: text('key_id'),
+  /** The signed tree head as JSON. */
+  signed: text('signed'),
 })
 
-export const logState = part(log, 'logId', 'name', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
+const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
+const named = part(logs, 'logId', 'name')
 
-export type LogState = RowOf<typeof logState>
+export type LogRow = RowOf<typeof logs>
+export type TreeHeadRow = RowOf<typeof treeHeads>
+export type LogState = RowOf<typeof named> & RowOf<typeof state>
 
 export interface AnchoredLogState extends LogState {
   /** The size at the newest final anchor; 0 when there is none. */
   readonly anchoredSize: number
 }
 
-/** What `toAnchoredState` reads. */
-export const ANCHORED_LOG_COLUMNS = `${logState.names}, (SELECT MAX(anchors.tree_size) FROM anchors
+const NEWEST =
+  '(SELECT newest.number FROM tree_heads AS newest WHERE newest.log_id = logs.log_id ORDER BY newest.number DESC LIMIT 1)'
+
+/** The logs that meet the condition, each with its newest head. */
+export function logStates(condition: string): string {
+  const columns = [...named.columns.map(({ name }) => `logs.${name}`), ...state.columns.map(({ name }) => name)]
+  return `(SELECT ${columns.join(', ')} FROM logs JOIN tree_heads ON tree_heads.log_id = logs.log_id AND tree_heads.number = ${NEWEST}
+    WHERE ${condition}) AS log`
+}
+
+export const OPEN_LOG = logStates('logs.ended_at IS NULL')
+
+/** As a value in a statement. */
+export const OPEN_LOG_ID = '(SELECT log_id FROM logs WHERE ended_at IS NULL)'
+
+export function toLogState(row: Row): LogState {
+  return { ...named.read(row), ...state.read(row) }
+}
+
+/** What `toAnchoredState` reads, of the states of logs. */
+export const ANCHORED_LOG_COLUMNS = `log.*, (SELECT MAX(anchors.tree_size) FROM anchors
   WHERE anchors.log_id = log.log_id AND anchors.state = 'final') AS anchored_size`
 
 export function toAnchoredState(row: Row): AnchoredLogState {
-  return { ...logState.read(row), anchoredSize: Number(row.anchored_size ?? 0) }
+  return { ...toLogState(row), anchoredSize: Number(row.anchored_size ?? 0) }
 }

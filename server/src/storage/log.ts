@@ -1,24 +1,25 @@
-/** The log as rows: receipts are its leaves, tiles its hashes, tree heads what was signed. None of them is ever changed; the one row of `log` is. */
+/** Logs as rows: receipts are leaves, tiles their hashes, tree heads what was signed. None of them is ever changed. */
 import { type Instant, TILE_WIDTH } from '@claimcheck/core'
-import { type Db, runAll } from './db.ts'
-import { type LogState, log, logState } from './log-state.ts'
-import { readReceiptTexts } from './receipt-texts.ts'
-import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { RECEIPT_OF_CLAIM } from './claim-row.ts'
+import { type Db, type Row, runAll } from './db.ts'
 import {
-  assignments,
-  bigint,
-  bytes,
-  instant,
-  integer,
-  large,
-  nullable,
-  part,
-  type RowOf,
-  table,
-  text,
-} from './table.ts'
+  ANCHORED_LOG_COLUMNS,
+  type AnchoredLogState,
+  type LogRow,
+  type LogState,
+  logs,
+  OPEN_LOG,
+  OPEN_LOG_ID,
+  type TreeHeadRow,
+  toAnchoredState,
+  toLogState,
+  treeHeads,
+} from './log-state.ts'
+import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { bigint, bytes, instant, integer, large, nullable, part, type RowOf, table, text } from './table.ts'
 
-export const receipts = table('receipts', ['leafIndex'], {
+export const receipts = table('receipts', ['logId', 'leafIndex'], {
+  logId: text('log_id'),
   leafIndex: bigint('leaf_index'),
   receiptId: text('receipt_id'),
   claimId: text('claim_id'),
@@ -28,25 +29,19 @@ export const receipts = table('receipts', ['leafIndex'], {
   entry: large(text('entry')),
 })
 
-export const tiles = table('tiles', ['level', 'index', 'width'], {
+export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
+  logId: text('log_id'),
   level: integer('level'),
   index: bigint('tile_index'),
   /** How many hashes: 256 in a full tile. */
   width: integer('width'),
-  /** In a full tile, the nodes above the hashes follow. Tiles that the first version stored have none. */
+  /** In a full tile, the nodes above the hashes follow. */
   hashes: large(bytes('hashes')),
 })
 
-export const treeHeads = table('tree_heads', ['treeSize', 'issuedAt'], {
-  treeSize: bigint('tree_size'),
-  issuedAt: instant('issued_at'),
-  rootHash: bytes('root_hash'),
-  /** The signed tree head as JSON. */
-  signed: large(text('signed')),
-})
-
 /** What the verdict of a receipt follows from. */
-export const evidence = table('evidence', ['receiptId'], {
+export const evidence = table('evidence', ['logId', 'receiptId'], {
+  logId: text('log_id'),
   receiptId: text('receipt_id'),
   /** Exactly the bytes whose digest the receipt signs. */
   document: large(text('document')),
@@ -66,13 +61,6 @@ export const sealedSigningKeys = table('sealed_signing_keys', ['keyId'], {
   sealed: text('sealed'),
 })
 
-/** Logs that ended: another one went on with their entries. */
-export const retiredLogs = table('retired_logs', ['logId'], {
-  logId: text('log_id'),
-  name: text('name'),
-  retiredAt: instant('retired_at'),
-})
-
 const leaves = part(receipts, 'leafIndex', 'leafHash', 'issuedAt')
 const leafHashes = part(receipts, 'leafHash')
 const tilePlaces = part(tiles, 'level', 'index')
@@ -84,66 +72,120 @@ export type EvidenceRow = RowOf<typeof evidence>
 export type LeafRow = RowOf<typeof leaves>
 export type TileRow = RowOf<typeof tiles>
 export type TilePlace = RowOf<typeof tilePlaces>
-export type TreeHeadRow = RowOf<typeof treeHeads>
 export type SigningKeyRow = RowOf<typeof signingKeys>
-export type RetiredLogRow = RowOf<typeof retiredLogs>
+
+export interface ReceiptPlace {
+  readonly receiptId: string
+  readonly logId: string
+}
+
+export interface FoundReceipts {
+  /** The open log, read at the same moment: its tree holds each of its receipts. */
+  readonly state: AnchoredLogState
+  /** In any order, of whichever log. */
+  readonly receipts: readonly ReceiptRow[]
+  /** Those of logs that have ended, where a claim names them and there is no row: they are in the archives. */
+  readonly elsewhere: readonly ReceiptPlace[]
+}
 
 /** As the index of their hashes has them. */
 const LEAVES_IN_A_PART = 1024
 
-const IN_RANGE = 'WHERE leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
+const IN_RANGE = 'WHERE log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index'
+
+function toPlace({ found_id, found_in }: Row): ReceiptPlace {
+  return { receiptId: String(found_id), logId: String(found_in) }
+}
+
+function toReceipt(row: Row): ReceiptRow {
+  return receipts.read({ ...row, receipt_id: row.found_id, log_id: row.found_in, issued_at: row.receipt_at })
+}
+
+/** The evidence of a receipt, found by its claim. */
+export const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.receipt_id = claims.receipt_id'
 
 export function logReads(db: Db) {
   return {
+    /** The open log. */
     async state(): Promise<LogState | undefined> {
-      return selectRow(db, logState, '')
+      const [row] = await db.query(`SELECT log.* FROM ${OPEN_LOG}`)
+      return row && toLogState(row)
     },
-    async newestHead(): Promise<TreeHeadRow | undefined> {
-      return selectRow(db, treeHeads, 'ORDER BY tree_size DESC, issued_at DESC LIMIT 1')
+    /** All logs, oldest first. */
+    async all(): Promise<LogRow[]> {
+      return selectRows(db, logs, 'ORDER BY begun_at, log_id')
     },
-    /** Ascending, those that follow `after`. */
-    async headsAfter(after: TreeHeadRow | undefined, limit: number): Promise<TreeHeadRow[]> {
-      const rest = 'WHERE (tree_size, issued_at) > (?, ?) ORDER BY tree_size, issued_at LIMIT ?'
-      return selectRows(db, treeHeads, rest, [after?.treeSize ?? -1, after?.issuedAt ?? 0, limit])
+    /** @param logId of another log than the open one */
+    async newestHead(logId?: string): Promise<TreeHeadRow | undefined> {
+      const which = logId === undefined ? OPEN_LOG_ID : '?'
+      const rest = `WHERE log_id = ${which} ORDER BY number DESC LIMIT 1`
+      return selectRow(db, treeHeads, rest, logId === undefined ? [] : [logId])
     },
-    /** Those of these receipts that are stored, and the log at the same moment. */
-    receiptsByIds: (receiptIds: readonly string[]) => readReceiptTexts(db, receiptIds),
+    /** Ascending, those that follow the number. */
+    async headsAfter(logId: string, number: number, limit: number): Promise<TreeHeadRow[]> {
+      return selectRows(db, treeHeads, 'WHERE log_id = ? AND number > ? ORDER BY number LIMIT ?', [
+        logId,
+        number,
+        limit,
+      ])
+    },
+    /** These receipts, and the open log at the same moment. */
+    async receiptsByIds(receiptIds: readonly string[]): Promise<FoundReceipts> {
+      const rows = await db.query(
+        `SELECT ${ANCHORED_LOG_COLUMNS}, found.* FROM ${OPEN_LOG} LEFT JOIN (
+          SELECT claims.receipt_id AS found_id, claims.log_id AS found_in, leaf_index, leaf_hash, receipts.issued_at AS receipt_at,
+            claims.claim_id, entry FROM claims LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
+          WHERE claims.receipt_id IN ${db.dialect.texts}) AS found ON true`,
+        [JSON.stringify(receiptIds)],
+      )
+      const found = rows.filter(({ found_id }) => found_id !== null)
+      return {
+        state: toAnchoredState(rows[0]!),
+        receipts: found.flatMap((row) => (row.entry === null ? [] : toReceipt(row))),
+        elsewhere: found.flatMap((row) => (row.entry === null && row.found_in !== row.log_id ? toPlace(row) : [])),
+      }
+    },
     /** The document; undefined for a receipt without evidence. */
     async evidenceOf(receiptId: string): Promise<string | undefined> {
-      return (await selectRow(db, evidence, 'WHERE receipt_id = ?', [receiptId]))?.document
+      const sql = `SELECT document FROM claims JOIN evidence ON ${EVIDENCE_OF_CLAIM} WHERE claims.receipt_id = ?`
+      const [row] = await db.query(sql, [receiptId])
+      return row && String(row.document)
     },
     /** Ascending, `start` included, `end` not. */
-    async receipts(start: number, end: number): Promise<ReceiptRow[]> {
-      return selectRows(db, receipts, IN_RANGE, [start, end])
+    async receipts(logId: string, start: number, end: number): Promise<ReceiptRow[]> {
+      return selectRows(db, receipts, IN_RANGE, [logId, start, end])
     },
     /** Ascending, `start` included, `end` not. */
-    async leaves(start: number, end: number): Promise<LeafRow[]> {
-      return selectRows(db, leaves, IN_RANGE, [start, end])
+    async leaves(logId: string, start: number, end: number): Promise<LeafRow[]> {
+      return selectRows(db, leaves, IN_RANGE, [logId, start, end])
     },
     /** The first leaf with this hash. */
-    async leafByHash(leafHash: Uint8Array): Promise<LeafRow | undefined> {
+    async leafByHash(
+      { logId, treeSize }: Pick<LogState, 'logId' | 'treeSize'>,
+      leafHash: Uint8Array,
+    ): Promise<LeafRow | undefined> {
       const wanted = `(SELECT leaf_hash FROM ${rowsOf(db.dialect, leafHashes)} AS wanted)`
       // Their index begins with the part of the log: it is asked once for each part. CROSS JOIN, or SQLite reads all receipts.
       const rows = await db.query(
         `WITH RECURSIVE parts(part) AS
-          (SELECT 0 UNION ALL SELECT part + 1 FROM parts WHERE part < (SELECT tree_size FROM log) / ${LEAVES_IN_A_PART})
+          (SELECT 0 UNION ALL SELECT part + 1 FROM parts WHERE part < CAST(? AS bigint))
         SELECT ${leaves.names} FROM parts CROSS JOIN ${leaves.name}
-        WHERE leaf_index / ${LEAVES_IN_A_PART} = part AND leaf_hash = ${wanted} ORDER BY part, leaf_index LIMIT 1`,
-        [toJson(leafHashes, [{ leafHash }])],
+        WHERE log_id = ? AND leaf_index / ${LEAVES_IN_A_PART} = part AND leaf_hash = ${wanted} ORDER BY part, leaf_index LIMIT 1`,
+        [Math.floor(treeSize / LEAVES_IN_A_PART), logId, toJson(leafHashes, [{ leafHash }])],
         { replanned: true },
       )
       return rows[0] && leaves.read(rows[0])
     },
     /** The narrowest stored form of a tile that is at least `width` wide. */
-    async tile(level: number, index: number, width: number): Promise<TileRow | undefined> {
-      const rest = 'WHERE level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1'
-      return selectRow(db, tiles, rest, [level, index, width])
+    async tile(logId: string, level: number, index: number, width: number): Promise<TileRow | undefined> {
+      const rest = 'WHERE log_id = ? AND level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1'
+      return selectRow(db, tiles, rest, [logId, level, index, width])
     },
     /** Those of these tiles that are full, in any order. */
-    async fullTiles(places: readonly TilePlace[]): Promise<TileRow[]> {
-      const rest = `WHERE width = ${TILE_WIDTH}
+    async fullTiles(logId: string, places: readonly TilePlace[]): Promise<TileRow[]> {
+      const rest = `WHERE log_id = ? AND width = ${TILE_WIDTH}
         AND (level, tile_index) IN (SELECT level, tile_index FROM ${rowsOf(db.dialect, tilePlaces)} AS wanted)`
-      return selectRows(db, tiles, rest, [toJson(tilePlaces, places)])
+      return selectRows(db, tiles, rest, [logId, toJson(tilePlaces, places)])
     },
     /** Oldest first. */
     async signingKeys(): Promise<SigningKeyRow[]> {
@@ -153,34 +195,44 @@ export function logReads(db: Db) {
     async sealedKey(keyId: string): Promise<string | undefined> {
       return (await selectRow(db, sealedSigningKeys, 'WHERE key_id = ?', [keyId]))?.sealed
     },
-    /** Oldest first. */
-    async retiredLogs(): Promise<RetiredLogRow[]> {
-      return selectRows(db, retiredLogs, 'ORDER BY retired_at, log_id')
-    },
   }
 }
 
 export function logWrites(db: Db) {
   return {
     ...logReads(db),
-    /** The log, which no other transaction changes until this one ends: one host appends at a time. */
+    /** The open log, which no other transaction appends to until this one ends: one host appends at a time. */
     async lock(): Promise<LogState | undefined> {
-      return selectRow(db, logState, db.dialect.forUpdate)
+      // Its head is read by another statement: this one sees the heads from before it waited.
+      await db.query(`SELECT log_id FROM logs WHERE ended_at IS NULL ${db.dialect.forChange}`)
+      return this.state()
     },
     /** Before there is a log to lock: makes sure that one host creates it. */
     async lockCreation(): Promise<void> {
-      await runAll(db, db.dialect.lockTables([log.name]))
+      await runAll(db, db.dialect.lockTables([logs.name]))
     },
-    async create(state: LogState): Promise<void> {
-      await insertRows(db, log, [{ id: 1, ...state }])
+    /** Begins a log with its first head. */
+    async create({ name, ...head }: LogState & Pick<TreeHeadRow, 'signed'>): Promise<void> {
+      const { logId, issuedAt: begunAt } = head
+      await insertRows(db, logs, [{ logId, name, begunAt, endedAt: null, archivedAt: null, erasures: 0 }])
+      await insertRows(db, treeHeads, [head])
     },
-    /** Gives the log another key; or another id and name, as a new log that goes on with its entries. */
-    async replace(state: LogState): Promise<void> {
-      const sql = `UPDATE log SET ${assignments(logState, 'next')} FROM ${rowsOf(db.dialect, logState)} AS next WHERE id = 1`
-      await db.query(sql, [toJson(logState, [state])])
-    },
+    /** Fails when another head of this number is there. */
     async insertHead(head: TreeHeadRow): Promise<void> {
       await insertRows(db, treeHeads, [head])
+    },
+    /** Nothing follows the newest head of the open log. */
+    async end(logId: string, at: Instant): Promise<void> {
+      await db.query('UPDATE logs SET ended_at = ? WHERE log_id = ? AND ended_at IS NULL', [at, logId])
+    },
+    async archived(logId: string): Promise<void> {
+      const at = `CAST(${db.dialect.clock} AS bigint)`
+      await db.query(`UPDATE logs SET archived_at = ${at} WHERE log_id = ? AND ended_at IS NOT NULL`, [logId])
+    },
+    /** One that has ended, and that this database may have no rows of. */
+    async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
+      const ended = { logId, name, begunAt: at, endedAt: at, archivedAt: null, erasures: 0 }
+      await insertRows(db, logs, [ended], 'ON CONFLICT (log_id) DO NOTHING')
     },
     async insertSigningKey(key: SigningKeyRow): Promise<void> {
       await insertRows(db, signingKeys, [key])
@@ -190,9 +242,6 @@ export function logWrites(db: Db) {
     },
     async retireSigningKey(keyId: string, at: Instant): Promise<void> {
       await db.table('signing_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: at })
-    },
-    async insertRetiredLog(retired: RetiredLogRow): Promise<void> {
-      await insertRows(db, retiredLogs, [retired])
     },
   }
 }

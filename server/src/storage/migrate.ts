@@ -1,7 +1,7 @@
 /** Brings a database to this version's schema; refuses one that is ahead of it. */
 import type { Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
-import { log } from './log-state.ts'
+import { logs } from './log-state.ts'
 import * as baseline from './migrations/001-baseline.ts'
 import { StorageError } from './storage.ts'
 import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
@@ -31,7 +31,7 @@ export function migrate(db: Knex, dialect: Dialect, migrations = MIGRATIONS): Pr
 }
 
 /** As running hosts take them: the log first, and rows before the owners that they refer to. */
-const TAKEN = [...new Set([log, ...CARRIED.toReversed(), ...NOT_CARRIED, ...SHARED].map(({ name }) => name))]
+const TAKEN = [...new Set([logs, ...CARRIED.toReversed(), ...NOT_CARRIED, ...SHARED].map(({ name }) => name))]
 
 /**
  * Hosts of the previous version go on meanwhile. A migration that took one table after the other, as it changes them, and such a host would wait

@@ -51,13 +51,6 @@ const expressions: Expressions = {
   // A language has its own idea of which letters are the same; C has that of ASCII.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
-  lines: {
-    character: (text) => `chr(${text.charCodeAt(0)})`,
-    hex: (column) => `encode(${column}, 'hex')`,
-    json: (column) => `CAST(to_json(${column}) AS text)`,
-    join: (expression, separator) => `string_agg(${expression}, ${separator})`,
-    long: (expression) => expression,
-  },
 }
 
 export const postgres: Dialect = {
@@ -139,14 +132,18 @@ export const postgres: Dialect = {
 /** Postgres carries out every part, also one that no other reads; a part that reads `grown` comes after it. */
 function changesStatement(): string {
   const given = (name: (typeof PARAMETERS)[number]) => `$${PARAMETERS.indexOf(name) + 1}`
-  const { grown, moved, added, inserted } = changeParts(expressions, given, 'EXISTS (SELECT FROM grown)')
+  const { held, grown, moved, added, inserted } = changeParts(expressions, given, {
+    lock: 'FOR NO KEY UPDATE',
+    isHeld: 'EXISTS (SELECT FROM held)',
+    isGrown: `(SELECT COUNT(*) FROM grown) = ${given('head_count')} AND EXISTS (SELECT FROM held)`,
+  })
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
   const changed = 'RETURNING claims.claim_id, claims.attempts, claims.last_check'
   // The words are not an integer: the cast fails, and its error quotes them.
-  return `WITH grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
+  return `WITH held AS (${held}), grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
-    SELECT CAST(CASE WHEN ${count('grown')} <> 1 THEN 'the log has moved on'
+    SELECT CAST(CASE WHEN ${count('held')} <> 1 OR ${count('grown')} <> ${given('head_count')} THEN 'the log has moved on'
       WHEN ${count('moved')} <> ${given('progress_count')} THEN 'a claim has moved on'
       WHEN ${count('added')} <> ${given('new_count')} THEN 'a new claim may not be stored' ELSE '0' END AS integer)`
 }

@@ -50,14 +50,6 @@ const expressions: Expressions = {
   // A long pattern is bound as bytes.
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   clock: `unixepoch('subsec') * 1000`,
-  lines: {
-    character: (text) => `char(${text.charCodeAt(0)})`,
-    hex: (column) => `lower(hex(${column}))`,
-    json: (column) => `json_quote(CAST(${column} AS text))`,
-    join: (expression, separator) => `group_concat(${expression}, ${separator})`,
-    // The driver makes a string of a large text much slower than of the same bytes.
-    long: (expression) => `CAST(${expression} AS BLOB)`,
-  },
 }
 
 /** One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
@@ -118,11 +110,12 @@ export const sqlite: Dialect = {
  * changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
-  const { grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
+  const { held, grown, moved, added, inserted, rows } = changeParts(expressions, (name) => `NEW.${name}`)
   return `CREATE TEMP VIEW changes AS SELECT ${PARAMETERS.map((name) => `NULL AS ${name}`).join(', ')};
     CREATE TEMP TRIGGER apply_changes INSTEAD OF INSERT ON changes BEGIN
+      SELECT RAISE(ABORT, 'the log has ended') WHERE NOT EXISTS (${held});
       ${grown};
-      SELECT RAISE(ABORT, 'the log has moved on') WHERE changes() <> 1;
+      SELECT RAISE(ABORT, 'the log has moved on') WHERE NEW.head_count > 0 AND changes() <> NEW.head_count;
       ${moved};
       SELECT RAISE(ABORT, 'a claim has moved on') WHERE changes() <> NEW.progress_count;
       ${added};

@@ -6,8 +6,8 @@ import { checks, claims } from './claim-row.ts'
 import { rateCounters } from './counters.ts'
 import { erasures } from './erasures.ts'
 import { leases } from './leases.ts'
-import { evidence, receipts, retiredLogs, sealedSigningKeys, signingKeys, tiles, treeHeads } from './log.ts'
-import { log } from './log-state.ts'
+import { evidence, receipts, sealedSigningKeys, signingKeys, tiles } from './log.ts'
+import { logs, treeHeads } from './log-state.ts'
 import { machines } from './machines.ts'
 import { mails, seenBrowsers } from './mails.ts'
 import { members, users } from './people.ts'
@@ -43,13 +43,12 @@ export const CARRIED: readonly Table<unknown>[] = [
   claims,
   checks,
   signingKeys,
-  log,
-  retiredLogs,
+  logs,
+  treeHeads,
   receipts,
   evidence,
   erasures,
   tiles,
-  treeHeads,
   anchors,
   auditTrail,
   auditTrailHead,

@@ -9,7 +9,15 @@ import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const LEASE_MS = 40
-const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
+const LOG = {
+  logId: 'log',
+  name: 'log',
+  number: 0,
+  keyId: 'key',
+  treeSize: 0,
+  rootHash: Buffer.alloc(32),
+  issuedAt: NOON,
+}
 
 /** Claims that are due at these moments after noon, numbered from 0. */
 async function queued(
@@ -22,7 +30,7 @@ async function queued(
   await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
-    await tx.log.create(LOG)
+    await tx.log.create({ ...LOG, signed: '{}' })
     await tx.claims.insertNew(
       dueAt.map((ms, number) =>
         claimNumber(number, { dueAt: NOON + ms, momentAt: NOON + (momentAt[number] ?? 60_000) }),
@@ -77,7 +85,7 @@ for (const dialect of DIALECTS) {
       const due = createDueClaims({ storage, admission: admissionOf() })
       const [{ claim } = { claim: undefined }] = await takeAll(due, request(0))
       const next = { ...claim!, dueAt: NOON + 5, attempts: 1 }
-      await storage.apply({ log: { from: LOG, to: LOG }, progress: [next] })
+      await storage.apply({ log: LOG, progress: [next] })
       due.recorded(claim!.claimId)
       t.strictSame(await takeAll(due, request(4)), [])
       t.match(await takeAll(due, request(5)), [{ claim: { claimId: 'clm_0', attempts: 1 } }])
@@ -88,7 +96,7 @@ for (const dialect of DIALECTS) {
       const stale = await storage.read.claims.due('first', NOON + 10, 10, [])
       const [first] = await storage.read.claims.byIds(['clm_0'])
       const decided = { ...first!, dueAt: null, state: 'decided', attempts: 1 } as const
-      await storage.apply({ log: { from: LOG, to: LOG }, progress: [decided] })
+      await storage.apply({ log: LOG, progress: [decided] })
       const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'first' ? stale : []) }
       const admission = admissionOf()
       const due = createDueClaims({ storage: { ...storage, read: { ...storage.read, claims } }, admission })

@@ -12,7 +12,8 @@ import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 const NOON = Date.UTC(2026, 8, 25, 12)
 const DAY_MS = 86_400_000
 const HASH = Buffer.alloc(32)
-const LOG = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
+const NO_ARCHIVES = { erase: async () => undefined }
+const LOG = { logId: 'log', name: 'log', number: 0, keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RUNNING = new AbortController().signal
 const config = { retention: { byOwners: true, leastDays: 30 } }
 
@@ -36,18 +37,27 @@ async function begin(t: Test, url: string, aged: readonly Aged[]) {
   const receipts = claims
     .flatMap(({ claimId, receiptId }, index) => {
       if (receiptId === null) return []
-      return [{ receiptId, claimId, leafHash: HASH, issuedAt: NOON - aged[index]!.decided! * DAY_MS, entry: 'content' }]
+      return [
+        {
+          logId: 'log',
+          receiptId,
+          claimId,
+          leafHash: HASH,
+          issuedAt: NOON - aged[index]!.decided! * DAY_MS,
+          entry: 'content',
+        },
+      ]
     })
     .map((receipt, leafIndex) => ({ ...receipt, leafIndex }))
   await storage.write(async (tx) => {
     for (const id of ['ws_1', 'ws_2']) await tx.workspaces.insert({ id, name: id, createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
-    await tx.log.create(LOG)
+    await tx.log.create({ ...LOG, signed: '{}' })
   })
-  const log = { from: LOG, to: { ...LOG, treeSize: receipts.length } }
-  await storage.apply({ log, newClaims: claims, receipts })
+  const head = { ...LOG, number: 1, treeSize: receipts.length, signed: '{}' }
+  await storage.apply({ log: LOG, head, newClaims: claims, receipts })
   let now = NOON
-  const retention = createRetentionService({ storage, now: () => now, config })
+  const retention = createRetentionService({ storage, archives: NO_ARCHIVES, now: () => now, config })
   return {
     storage,
     retention,
@@ -129,6 +139,7 @@ for (const dialect of DIALECTS) {
     // It stops before a transaction, as a host does that ends or loses its lease.
     const stopping = new AbortController()
     const stopped = createRetentionService({
+      archives: NO_ARCHIVES,
       storage: {
         ...storage,
         write: (work) => {
@@ -141,7 +152,10 @@ for (const dialect of DIALECTS) {
     })
     t.equal(await stopped.pass(BY_SERVICE, stopping.signal), true, 'there is more')
     t.equal((await erasedIn(storage)).length, 99, 'a batch, but for the claim that waits')
-    const [first, second] = [retention, createRetentionService({ storage, now: () => NOON, config })]
+    const [first, second] = [
+      retention,
+      createRetentionService({ storage, archives: NO_ARCHIVES, now: () => NOON, config }),
+    ]
     const passes = await Promise.all([first.pass(BY_SERVICE, RUNNING), second.pass(BY_SERVICE, RUNNING)])
     t.strictSame(passes, [false, false], 'two hosts at once do no harm')
     t.equal((await erasedIn(storage)).length, 249)

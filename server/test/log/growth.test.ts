@@ -9,8 +9,8 @@ const TODAY = Date.parse('2026-09-25T00:00:00Z')
 function logOf(times: number[]) {
   let reads = 0
   const log = {
-    state: async () => ({ treeSize: times.length }),
-    leaves: async (start: number, end: number) => {
+    state: async () => ({ logId: 'log', treeSize: times.length }),
+    leaves: async (_logId: string, start: number, end: number) => {
       reads++
       return times.slice(start, end).map((issuedAt, offset) => ({ leafIndex: start + offset, issuedAt }))
     },

@@ -1,13 +1,20 @@
 import { join } from 'node:path'
 import { fromBase64url, toBase64url, verifyInclusion } from '@claimcheck/core'
 import { createLogService } from '@claimcheck/server/log/log'
+import { createLogArchives } from '@claimcheck/server/log/log-archives'
 import { toTexts } from '@claimcheck/server/log/path-texts'
 import { createReceiptService } from '@claimcheck/server/log/receipts'
 import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import type { Storage } from '@claimcheck/server/storage/storage'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { createLog, grow, receiptId } from '../support/grown-log.ts'
+
+function receiptsOf(storage: Storage) {
+  const archives = createLogArchives({ storage, config: { dataDir: '/nowhere' } })
+  return createReceiptService({ storage, log: createLogService({ storage, archives }), archives })
+}
 
 async function open(t: Test, leaves: number) {
   const statements: string[] = []
@@ -17,7 +24,7 @@ async function open(t: Test, leaves: number) {
   t.teardown(() => storage.close())
   await createLog(storage)
   await grow(storage, leaves)
-  return { storage, statements, receipts: createReceiptService({ storage, log: createLogService({ storage }) }) }
+  return { storage, statements, receipts: receiptsOf(storage) }
 }
 
 async function holds(text: string, leafIndex: number, treeSize: number): Promise<boolean> {
@@ -66,13 +73,13 @@ t.test('an id that names no receipt has none, whatever else is asked for with it
 
 t.test('a receipt whose leaf is not the one in the tree is not given out', async (t) => {
   const { storage } = await open(t, 3)
-  const leafHash = Buffer.from(SHA256_TREE.empty).toString('hex')
+  const leafHash = SHA256_TREE.empty
   const receiptsByIds = async (ids: readonly string[]) => {
-    const { state, receipts } = await storage.read.log.receiptsByIds(ids)
-    return { state, receipts: receipts.map((row) => ({ ...row, leafHash })) }
+    const { receipts, ...rest } = await storage.read.log.receiptsByIds(ids)
+    return { ...rest, receipts: receipts.map((row) => ({ ...row, leafHash })) }
   }
   const damaged = { ...storage, read: { ...storage.read, log: { ...storage.read.log, receiptsByIds } } }
-  const receipts = createReceiptService({ storage: damaged, log: createLogService({ storage }) })
+  const receipts = receiptsOf(damaged)
   await t.rejects(receipts.get(receiptId(1)), Error)
 })
 

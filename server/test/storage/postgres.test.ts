@@ -46,7 +46,15 @@ t.test(
 t.test('what is looked up by its key is all that is read, also by a host that began with empty tables', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })
   const storage = await opened(t, url)
-  const log = { logId: 'log', name: 'log', keyId: 'key', treeSize: 0, rootHash: Buffer.alloc(32), issuedAt: NOON }
+  const log = {
+    logId: 'log',
+    name: 'log',
+    number: 0,
+    keyId: 'key',
+    treeSize: 0,
+    rootHash: Buffer.alloc(32),
+    issuedAt: NOON,
+  }
   const lookUp = async (number: number) => {
     const { workspaceId, clientClaimId, claimId } = claimNumber(number)
     const found = await storage.read.claims.byClientIds([{ workspaceId, clientClaimId }])
@@ -56,24 +64,23 @@ t.test('what is looked up by its key is all that is read, also by a host that be
   await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
-    await tx.log.create(log)
+    await tx.log.create({ ...log, signed: '{}' })
   })
-  const store = (number: number) =>
-    storage.apply({ log: { from: log, to: log }, newClaims: [claimNumber(CLAIMS + number)] })
+  const store = (number: number) => storage.apply({ log: log, newClaims: [claimNumber(CLAIMS + number)] })
   for (let number = 0; number < 10; number++) {
     t.equal(await lookUp(number), 0)
     await store(number)
   }
   const newClaims = Array.from({ length: CLAIMS }, (_, number) => claimNumber(number))
-  await storage.apply({ log: { from: log, to: log }, newClaims })
+  await storage.apply({ log: log, newClaims })
   for (let number = 0; number < LOOKUPS; number++) {
     if ((await lookUp(number)) !== 1) t.fail(`claim ${number} is not found`)
-    await storage.apply({ log: { from: log, to: log }, progress: [{ ...claimNumber(number), attempts: 1 }] })
+    await storage.apply({ log: log, progress: [{ ...claimNumber(number), attempts: 1 }] })
     await store(10 + number)
   }
   // What it reads of an index, and is not a row, is counted nowhere.
   const plan = await storage.snapshot(async (db) => {
-    const [kept] = await db.query(`SELECT name FROM pg_prepared_statements WHERE statement LIKE 'WITH grown%'`)
+    const [kept] = await db.query(`SELECT name FROM pg_prepared_statements WHERE statement LIKE 'WITH held%'`)
     return db.query(`EXPLAIN EXECUTE ${kept!.name}(${PARAMETERS.map(() => 'NULL')})`)
   })
   const lines = plan.map((row) => String(row['QUERY PLAN']))

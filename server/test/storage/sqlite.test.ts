@@ -51,9 +51,9 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     const file = join(t.testdir(), 'claimcheck.db')
     const statements: string[] = []
     const storage = await openSqlite(file, { ...options, beforeStatement: (sql) => statements.push(sql) })
-    await storage.read.log.leafByHash(Buffer.alloc(32))
+    await storage.read.log.leafByHash({ logId: 'log', treeSize: 1 }, Buffer.alloc(32))
     await storage.close()
-    const asked = statements.at(-1)!.replace('?', `'[["00"]]'`)
+    const asked = statements.at(-1)!.replace('?', '0').replace('?', `'log'`).replace('?', `'[["00"]]'`)
     const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
     t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
   })
@@ -138,6 +138,9 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     BEGIN SELECT RAISE(ROLLBACK, 'rolled back'); END`
     await storage.transaction((db) => db.query(rollsBack))
     const heads = Array.from({ length: 10 }, (_, index) => index + 1).map((treeSize) => ({
+      logId: 'log',
+      number: treeSize,
+      keyId: 'key',
       treeSize,
       issuedAt: NOON,
       rootHash: Buffer.alloc(32),

@@ -1,8 +1,6 @@
 /** The descriptions of tables, held against the schema that the migrations make on each database. */
 
-import { claims } from '@claimcheck/server/storage/claim-row'
 import type { ColumnType } from '@claimcheck/server/storage/dialect'
-import { CLAIM_FIELDS } from '@claimcheck/server/storage/doctor-reads'
 import type { WholeDatabase } from '@claimcheck/server/storage/pools'
 import { BOOKKEEPING, CARRIED, NOT_CARRIED, SHARED } from '@claimcheck/server/storage/tables'
 import type { Knex } from 'knex'
@@ -59,12 +57,4 @@ t.test('the key of a table is its primary key', async (t) => {
       name,
     )
   }
-})
-
-t.test('the doctor reads every column of a claim', async (t) => {
-  const read = new Set<string>([...CLAIM_FIELDS, 'workspace_id'])
-  t.strictSame(
-    claims.columns.filter(({ name }) => !read.has(name)),
-    [],
-  )
 })

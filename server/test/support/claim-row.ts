@@ -30,6 +30,7 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     momentAt: NOON + 600_000,
     lastCheck: null,
     receiptId: null,
+    logId: null,
     verdict: null,
     reasonCode: null,
     ...over,

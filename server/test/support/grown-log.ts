@@ -1,10 +1,11 @@
 /** A log that grows by leaves of its own, for whoever reads it: what its receipts say does not matter, and nobody signs. */
-import { appendLeaves, partialTiles, restoreRange, TILE_WIDTH } from '@claimcheck/core'
+import { appendLeaves, partialTiles, restoreRange } from '@claimcheck/core'
 import { SHA256_TREE, tileReader } from '@claimcheck/server/log/stored-log'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import { claimNumber } from './claim-row.ts'
 
+export const LOG_ID = 'log'
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 export async function createLog({ write }: Storage): Promise<void> {
@@ -12,37 +13,32 @@ export async function createLog({ write }: Storage): Promise<void> {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
     const rootHash = SHA256_TREE.empty
-    await tx.log.create({ logId: 'log', name: 'log', treeSize: 0, rootHash, issuedAt: NOON, keyId: 'key' })
+    const state = { logId: LOG_ID, name: 'log', number: 0, treeSize: 0, rootHash, issuedAt: NOON, keyId: 'key' }
+    await tx.log.create({ ...state, signed: '{}' })
   })
 }
 
 interface Growth {
   /** Leaves of another name are other leaves. */
   readonly name?: string
-  /** Full tiles as they were before the nodes above their hashes were stored with them. */
-  readonly withoutNodes?: boolean
 }
 
-export async function grow(
-  storage: Storage,
-  count: number,
-  { name = 'one', withoutNodes }: Growth = {},
-): Promise<void> {
+export async function grow(storage: Storage, count: number, { name = 'one' }: Growth = {}): Promise<void> {
   await storage.write(async (tx) => {
     const state = (await tx.log.lock())!
-    const stored = await tileReader(tx.log)(partialTiles(state.treeSize))
+    const stored = await tileReader(tx.log, LOG_ID)(partialTiles(state.treeSize))
     const receipts = Array.from({ length: count }, (_, index) => receipt(state.treeSize + index, name))
     const { range, rootHash, tiles } = appendLeaves(
       restoreRange(state.treeSize, stored, SHA256_TREE),
       receipts.map(({ leafHash }) => leafHash),
       SHA256_TREE,
     )
-    const kept = withoutNodes ? TILE_WIDTH * 32 : undefined
     await tx.apply({
-      log: { from: state, to: { ...state, treeSize: range.treeSize, rootHash, issuedAt: NOON } },
+      log: state,
+      head: { ...state, number: state.number + 1, treeSize: range.treeSize, rootHash, issuedAt: NOON, signed: '{}' },
       newClaims: receipts.map(claim),
       receipts,
-      tiles: tiles.map((tile) => ({ ...tile, hashes: tile.hashes.slice(0, kept) })),
+      tiles: tiles.map((tile) => ({ logId: LOG_ID, ...tile })),
     })
   })
 }
@@ -54,7 +50,8 @@ export function receiptId(leafIndex: number): string {
 function receipt(leafIndex: number, name: string) {
   const entry = JSON.stringify({ body: { name, leafIndex }, signature: {} })
   const leafHash = SHA256_TREE.leaf(Buffer.from(entry))
-  return { leafIndex, receiptId: receiptId(leafIndex), claimId: `clm_${leafIndex}`, leafHash, issuedAt: NOON, entry }
+  const ids = { logId: LOG_ID, leafIndex, receiptId: receiptId(leafIndex) }
+  return { ...ids, claimId: `clm_${leafIndex}`, leafHash, issuedAt: NOON, entry }
 }
 
 function claim({ leafIndex, claimId }: { readonly leafIndex: number; readonly claimId: string }): ClaimRow {
@@ -69,5 +66,6 @@ function claim({ leafIndex, claimId }: { readonly leafIndex: number; readonly cl
     dueAt: null,
     nextCheckAt: null,
     verdict: 'verified',
+    receiptId: receiptId(leafIndex),
   })
 }

@@ -62,10 +62,11 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.log.insertSigningKey({ keyId: 'new', publicKey: 'b', validFrom: NOON + 1, revokedAt: null })
     const hash = Buffer.from([0, 255, 10, 39, 0])
     const head = { treeSize: CLAIMS, rootHash: hash, issuedAt: NOON }
-    const log = { ...head, logId: 'log', name: text, keyId: 'new' }
-    await tx.log.create(log)
-    await tx.log.insertRetiredLog({ logId: 'before', name: 'before', retiredAt: NOON })
+    const log = { ...head, logId: 'log', name: text, number: 0, keyId: 'new' }
+    await tx.log.create({ ...log, signed: '{}' })
+    await tx.log.insertEnded({ logId: 'before', name: 'before' }, NOON)
     const receipts = numbers.map((number) => ({
+      logId: 'log',
       leafIndex: number,
       receiptId: `rcpt_${CLAIMS - number}`,
       claimId: `clm_${number}`,
@@ -74,18 +75,19 @@ async function fill(storage: OpenedStorage): Promise<void> {
       entry: JSON.stringify({ text }),
     }))
     const tiles = numbers.map((number) => ({
+      logId: 'log',
       level: number % 3,
       index: number,
       width: 1 + (number % 256),
       hashes: hash,
     }))
-    const heads = [NOON, NOON + 1].map((issuedAt) => ({ ...head, issuedAt, signed: '{}' }))
-    // Of every other receipt: those of before have none.
+    const next = { ...log, number: 1, issuedAt: NOON + 1, signed: '{}' }
+    // Of every other receipt: evidence that is too large is not stored.
     const evidence = receipts.flatMap(({ receiptId, leafIndex }) =>
-      leafIndex % 2 === 0 ? [] : [{ receiptId, document: text }],
+      leafIndex % 2 === 0 ? [] : [{ logId: 'log', receiptId, document: text }],
     )
     const newClaims = numbers.map(claim)
-    await tx.apply({ log: { from: log, to: log }, newClaims, receipts, evidence, tiles, heads })
+    await tx.apply({ log, head: next, newClaims, receipts, evidence, tiles })
     await insertRows(db, checks, history)
     const anchor = { logId: 'log', rootHash: hash, chain: 'eip155:1', scheme: 'eas', attester: text, schema: '0x1' }
     const planned = await tx.anchors.insert({ ...anchor, treeSize: 1, previousId: null, plannedAt: NOON })
@@ -95,7 +97,8 @@ async function fill(storage: OpenedStorage): Promise<void> {
     await tx.anchors.insert({ ...anchor, treeSize: 2, previousId: planned.id, plannedAt: NOON + 1 })
     await tx.retentions.set({ workspaceId: 'ws_1', days: 90, changedAt: NOON, erasedBefore: 0 })
     await tx.sites.set('ws_1', ['https://app.example'], NOON)
-    const erased = { receiptId: `rcpt_${CLAIMS - 7}`, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
+    const [remains] = await tx.erasures.remains([`rcpt_${CLAIMS - 7}`])
+    const erased = { ...remains!, claimId: 'clm_7', erasedAt: NOON, rule: 'secret' } as const
     await tx.erasures.erase([{ ...erased, reference: text }], [contentLeft(claim(7))])
     tx.audit.record({ event: 'receipt.erased', at: NOON, by: BY_SERVICE, subject: text, details: { text } })
     await tx.audit.flush()
@@ -132,6 +135,7 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
 function claim(number: number) {
   return claimNumber(number, {
     clientClaimId: `Client-${number}`,
+    receiptId: `rcpt_${CLAIMS - number}`,
     deadlineAt: Number.MAX_SAFE_INTEGER,
     submittedAt: -1,
     claimDigest: 'digest',

@@ -101,7 +101,9 @@ export async function* exported(
       row(
         {
           claim,
-          decidedAt: decidedAt.get(claim.claimId),
+          // Of a receipt that is in an archive alone, its check.
+          decidedAt:
+            decidedAt.get(claim.claimId) ?? (claim.receiptId === null ? undefined : claim.lastCheck?.answeredAt),
           receiptUrl: claim.receiptId === null ? null : source.receiptUrl(claim.receiptId),
         },
         count + index === 0,

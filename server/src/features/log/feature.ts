@@ -4,6 +4,7 @@ import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { ClockWatch } from '../../hosts/clock-watch.ts'
 import type { LogService } from '../../log/log.ts'
+import type { LogArchives } from '../../log/log-archives.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
 import type { Sequencer } from '../../log/sequencer.ts'
 import type { KeyVault, SigningKeys } from '../../log/signing/signing-keys.ts'
@@ -17,6 +18,7 @@ export interface Services extends Pick<HostServices, 'storage'> {
   readonly vault: KeyVault
   readonly sequencer: Sequencer
   readonly log: LogService
+  readonly archives: LogArchives
   readonly keyDocument: () => Promise<object | string>
 }
 

@@ -1,6 +1,7 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
 import { createLogService } from '../../log/log.ts'
+import { createLogArchives } from '../../log/log-archives.ts'
 import { createLogGuard } from '../../log/log-guard.ts'
 import { createLogWriter } from '../../log/log-writer.ts'
 import { createSequencer } from '../../log/sequencer.ts'
@@ -19,6 +20,7 @@ export const services = {
   signingKeys: createSigningKeys,
   logWriter: createLogWriter,
   sequencer: createSequencer,
+  archives: createLogArchives,
   log: createLogService,
   keyDocument:
     ({ signingKeys, registry }: KeyDocumentOptions) =>

@@ -1,13 +1,13 @@
 /** Converts erasures to the form of the API. */
 import { formatInstant } from '@claimcheck/core'
 import type * as wire from '@claimcheck/core/api'
-import type { ErasedReceipt, ErasureRow } from '../../storage/erasures.ts'
+import type { ErasureRow } from '../../storage/erasures.ts'
 
 export function toErasure({ erasedAt, rule, reference }: ErasureRow): wire.Erasure {
   return { erased_at: formatInstant(erasedAt), rule, reference: reference === '' ? null : reference }
 }
 
-export function toErasedReceipt(receipt: ErasedReceipt): wire.ErasedReceipt {
+export function toErasedReceipt(receipt: ErasureRow): wire.ErasedReceipt {
   return {
     ...toErasure(receipt),
     receipt_id: receipt.receiptId,

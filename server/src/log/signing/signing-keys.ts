@@ -14,7 +14,7 @@ import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Config } from '../../config/config.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
-import type { LogState } from '../../storage/log-state.ts'
+import type { LogState, TreeHeadRow } from '../../storage/log-state.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
@@ -83,29 +83,27 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     return signer((await storage.read.log.state())!.keyId)
   }
 
-  async function signHead(tx: Writes, log: LogState, by: Signer): Promise<void> {
-    await tx.log.insertHead({ ...log, signed: JSON.stringify(await signTreeHead(by, log)) })
+  async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHeadRow, 'signed'>> {
+    return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
   }
 
-  /** Creates a new key, retires the current one, and signs the log's head with the new key. */
-  async function replaceKey(
-    tx: Writes,
-    log: LogState,
-    nameBy: (signer: Signer, issuedAt: Instant) => string,
-    place?: KeyPlace,
-  ): Promise<LogState> {
+  /** Creates a new key, and retires the current one. */
+  async function replaceKey(tx: Writes, log: LogState, place?: KeyPlace): Promise<{ by: Signer; issuedAt: Instant }> {
     // Only a host that has the current key may replace it.
     await signer(log.keyId, tx.log)
-    const next = await vault.create(tx, place)
+    const by = await vault.create(tx, place)
     // The old key's window ends here, after everything that it signed.
     const issuedAt = Math.max(now(), log.issuedAt + 1)
-    await tx.log.insertSigningKey(toRow(next, issuedAt))
+    await tx.log.insertSigningKey(toRow(by, issuedAt))
     await tx.log.retireSigningKey(log.keyId, issuedAt)
-    const name = nameBy(next, issuedAt)
-    const replaced = { ...log, logId: logIdOf(name), name, issuedAt, keyId: next.keyId }
-    await tx.log.replace(replaced)
-    await signHead(tx, replaced, next)
-    return replaced
+    return { by, issuedAt }
+  }
+
+  async function begin(tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
+    const name = logNameOf(by, issuedAt)
+    const log = { logId: logIdOf(name), name, ...EMPTY_LOG, issuedAt, keyId: by.keyId }
+    await tx.log.create(await signed(log, by))
+    return log
   }
 
   return {
@@ -127,11 +125,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
         const first = await vault.create(tx)
         const issuedAt = now()
         await tx.log.insertSigningKey(toRow(first, issuedAt))
-        const name = logNameOf(first, issuedAt)
-        const empty = { treeSize: 0, rootHash: SHA256_TREE.empty }
-        const log = { logId: logIdOf(name), name, ...empty, issuedAt, keyId: first.keyId }
-        await tx.log.create(log)
-        await signHead(tx, log, first)
+        await begin(tx, first, issuedAt)
       })
     },
 
@@ -139,7 +133,9 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
       const { before, after } = await storage.write(async (tx) => {
         const before = (await tx.log.lock())!
         await logGuard.check(before, tx.log)
-        const after = await replaceKey(tx, before, () => before.name, place)
+        const { by: next, issuedAt } = await replaceKey(tx, before, place)
+        const after = { ...before, number: before.number + 1, issuedAt, keyId: next.keyId }
+        await tx.log.insertHead(await signed(after, next))
         const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
         tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
         return { before, after }
@@ -153,12 +149,12 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
         const ended = await tx.log.lock()
         if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
         await logGuard.checkStored(ended, tx.log)
-        const retired = await logGuard.logsToRetire(ended, tx.log)
-        const log = await replaceKey(tx, ended, logNameOf)
-        for (const { logId, name } of retired) {
-          await tx.log.insertRetiredLog({ logId, name, retiredAt: log.issuedAt })
-        }
-        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: log.treeSize } }
+        const { by: next, issuedAt } = await replaceKey(tx, ended)
+        await tx.log.end(ended.logId, issuedAt)
+        const other = logGuard.rememberedOther(ended)
+        if (other) await tx.log.insertEnded(other, issuedAt)
+        const log = await begin(tx, next, issuedAt)
+        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
         tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
         return { ended, log }
       })
@@ -180,6 +176,8 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     },
   }
 }
+
+const EMPTY_LOG = { number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
 
 /**
  * Names a log after its first key and its beginning, so that no two logs have the same id: a token that outlives the database gives its key

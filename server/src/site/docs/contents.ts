@@ -56,6 +56,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'postgres',
       'scaling',
       'durability',
+      'logs',
       'secret-keys',
       'audit-trail',
       'erasure',

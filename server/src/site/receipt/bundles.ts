@@ -1,5 +1,5 @@
 /** Puts together what a receipt is checked with: everything that this service publishes about it. */
-import { type Bundle, type JsonValue, type Receipt, treeSizeIn } from '@claimcheck/core'
+import type { Bundle, JsonValue, Receipt } from '@claimcheck/core'
 import type { ProfileList } from '@claimcheck/core/api'
 import { toConsistencyProof } from '../../http/wire/log.ts'
 import type { LogService } from '../../log/log.ts'
@@ -7,7 +7,7 @@ import type { ReceiptService } from '../../log/receipts.ts'
 
 export interface BundleSources {
   readonly receipts: ReceiptService
-  readonly log: Pick<LogService, 'head' | 'consistency'>
+  readonly log: Pick<LogService, 'headAbove'>
   readonly keyDocument: () => Promise<object | string>
   /** The answer of `GET /v1/profiles`. */
   readonly profiles: ProfileList
@@ -22,11 +22,11 @@ export async function bundleOf(
   const receipt = await receipts.get(receiptId)
   if (receipt === undefined) return undefined
   const { body, proof } = JSON.parse(receipt) as Receipt
-  // The head is read after the receipt, so that its tree is not smaller than that of the proof.
-  const [evidence, keys, { treeHead }] = await Promise.all([receipts.evidence(receiptId), keyDocument(), log.head()])
-  const [first, second] = [proof?.tree_size, treeSizeIn(treeHead)]
-  const consistency =
-    first !== undefined && second !== undefined && first < second ? await log.consistency(first, second) : undefined
+  const [evidence, keys, { treeHead, consistency }] = await Promise.all([
+    receipts.evidence(receiptId),
+    keyDocument(),
+    log.headAbove(proof),
+  ])
   const { id, version } = body.observation.verifier
   const judging = profiles.profiles.filter((profile) => profile.action === id && profile.version === version)
   return {

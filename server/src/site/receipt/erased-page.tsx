@@ -3,7 +3,7 @@
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
 import { ruleWords } from '../../base/erasure-rules.ts'
-import type { ErasedReceipt } from '../../storage/erasures.ts'
+import type { ErasureRow } from '../../storage/erasures.ts'
 import type { CommandLine } from '../../web/command-line.ts'
 import { Facts } from '../../web/parts/facts.tsx'
 import { ExactTime, Hash } from '../../web/parts/values.tsx'
@@ -14,7 +14,7 @@ import { logPaths } from '../log/parts.tsx'
 export const ERASED_TITLE = 'The content of this receipt was erased'
 
 interface ErasedPageProps {
-  readonly receipt: ErasedReceipt
+  readonly receipt: ErasureRow
   readonly commandLine: CommandLine
 }
 

@@ -13,6 +13,8 @@ const COMPARED = [
   'connection_id',
   'profile_action',
   'state',
+  'receipt_id',
+  'log_id',
 ] as const
 
 export async function up(db: Knex, dialect: Dialect): Promise<void> {
@@ -43,7 +45,9 @@ export async function up(db: Knex, dialect: Dialect): Promise<void> {
     table.bigInteger('next_check_at')
     table.bigInteger('moment_at')
     table.text('last_check')
-    table.text('receipt_id')
+    // With a receipt: its id, which is unique over all logs, and the log that has it.
+    table.text('receipt_id').unique()
+    table.text('log_id')
     table.text('verdict')
     table.text('reason_code')
     table.unique(['workspace_id', 'client_claim_id'])

@@ -13,8 +13,6 @@ export interface ChunkReport {
 
 export interface ReportDraft {
   readonly problems: Problems
-  /** True while no hash was added for this leaf of the chunk. */
-  lacks(leaf: number): boolean
   /** The hashes are in hex. */
   add(leaf: number, hash: string, storedHash?: string): void
   finish(): ChunkReport
@@ -27,7 +25,6 @@ export function draftReport(start: number, end: number): ReportDraft {
   const problems = createProblems()
   return {
     problems,
-    lacks: (leaf) => seen[leaf - start] === 0,
     add(leaf, hash, storedHash = hash) {
       seen[leaf - start] = 1
       hashes.write(hash, (leaf - start) * HASH_BYTES, 'hex')

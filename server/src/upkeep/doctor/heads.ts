@@ -1,7 +1,7 @@
-/** Reads the signed heads of the log in order, checks them, and divides their leaves into chunks. */
+/** Reads the signed heads of a log in order, checks them, and divides their leaves into chunks. */
 import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
-import type { SigningKeyRow, TreeHeadRow } from '../../storage/log.ts'
-import type { LogState } from '../../storage/log-state.ts'
+import type { SigningKeyRow } from '../../storage/log.ts'
+import type { LogRow, TreeHeadRow } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { parseJson } from './check-record.ts'
 import type { Segment } from './chunk.ts'
@@ -19,13 +19,11 @@ export interface SoundHead {
   readonly signed: SignedTreeHead
 }
 
-/** The state of the log after the last head. */
+/** What there is after the last head. */
 export interface Ending {
-  readonly state: LogState | undefined
+  readonly first: TreeHeadRow | undefined
   readonly keys: readonly SigningKeyRow[]
-  readonly newest: SoundHead | undefined
-  /** The first head that each key signed. */
-  readonly firstHeads: ReadonlyMap<string, TreeHeadRow>
+  readonly newest: TreeHeadRow | undefined
 }
 
 const HEADS_PER_READ = 500
@@ -33,28 +31,38 @@ const LEAVES_PER_CHUNK = 1024
 
 /**
  * Includes heads that a server appends at the same time.
+ * @param firstHeads takes the first head that each key signed
  * @param onEnd called once, before the last chunk
  */
 export async function* walkHeads(
-  { log, doctor }: Pick<Reads, 'log' | 'doctor'>,
+  { log }: Pick<Reads, 'log'>,
+  { logId }: Pick<LogRow, 'logId'>,
   problems: Problems,
+  firstHeads: Map<string, TreeHeadRow>,
   onEnd: (ending: Ending) => void,
 ): AsyncGenerator<readonly Step[]> {
-  const firstHeads = new Map<string, TreeHeadRow>()
   let newest: SoundHead | undefined
+  let first: TreeHeadRow | undefined
   let last: TreeHeadRow | undefined
   let steps: Step[] = []
   let leaves = 0
   for (;;) {
-    // Reads the log's row before the heads: when no head follows, the row and the heads are of the same state.
-    const [state, keys] = [await log.state(), await log.signingKeys()]
-    const rows = await log.headsAfter(last, HEADS_PER_READ)
+    // Reads the keys before the heads: when no head follows, the keys and the heads are of the same state.
+    const keys = await log.signingKeys()
+    const rows = await log.headsAfter(logId, last?.number ?? -1, HEADS_PER_READ)
     if (rows.length === 0) {
-      onEnd({ state, keys, newest, firstHeads })
+      onEnd({ keys, first, newest: last })
       if (steps.length > 0) yield steps
       return
     }
-    for (const head of await readHeads({ log, doctor }, rows, problems)) {
+    first ??= rows[0]
+    for (const row of rows) {
+      const due = (last?.number ?? -1) + 1
+      if (row.number !== due)
+        problems.add(`tree head ${row.treeSize}: its number is ${row.number}, and should be ${due}`)
+      last = row
+    }
+    for (const head of await readHeads(log, rows, problems)) {
       const { row, signed } = head
       const keyId = signed.signature.key_id
       if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
@@ -72,21 +80,12 @@ export async function* walkHeads(
       }
       newest = head
     }
-    last = rows.at(-1)
   }
 }
 
-async function readHeads(
-  { log, doctor }: Pick<Reads, 'log' | 'doctor'>,
-  rows: readonly TreeHeadRow[],
-  problems: Problems,
-): Promise<SoundHead[]> {
-  // Reads keys and logs after the heads, so that those of all these heads are among them.
+async function readHeads(log: Reads['log'], rows: readonly TreeHeadRow[], problems: Problems): Promise<SoundHead[]> {
+  // Reads the keys after the heads, so that those of all these heads are among them.
   const keys = createKeyRing(await log.signingKeys())
-  const logIds = new Set(
-    [...(await log.retiredLogs()), ...[(await log.state()) ?? []].flat()].map(({ logId }) => logId),
-  )
-  const reach = await doctor.reach()
   const read = rows.map(async (row) => {
     const addProblem = (problem: string) => problems.add(`tree head ${row.treeSize}: ${problem}`)
     const signed = readSigned(row)
@@ -94,11 +93,9 @@ async function readHeads(
       addProblem('what was signed differs from this row')
       return []
     }
-    if (!logIds.has(signed.body.log_id)) addProblem('it belongs to another log')
+    if (signed.signature.key_id !== row.keyId) addProblem('key_id is not the key of its signature')
     for (const problem of await keys.check(DOMAINS.treeHead, signed, row.issuedAt)) addProblem(problem)
-    if (row.treeSize <= reach) return { row, signed }
-    addProblem('the log has fewer entries')
-    return []
+    return { row, signed }
   })
   return (await Promise.all(read)).flat()
 }
@@ -107,7 +104,7 @@ function readSigned(row: TreeHeadRow): SignedTreeHead | undefined {
   const signed = parseJson(row.signed)
   if (signed === undefined || !isTreeHead(signed) || JSON.stringify(signed) !== row.signed) return undefined
   try {
-    const body = treeHeadBody({ ...row, logId: signed.body.log_id })
+    const body = treeHeadBody(row)
     return canonicalize(body) === canonicalize(signed.body) ? signed : undefined
   } catch {
     // The time is outside the range of dates.

@@ -16,7 +16,7 @@ export interface DerivedTree {
 
 const TILES_PER_READ = 1000
 
-export function createTree(doctor: Reads['doctor'], problems: Problems): DerivedTree {
+export function createTree(doctor: Reads['doctor'], logId: string, problems: Problems): DerivedTree {
   let range: CompactRange = EMPTY_RANGE
   let rootHash = SHA256_TREE.empty
   /** The leaves since the last head: the hashes of their entries, and their stored hashes. */
@@ -40,7 +40,7 @@ export function createTree(doctor: Reads['doctor'], problems: Problems): Derived
   /** The hash of a leaf whose receipt is missing. */
   async function hashInTile(leaf: number): Promise<Uint8Array> {
     problems.add(`receipts: leaf ${leaf} is missing`)
-    const [tile] = await doctor.tiles([{ level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
+    const [tile] = await doctor.tiles([{ logId, level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
     const at = (leaf % TILE_WIDTH) * HASH_BYTES
     return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
   }
@@ -66,11 +66,13 @@ export function createTree(doctor: Reads['doctor'], problems: Problems): Derived
   async function checkTiles(tiles: readonly Tile[]): Promise<void> {
     for (const tile of tiles) expected.add(keyOf(tile))
     if (tiles.length === 0) return
-    const found = new Map((await doctor.tiles(tiles)).map((tile) => [keyOf(tile), tile.hashes]))
+    const found = new Map(
+      (await doctor.tiles(tiles.map((tile) => ({ logId, ...tile })))).map((tile) => [keyOf(tile), tile.hashes]),
+    )
     for (const tile of tiles) {
       const hashes = found.get(keyOf(tile))
       if (!hashes) problems.add(`tile ${keyOf(tile)}: missing`)
-      else if (isStoredAs(tile, hashes) || (rootDiffers && tile.level > 0)) continue
+      else if (isSame(hashes, tile.hashes) || (rootDiffers && tile.level > 0)) continue
       else problems.add(`tile ${keyOf(tile)}: ${differenceOf(tile, hashes)}`)
     }
   }
@@ -89,7 +91,7 @@ export function createTree(doctor: Reads['doctor'], problems: Problems): Derived
       await checkTiles(tiles)
     },
     async checkStrayTiles(treeSize) {
-      for (let after: TileKey | undefined = { level: -1, index: 0, width: 0 }; after; ) {
+      for (let after: TileKey | undefined = { logId, level: -1, index: 0, width: 0 }; after; ) {
         const keys: readonly TileKey[] = await doctor.tileKeys(after, TILES_PER_READ)
         for (const key of keys) {
           // A tile that was created after these leaves were read is not stray.
@@ -103,13 +105,8 @@ export function createTree(doctor: Reads['doctor'], problems: Problems): Derived
   }
 }
 
-function keyOf({ level, index, width }: TileKey): string {
+function keyOf({ level, index, width }: Omit<TileKey, 'logId'>): string {
   return `${level}/${index} of width ${width}`
-}
-
-/** A full tile is stored with the nodes above its hashes; older versions stored it without them. */
-function isStoredAs({ hashes, width }: Tile, stored: Uint8Array): boolean {
-  return isSame(stored, hashes) || isSame(stored, hashes.subarray(0, width * HASH_BYTES))
 }
 
 function differenceOf(tile: Tile, stored: Uint8Array): string {

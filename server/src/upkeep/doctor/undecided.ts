@@ -1,32 +1,31 @@
 /** Checks the claims without a receipt. */
-import { SEPARATORS } from '../../storage/lines.ts'
 import type { Reads } from '../../storage/storage.ts'
 import { examineClaim } from './claim-examination.ts'
 import type { Problems } from './problems.ts'
-import { claimOfLine, claimOfRow, readClaimLine, type StoredClaim } from './stored.ts'
+import { claimsWithChecks, type StoredClaim } from './stored.ts'
 
 const CLAIMS_PER_READ = 256
 
 export async function checkUndecided(doctor: Reads['doctor'], problems: Problems): Promise<void> {
+  async function lookAgain(claimId: string, after: string): Promise<readonly string[]> {
+    const again = (await claimsWithChecks(doctor, await doctor.undecided(after, 1))).get(claimId)
+    return again ? problemsOf(again) : []
+  }
+
   for (let after = ''; ; ) {
-    const page = await doctor.undecidedLines(after, CLAIMS_PER_READ)
-    if (!page) return
-    const lines = page.lines.split(SEPARATORS.row).map(readClaimLine)
-    if (lines.every((line) => line !== undefined)) {
-      for (const line of lines) check(claimOfLine(line), problems)
-    } else {
-      // A value contains a separator: reads each claim by its own row.
-      for (const claimId of await doctor.undecidedIds(after, page.last)) {
-        const row = await doctor.undecided(claimId)
-        if (row) check(claimOfRow(row, await doctor.checks(claimId)), problems)
-      }
+    const rows = await doctor.undecided(after, CLAIMS_PER_READ)
+    const claims = await claimsWithChecks(doctor, rows)
+    for (const [claimId, claim] of claims) {
+      // Read by several statements: it may have been checked between them.
+      if (problemsOf(claim).length > 0) for (const problem of await lookAgain(claimId, after)) problems.add(problem)
+      after = claimId
     }
-    after = page.last
+    if (claims.size === 0) return
   }
 }
 
-function check(claim: StoredClaim, problems: Problems): void {
+function problemsOf(claim: StoredClaim): string[] {
   const { claim_id, state } = claim.fields
-  if (state === 'decided') problems.add(`claim ${claim_id}: it is decided without a receipt`)
-  for (const problem of examineClaim(claim)) problems.add(problem)
+  const decided = state === 'decided' ? [`claim ${claim_id}: it is decided without a receipt`] : []
+  return [...decided, ...examineClaim(claim)]
 }

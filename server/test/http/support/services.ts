@@ -144,6 +144,8 @@ export function memoryLog(treeSize: number): LogService {
         path: '[]',
         anchor: null,
       })),
+    endedInclusions: async () => [],
+    headAbove: async () => ({ treeHead: treeHead(treeSize), consistency: undefined }),
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')
       within(second)

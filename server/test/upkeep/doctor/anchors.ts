@@ -18,7 +18,9 @@ const EAS = new Interface([
 export async function fillAnchors({ storage }: Claimcheck): Promise<void> {
   const log = (await storage.read.log.state())!
   const head = { treeSize: log.treeSize, rootHash: log.rootHash }
-  const heads = [...(await storage.read.log.headsAfter(undefined, 500)), head].filter(({ treeSize }) => treeSize > 0)
+  const heads = [...(await storage.read.log.headsAfter(log.logId, -1, 500)), head].filter(
+    ({ treeSize }) => treeSize > 0,
+  )
   const sizes = [...new Map(heads.map(({ treeSize, rootHash }) => [treeSize, rootHash]))]
   let previous: AnchorRow | undefined
   let nonce = 0

@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import { diagnose } from '@claimcheck/server/upkeep/doctor'
-import { startChunkWorkers } from '@claimcheck/server/upkeep/doctor/chunk-workers'
 import t from 'tap'
 import { afterFile } from '../../../../test/support/after-file.ts'
 import { LONG } from '../../../../test/support/extent.ts'
@@ -33,31 +32,12 @@ t.test('how far it has come is told as it goes', async (t) => {
   t.strictSame(steps.at(-1), [LEAVES, LEAVES])
 })
 
-t.test('threads find what one finds', async (t) => {
-  const [file] = await changedCopy(t, kept.file, (db) =>
-    db('claims').where('attempts', 3).update({ target: 'elsewhere' }),
-  )
-  const storage = await openSqlite(file)
-  const chunks = startChunkWorkers({ databaseUrl: `sqlite:${file}` }, 2)
-  t.teardown(() => Promise.all([storage.close(), chunks.close()]))
-  for (const signatures of [false, true]) {
-    const { problems } = await diagnose(storage, { chunks, signatures })
-    t.strictSame(problems, (await diagnose(storage, { signatures })).problems)
-    t.ok(problems.some((problem) => problem.endsWith('differs in target')))
-  }
-})
-
-t.test('a database that goes away ends the diagnosis, also that of threads', async (t) => {
-  const storage = await openSqlite(kept.file)
-  const chunks = startChunkWorkers({ databaseUrl: `sqlite:${kept.file}/none` }, 1)
-  t.teardown(() => Promise.all([storage.close(), chunks.close()]))
-  await t.rejects(diagnose(storage, { chunks }))
-})
-
 const LEAF_3 = 'SELECT claim_id FROM receipts WHERE leaf_index = 3'
 const statements: [what: string, statement: string, named: RegExp][] = [
-  ['the missing log', 'DELETE FROM log', /^log: the row is missing/],
-  ['another log', 'INSERT INTO log SELECT 2, log_id, name, tree_size, key_id, root_hash, issued_at FROM log', /^log: /],
+  ['the missing log', 'DELETE FROM logs', /there is no logs /],
+  ['a log that is said to have ended', 'UPDATE logs SET ended_at = begun_at', /^log [\w-]+: ended_at is before/],
+  ['a log that nobody opened', 'UPDATE logs SET ended_at = begun_at + 1000000', /^log: no log is open/],
+  ['a log that is archived and open', 'UPDATE logs SET archived_at = 1', /^log [\w-]+: it is archived and open/],
   ['a missing receipt', 'DELETE FROM receipts WHERE leaf_index = 3', /^receipts: leaf 3 is missing/],
   [
     'the newest receipt missing',
@@ -66,22 +46,26 @@ const statements: [what: string, statement: string, named: RegExp][] = [
   ],
   [
     'a receipt too many',
-    `INSERT INTO receipts SELECT ${LEAVES}, 'rcpt_1', (SELECT claim_id FROM claims WHERE attempts = 0), leaf_hash, issued_at, entry
+    `INSERT INTO receipts SELECT log_id, ${LEAVES}, 'rcpt_1', (SELECT claim_id FROM claims WHERE attempts = 0), leaf_hash, issued_at, entry
      FROM receipts WHERE leaf_index = 3`,
     /^receipt rcpt_1 \(leaf 306\): the log does not reach it/,
   ],
   ['a missing tile', 'DELETE FROM tiles WHERE level = 0', /^tile 0\/0 of width 256: missing/],
   [
     'a tile too many',
-    'INSERT INTO tiles SELECT level, 1, width, hashes FROM tiles WHERE level = 0',
+    'INSERT INTO tiles SELECT log_id, level, 1, width, hashes FROM tiles WHERE level = 0',
     /^tile 0\/1 .*no such/,
   ],
   ['the first head missing', 'DELETE FROM tree_heads WHERE tree_size = 0', /^signing key /],
-  ['the newest head missing', `DELETE FROM tree_heads WHERE tree_size = ${LEAVES}`, /^log: tree_size/],
+  [
+    'the newest head missing',
+    `DELETE FROM tree_heads WHERE tree_size = ${LEAVES}`,
+    /\(leaf 305\): the log does not reach it/,
+  ],
   [
     'a head too many',
-    'INSERT INTO tree_heads SELECT 9, issued_at, root_hash, signed FROM tree_heads WHERE tree_size = 2',
-    /^tree head 9/,
+    'INSERT INTO tree_heads SELECT log_id, 999, 9, root_hash, issued_at, key_id, signed FROM tree_heads WHERE tree_size = 2',
+    /^tree head 9: its number is 999/,
   ],
   [
     'the claim of a receipt missing',
@@ -117,9 +101,9 @@ const statements: [what: string, statement: string, named: RegExp][] = [
   ],
   ['a connection missing', 'DELETE FROM connections', /^claim clm_\w+: its workspace_id or connection_id/],
   [
-    'the other key in the log',
-    'UPDATE log SET key_id = (SELECT key_id FROM signing_keys WHERE revoked_at IS NOT NULL)',
-    /^log: key_id/,
+    'the other key in a head',
+    'UPDATE tree_heads SET key_id = (SELECT key_id FROM signing_keys WHERE revoked_at IS NOT NULL)',
+    /^tree head \d+: key_id/,
   ],
   [
     'a decision without a receipt',

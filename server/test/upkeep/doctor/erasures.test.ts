@@ -19,7 +19,11 @@ const ERASED = [0, 1, FEW_LEAVES - 2, FEW_LEAVES - 1]
 t.before(async () => {
   const config = loadConfig({ LOG_LEVEL: 'silent', SECRET_KEY, DATABASE_URL: `sqlite:${kept.file}` }, t.testdir())
   const claimcheck = await openClaimcheck(config, { plugins: false })
-  const rows = await claimcheck.storage.read.log.receipts(0, FEW_LEAVES)
+  const rows = await claimcheck.storage.read.log.receipts(
+    (await claimcheck.storage.read.log.state())!.logId,
+    0,
+    FEW_LEAVES,
+  )
   for (const leaf of ERASED) {
     const reason = { rule: 'personal_data', reference: '' } as const
     await claimcheck.erasure.erase(rows[leaf]!.receiptId, reason, byCommand())
@@ -57,13 +61,14 @@ const statements: [what: string, statement: string, named: RegExp][] = [
   ],
   [
     'an erasure of what is there',
-    `INSERT INTO erasures SELECT ${RECEIPT_3}, ${CLAIM_3}, erased_at, rule, reference FROM erasures LIMIT 1`,
+    `INSERT INTO erasures SELECT receipt_id, claim_id, log_id, leaf_index, leaf_hash, issued_at, issued_at, 'secret', ''
+      FROM receipts WHERE leaf_index = 3`,
     /^erasure of rcpt_\w+: the content of the receipt is there/,
   ],
   [
     'an erasure of no receipt',
     `UPDATE erasures SET receipt_id = 'rcpt_x' WHERE receipt_id = ${RECEIPT_0}`,
-    /^erasures rcpt_x: there is no receipts rcpt_x/,
+    /^erasure of rcpt_x: there is no such receipt/,
   ],
   [
     'an erasure of another claim',
@@ -81,11 +86,16 @@ const statements: [what: string, statement: string, named: RegExp][] = [
     `UPDATE receipts SET leaf_hash = zeroblob(32) WHERE leaf_index = 0`,
     /^tree head \d+: root_hash is not the root of the leaves/,
   ],
+  [
+    'another leaf in the erasure',
+    `UPDATE erasures SET leaf_index = 4 WHERE receipt_id = ${RECEIPT_0}`,
+    /^erasure of rcpt_\w+: leaf_index, leaf_hash or issued_at differs/,
+  ],
   ['no leaf', `UPDATE receipts SET leaf_hash = x'00' WHERE leaf_index = 0`, /\(leaf 0\): leaf_hash is not a hash/],
   ['another time', `UPDATE receipts SET issued_at = 1 WHERE leaf_index = 1`, /\(leaf 1\): issued_at is not between/],
   [
     'evidence that is there again',
-    `INSERT INTO evidence SELECT ${RECEIPT_0}, document FROM evidence LIMIT 1`,
+    `INSERT INTO evidence SELECT log_id, ${RECEIPT_0}, document FROM evidence LIMIT 1`,
     /\(leaf 0\): it is erased, and its evidence is there/,
   ],
   [

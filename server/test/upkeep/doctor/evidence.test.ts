@@ -31,8 +31,8 @@ const changes: [what: string, change: (db: Knex) => Promise<unknown>, problem: R
   [
     'evidence that no receipt names',
     (db) =>
-      db.raw(`INSERT INTO evidence (receipt_id, document)
-        SELECT receipt_id, '{}' FROM claims WHERE attempts = 3 AND receipt_id IS NOT NULL`),
+      db.raw(`INSERT INTO evidence (log_id, receipt_id, document)
+        SELECT log_id, receipt_id, '{}' FROM claims WHERE attempts = 3 AND receipt_id IS NOT NULL`),
     /^receipt rcpt_\w+ \(leaf \d+\): evidence is stored that it does not name$/,
   ],
   [

@@ -1,31 +1,33 @@
-/** `claimcheck log`: begins a new log after entries were lost. */
+/** `claimcheck log`: begins the next log, and archives those that have ended. */
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { ClockWatch } from '../../../hosts/clock-watch.ts'
+import type { LogArchives } from '../../../log/log-archives.ts'
 import type { SigningKeys } from '../../../log/signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch
   readonly signingKeys: SigningKeys
+  readonly archives: Pick<LogArchives, 'write'>
 }
 
 interface NewLogOptions extends OutputOptions {
   readonly yes?: boolean
 }
 
-const MEANING = `This ends the present log for ever, and begins a new one with a new name, id and signing key. The new log
-holds the entries of this database, in their order. Do this only if the newest entries are lost: if a newer database exists, use that.
-  - Receipts that this database does not hold (issued after its backup was made) are in no log afterwards.
-  - All other receipts stay valid. Their proofs name the old log until they are fetched again.
+const MEANING = `This ends the present log for ever, and begins an empty one with a new name, id and signing key. If the newest
+database is lost, it is how an older one goes on: if a newer database exists, use that.
+  - All receipts that this database holds stay valid, and are proven in the log that ended.
+  - Receipts that it does not hold (issued after its backup was made) are in no log that is served.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
 
 export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
 
-  subcommand(log, 'new', 'end this log, and begin a new one with its entries')
+  subcommand(log, 'new', 'end this log, and begin an empty one')
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: NewLogOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
@@ -33,10 +35,25 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
         await clockWatch.requireTime()
         return signingKeys.beginLog()
       })
-      const value = { log_id: log.logId, tree_size: log.treeSize, key_id: log.keyId, ended_log_id: ended.logId }
+      const { logId, keyId } = log
+      const value = { log_id: logId, key_id: keyId, ended_log_id: ended.logId, ended_tree_size: ended.treeSize }
       print(options, value, [
-        `A new log has begun: ${log.logId}, with ${log.treeSize} entries.`,
-        `Its key is ${log.keyId}. The log ${ended.logId} has ended.`,
+        `A new log has begun: ${logId}.`,
+        `Its key is ${keyId}. The log ${ended.logId} has ended, with ${ended.treeSize} entries.`,
+      ])
+    })
+
+  subcommand(
+    log,
+    'archive',
+    'write a log that has ended to a folder, from which its receipts are served when its rows are taken out',
+  )
+    .argument('<log-id>', 'id of a log that has ended')
+    .action(async (logId: string, options: OutputOptions) => {
+      const { folder, treeSize } = await withServices(({ archives }) => archives.write(logId))
+      print(options, { log_id: logId, folder, tree_size: treeSize }, [
+        `The archive is complete: ${treeSize} entries, in ${folder}.`,
+        'You may take the rows of this log out of the tables: the page on several logs says how.',
       ])
     })
 }

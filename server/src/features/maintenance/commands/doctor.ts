@@ -18,8 +18,6 @@ interface DoctorOptions extends OutputOptions {
   readonly signatures?: boolean
 }
 
-/** A smaller log is checked in the time that threads take to start. */
-const LEAVES_FOR_WORKERS = 20_000
 const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
 
 export function addDoctorCommand(program: Command, withServices: WithServices<Services>): void {
@@ -33,25 +31,20 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
       const { diagnose } = await import('../../../upkeep/doctor.ts')
       const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
       const { sealedKeyFiles } = await import('../../../log/signing/key-files.ts')
-      const { startChunkWorkers } = await import('../../../upkeep/doctor/chunk-workers.ts')
       const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
         const { config, storage, secrets, clockWatch } = claimcheck
-        const isLarge = (await storage.read.doctor.reach()) >= LEAVES_FOR_WORKERS
-        const workers = isLarge ? startChunkWorkers(config) : undefined
         const progress = startProgress('receipts')
         try {
           const { signatures = false } = options
-          const chunks = workers ? { chunks: workers } : {}
           const keyFiles = sealedKeyFiles(config.dataDir)
           const onProgress = progress.update
-          const found = await diagnose(storage, { signatures, secrets, keyFiles, examineAnchor, onProgress, ...chunks })
+          const found = await diagnose(storage, { signatures, secrets, keyFiles, examineAnchor, onProgress })
           const doubt = await clockWatch.compare()
           const problems = [...found.problems, ...(await signingProblems(claimcheck))]
           const ok = problems.length === 0
           return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
         } finally {
           progress.stop()
-          await workers?.close()
         }
       })
       print(options, { ok, problems, notices, time_doubt: doubt ?? null, driver }, [

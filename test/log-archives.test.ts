@@ -1,0 +1,136 @@
+/** A log ends, the next one begins, and the first is taken out of the database: its receipts are served from its archive. */
+import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { byCommand } from '@claimcheck/server/base/actor'
+import { type Claimcheck, openClaimcheck } from '@claimcheck/server/container'
+import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import t, { type Test } from 'tap'
+import { createDatabase, type Dialect } from './support/database.ts'
+import { Installation } from './support/installation.ts'
+import { sqlOfLogsPage } from './support/pages-sql.ts'
+import { query } from './support/sql.ts'
+
+const OLD = 300
+
+/** How rows of the log that has ended are taken out. */
+const TAKE_OUT: Readonly<Record<Dialect, (url: string, logId: string) => Promise<void>>> = {
+  postgres: async (url) => {
+    await query(url, sqlOfLogsPage().takeOut)
+  },
+  // There are no partitions: only a file without its triggers lets rows go.
+  sqlite: async (url, logId) => {
+    const triggers = await query(url, `SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`)
+    for (const { name } of triggers) await query(url, `DROP TRIGGER ${name}`)
+    for (const table of ['evidence', 'receipts', 'tiles', 'tree_heads'])
+      await query(url, `DELETE FROM ${table} WHERE log_id = '${logId}'`)
+    for (const { sql } of triggers) await query(url, String(sql))
+  },
+}
+
+async function beside<T>({ config }: Installation, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
+  const claimcheck = await openClaimcheck(config, { plugins: false })
+  try {
+    return await work(claimcheck)
+  } finally {
+    await claimcheck.close()
+  }
+}
+
+async function isServed(t: Test, installation: Installation, receiptId: string, what: string) {
+  const keys = parseKeySet(JSON.stringify((await installation.request('/.well-known/poaw-keys.json')).body))
+  const { status, body } = await installation.request(`/v1/receipts/${receiptId}`)
+  t.equal(status, 200, what)
+  t.match(await checkReceipt(JSON.stringify(body), { keys }), { valid: true, checks: { inclusion: true } }, what)
+  return body
+}
+
+for (const dialect of ['sqlite', 'postgres'] as const) {
+  t.test(`on ${dialect}, a log is closed, the next one opened, and the first detached`, async (t) => {
+    const database = await createDatabase(dialect)
+    const installation = await Installation.start({ database, file: { rate_limits: { key: 0 } } })
+    t.teardown(() => installation.remove())
+    const { databaseUrl, dataDir } = installation.config
+    const client = await installation.client('acme')
+    const submit = async (id: string) => (await client.submit({ client_claim_id: id })).body
+    const first = await submit('first')
+    const logId = (await isServed(t, installation, first.receipt_id, 'while it is open')).proof.log_id
+    if (dialect === 'postgres') {
+      await query(databaseUrl, sqlOfLogsPage().partition)
+      await query(databaseUrl, sqlOfLogsPage(logId).divide)
+    }
+    const olds = await Promise.all(Array.from({ length: OLD }, (_, number) => submit(`old ${number}`)))
+    await t.rejects(
+      beside(installation, ({ archives }) => archives.write(logId)),
+      { code: 'conflict' },
+      'it is open',
+    )
+    const { log, ended } = await beside(installation, ({ signingKeys }) => signingKeys.beginLog())
+    t.match([ended.logId, ended.treeSize, log.treeSize], [logId, OLD + 1, 0])
+
+    const second = await submit('second')
+    const proof = async (id: string) => (await isServed(t, installation, id, 'after the next began')).proof
+    t.match(await proof(second.receipt_id), { log_id: log.logId, leaf_index: 0, tree_size: 1 })
+    t.match(await proof(first.receipt_id), { log_id: logId, leaf_index: 0, tree_size: OLD + 1 })
+    t.match(await installation.request('/v1/log/head'), { body: { tree_head: { body: { log_id: log.logId } } } })
+    t.match(await client.submit({ client_claim_id: 'first' }), { body: { claim_id: first.claim_id, created: false } })
+    const before = await installation.request(`/v1/receipts/${olds[7].receipt_id}`)
+    const evidence = await installation.request(`/v1/receipts/${olds[7].receipt_id}/evidence`)
+    t.equal(evidence.status, 200)
+    await t.rejects(
+      beside(installation, ({ archives }) => archives.write('none')),
+      { code: 'not_found' },
+    )
+
+    const { folder } = await beside(installation, ({ archives }) => archives.write(logId))
+    t.equal(folder, join(dataDir, 'logs', logId))
+    await TAKE_OUT[dialect](databaseUrl, logId)
+    t.strictSame((await query(databaseUrl, `SELECT 1 FROM receipts WHERE log_id = '${logId}'`)).length, 0)
+
+    await installation.stop()
+    await installation.resume()
+    t.strictSame((await installation.request(`/v1/receipts/${olds[7].receipt_id}`)).body, before.body, 'the same proof')
+    t.strictSame((await installation.request(`/v1/receipts/${olds[7].receipt_id}/evidence`)).body, evidence.body)
+    for (const { receipt_id } of [first, olds[255], olds[256], olds[OLD - 1], second])
+      await isServed(t, installation, receipt_id, 'from the archive')
+    t.match(await client.submit({ client_claim_id: 'old 7' }), { body: { claim_id: olds[7].claim_id, created: false } })
+    t.equal((await submit('third')).state, 'decided')
+    t.equal((await installation.request('/v1/receipts/rcpt_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 404)
+    const bundle = await installation.request(`/r/${first.receipt_id}`)
+    t.equal(bundle.status, 200, 'its page')
+    await beside(installation, async ({ storage }) => t.strictSame((await diagnose(storage)).problems, []))
+
+    const reason = { rule: 'personal_data', reference: '' } as const
+    const erase = (id: string) => beside(installation, ({ erasure }) => erasure.erase(id, reason, byCommand()))
+    t.match(await erase(olds[9].receipt_id), { isNew: true, receipt: { leafIndex: Number } })
+    const erasedFile = join(folder, 'receipts', olds[9].receipt_id.slice(-2), `${olds[9].receipt_id}.json`)
+    t.notMatch(readFileSync(erasedFile, 'utf8'), /body|facts/, 'nothing of it is left')
+    t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}`)).status, 410)
+    t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}/evidence`)).status, 410)
+    t.equal((await submit('old 9')).claim_id, olds[9].claim_id, 'and it is known by its id')
+    await beside(installation, async ({ storage }) => t.strictSame((await diagnose(storage)).problems, []))
+
+    renameSync(folder, `${folder}.away`)
+    const missing = await installation.request(`/v1/receipts/${olds[11].receipt_id}`)
+    t.match([missing.status, missing.body.detail], [503, /archive of the log .*put the archive back/])
+    t.equal((await installation.request(`/v1/receipts/${second.receipt_id}`)).status, 200, 'others are served')
+    await t.rejects(erase(olds[11].receipt_id), { code: 'unavailable' })
+    renameSync(`${folder}.away`, folder)
+    t.equal((await installation.request(`/v1/receipts/${olds[11].receipt_id}`)).status, 200)
+  })
+}
+
+t.test('an archive is not said to be complete when a row of the log is damaged', async (t) => {
+  const installation = await Installation.start({ database: await createDatabase('sqlite') })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const { receipt_id } = (await client.submit()).body
+  const { ended } = await beside(installation, ({ signingKeys }) => signingKeys.beginLog())
+  const { databaseUrl, dataDir } = installation.config
+  await query(databaseUrl, 'DROP TRIGGER receipts_no_update')
+  await query(databaseUrl, `UPDATE receipts SET entry = replace(entry, 'verified', 'verifies')`)
+  const archiving = beside(installation, ({ archives }) => archives.write(ended.logId))
+  await t.rejects(archiving, { code: 'conflict', message: /damaged/ })
+  t.match(await query(databaseUrl, 'SELECT archived_at FROM logs WHERE ended_at IS NOT NULL'), [{ archived_at: null }])
+  t.ok(existsSync(join(dataDir, 'logs', ended.logId, 'receipts', receipt_id.slice(-2))))
+})
