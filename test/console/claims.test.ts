@@ -398,14 +398,17 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
   const [head, newer, older, end] = (await csv.text()).split('\r\n')
   t.equal(
     head,
-    'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,decided_at,state,verdict,reason_code,receipt_id,receipt_url,erased_at,erased_because_of',
+    'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,state,receipt_id,verdict,reason_code,decided_at,receipt_url,erased_at,erased_because_of',
   )
-  t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,,queued,,,,,,$`))
+  t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,queued,,,,,,,$`))
   t.match(
     older,
     `${decided.claim_id},"with,comma",[U+202E]+1,test.outcome.reach,"'=cmd|""x"", y","{""see"":""present""}",`,
   )
-  t.match(older, `,decided,verified,,${decided.receipt_id},${installation.url}/v1/receipts/${decided.receipt_id}`)
+  t.match(
+    older,
+    new RegExp(`,decided,${decided.receipt_id},verified,,[^,]+,${installation.url}/v1/receipts/${decided.receipt_id}`),
+  )
   t.equal(end, '')
 
   const json = await owner.once(linkOf(html, 'export-json')!)

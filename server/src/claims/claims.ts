@@ -8,7 +8,14 @@ import type { Config } from '../config/config.ts'
 import type { Clock } from '../hosts/clock.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { Registry } from '../plugins/registry.ts'
-import { type ClaimIdentity, type ClaimRow, isErased, type NewClaim } from '../storage/claim-row.ts'
+import {
+  type ClaimIdentity,
+  type ClaimRow,
+  type ExportedClaim,
+  isErased,
+  type NewClaim,
+  type ShownClaim,
+} from '../storage/claim-row.ts'
 import { identityOf } from '../storage/claims.ts'
 import type { ErasureRow } from '../storage/erasures.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -23,27 +30,13 @@ import type { Quotas } from './quotas.ts'
 export type ClaimState = ClaimRow['state']
 
 /** How a claim stands: the part of its row that its submitters see. */
-export type ClaimStatus = Omit<
-  ClaimRow,
-  | 'workspaceId'
-  | 'params'
-  | 'access'
-  | 'connectionId'
-  | 'origin'
-  | 'submittedBy'
-  | 'agentBound'
-  | 'profileAction'
-  | 'profileVersion'
-  | 'dueAt'
-  | 'momentAt'
-  | 'logId'
-> & {
+export type ClaimStatus = ShownClaim & {
   /** Of a claim whose content was erased. */
   readonly erasure?: ErasureRow
 }
 
 /** A claim in a list, with what it says. */
-export type ListedClaim = ClaimStatus & Pick<ClaimRow, 'params' | 'profileAction' | 'profileVersion'>
+export type ListedClaim = ClaimStatus & ExportedClaim & Pick<ClaimRow, 'profileAction' | 'profileVersion'>
 
 export interface ClaimFilter extends ClaimChoice {
   readonly limit: number

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
 import type { Expressions } from './dialect.ts'
 import {
+  type Column,
   computed,
   instant,
   integer,
@@ -19,50 +20,104 @@ import {
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
 
-const columns = {
-  claimId: text('claim_id'),
-  workspaceId: text('workspace_id'),
-  clientClaimId: text('client_claim_id'),
-  agentId: text('agent_id'),
-  /** 1: submitted through a key that was bound to this agent, also when it was stored. */
-  agentBound: integer('agent_bound'),
-  action: text('action'),
-  target: text('target'),
-  params: json<JsonObject>('params'),
-  claimedAt: instant('claimed_at'),
-  deadlineAt: instant('deadline_at'),
-  submittedAt: instant('submitted_at'),
-  claimDigest: text('claim_digest'),
-  access: text<Access>('access'),
-  connectionId: nullable(text('connection_id')),
-  /** Where it is read: the origin of the connection's or the public base address. null where it cannot be read. */
-  origin: nullable(text('origin')),
-  /** The API key, OAuth grant or person that submitted it. */
-  submittedBy: text('submitted_by'),
-  /** The profile that judges the claim, by its own name where the claim used an alias. */
-  profileAction: text('profile_action'),
-  profileVersion: text('profile_version'),
-  state: text<'queued' | 'decided'>('state'),
-  attempts: integer('attempts'),
-  /** When it is next handed to a worker; null once decided. */
-  dueAt: nullable(instant('due_at')),
-  nextCheckAt: nullable(instant('next_check_at')),
-  /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
-  momentAt: nullable(instant('moment_at')),
-  lastCheck: large(nullable(json<CheckRecord>('last_check'))),
-  receiptId: nullable(text('receipt_id')),
-  /** The log that has the receipt: the statement that stores this knows it. */
-  logId: nullable(text('log_id')),
-  verdict: nullable(text<VerdictValue>('verdict')),
-  reasonCode: nullable(text<ReasonCode>('reason_code')),
+/** What becomes of a field beside being stored. A field that says nothing of it is the service's own. */
+interface Uses {
+  /** The claim's submitters see it, in the API and in the console. */
+  readonly isShown?: boolean
+  /** Owners and operators get it in exports. */
+  readonly isExported?: boolean
+  /** A check changes it. */
+  readonly isChecked?: boolean
+  /** It holds content, of which erasure leaves this. */
+  readonly left?: (claim: Content) => unknown
 }
+
+/** What erasure looks at: more than a row that was read, which erasure has been over already. */
+interface Content extends ClaimIdentity {
+  readonly access: Access
+  readonly action: string
+  readonly profileAction: string
+}
+
+export interface ClaimIdentity {
+  readonly workspaceId: string
+  readonly clientClaimId: string
+}
+
+const SHOWN = { isShown: true, isExported: true } as const
+const nothing = () => ''
+
+/** Clients write an action that no plugin checks freely. */
+const ifKnown = (field: 'action' | 'profileAction') => (claim: Content) =>
+  claim.access === 'unsupported_action' ? '' : claim[field]
+
+/** Every field of a claim, described once: the table, what a check changes, what is shown, exported and erased follow from it. */
+const FIELDS = {
+  claimId: field(text('claim_id'), SHOWN),
+  workspaceId: field(text('workspace_id'), {}),
+  clientClaimId: field(text('client_claim_id'), { ...SHOWN, left: clientIdLeft }),
+  agentId: field(text('agent_id'), { ...SHOWN, left: nothing }),
+  /** 1: submitted through a key that was bound to this agent, also when it was stored. */
+  agentBound: field(integer('agent_bound'), {}),
+  action: field(text('action'), { ...SHOWN, left: ifKnown('action') }),
+  target: field(text('target'), { ...SHOWN, left: nothing }),
+  params: field(json<JsonObject>('params'), { isExported: true, left: () => ({}) }),
+  claimedAt: field(instant('claimed_at'), SHOWN),
+  deadlineAt: field(instant('deadline_at'), { isShown: true }),
+  submittedAt: field(instant('submitted_at'), SHOWN),
+  claimDigest: field(text('claim_digest'), { isShown: true, left: nothing }),
+  access: field(text<Access>('access'), {}),
+  connectionId: field(nullable(text('connection_id')), {}),
+  /** Where it is read: the origin of the connection's or the public base address. null where it cannot be read. */
+  origin: field(nullable(text('origin')), { left: () => null }),
+  /** The API key, OAuth grant or person that submitted it. */
+  submittedBy: field(text('submitted_by'), {}),
+  /** The profile that judges the claim, by its own name where the claim used an alias. */
+  profileAction: field(text('profile_action'), { left: ifKnown('profileAction') }),
+  profileVersion: field(text('profile_version'), {}),
+  state: field(text<'queued' | 'decided'>('state'), { ...SHOWN, isChecked: true }),
+  attempts: field(integer('attempts'), { isShown: true, isChecked: true }),
+  /** When it is next handed to a worker; null once decided. */
+  dueAt: field(nullable(instant('due_at')), { isChecked: true }),
+  nextCheckAt: field(nullable(instant('next_check_at')), { isShown: true, isChecked: true }),
+  /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
+  momentAt: field(nullable(instant('moment_at')), { isChecked: true }),
+  lastCheck: field(large(nullable(json<CheckRecord>('last_check'))), {
+    isShown: true,
+    isChecked: true,
+    left: () => null,
+  }),
+  receiptId: field(nullable(text('receipt_id')), { ...SHOWN, isChecked: true }),
+  /** The log that has the receipt: the statement that stores this knows it. */
+  logId: field(nullable(text('log_id')), {}),
+  verdict: field(nullable(text<VerdictValue>('verdict')), { ...SHOWN, isChecked: true }),
+  reasonCode: field(nullable(text<ReasonCode>('reason_code')), { ...SHOWN, isChecked: true }),
+} as const
+
+type ClaimFields = typeof FIELDS
+
+/** The names of the fields that have this use. */
+type FieldWith<Use extends keyof Uses> = {
+  [Name in keyof ClaimFields]: Use extends keyof ClaimFields[Name]['uses'] ? Name : never
+}[keyof ClaimFields]
+
+type Columns = { readonly [Name in keyof ClaimFields]: ClaimFields[Name]['column'] }
+
+function field<T, const U extends Uses>(column: Column<T>, uses: U) {
+  return { column, uses }
+}
+
+function fieldsWith<Use extends keyof Uses>(use: Use): readonly FieldWith<Use>[] {
+  const fields: readonly (readonly [string, { readonly uses: Uses }])[] = Object.entries(FIELDS)
+  return fields.flatMap(([name, { uses }]) => (uses[use] ? [name as FieldWith<Use>] : []))
+}
+
+const columns = Object.fromEntries(Object.entries(FIELDS).map(([name, { column }]) => [name, column])) as Columns
 
 export const claims = table('claims', ['claimId'], columns)
 
 /** A client's own id for a claim, which names one claim of its workspace. */
 export const clientIds = part(claims, 'workspaceId', 'clientClaimId')
-
-export type ClaimIdentity = RowOf<typeof clientIds>
 
 /** Longer than any client's own id, so that no claim can have it already. */
 const LENGTH_LEFT = 300
@@ -106,17 +161,7 @@ export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): bo
   return agentId === ''
 }
 
-const CHECKED = [
-  'state',
-  'attempts',
-  'dueAt',
-  'nextCheckAt',
-  'momentAt',
-  'lastCheck',
-  'receiptId',
-  'verdict',
-  'reasonCode',
-] as const
+const CHECKED = fieldsWith('isChecked')
 
 /** What a check changes in the row of its claim. */
 export const checked = part(claims, ...CHECKED)
@@ -131,6 +176,24 @@ export const checks = table('checks', ['claimId', 'attempt'], {
 })
 
 export type ClaimRow = RowOf<typeof claims>
+/** The part that its submitters see. */
+export type ShownClaim = Pick<ClaimRow, FieldWith<'isShown'>>
+/** The part that is exported. */
+export type ExportedClaim = Pick<ClaimRow, FieldWith<'isExported'>>
+
+/** The columns that are exported, in this order. */
+export const EXPORTED = part(claims, ...fieldsWith('isExported')).columns
+
+/** The columns of a claim that hold its content, and its id. */
+export const content = part(claims, 'claimId', ...fieldsWith('left'))
+
+export type ErasedContent = RowOf<typeof content>
+
+/** What a claim holds once its content is erased. Ids, times, counts and the verdict stay. */
+export function contentLeft(claim: ClaimRow): ErasedContent {
+  const left = fieldsWith('left').map((name) => [name, FIELDS[name].uses.left(claim)])
+  return { claimId: claim.claimId, ...Object.fromEntries(left) }
+}
 export type ClaimProgress = RowOf<typeof progress>
 
 /** The receipt of a claim, in whichever log it is: receipt ids are unique over all claims. */

@@ -5,7 +5,7 @@
 import type { Instant } from '@claimcheck/core'
 import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
-import { type ClaimRow, claims, RECEIPT_OF_CLAIM } from './claim-row.ts'
+import { type ClaimRow, claims, content, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments, bigint, bytes, instant, part, type RowOf, table, text } from './table.ts'
@@ -30,23 +30,6 @@ const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'i
 
 /** What stays of a receipt that is erased. */
 export type Remains = RowOf<typeof remains>
-
-/** The columns of a claim that hold its content, and its id. */
-const content = part(
-  claims,
-  'claimId',
-  'clientClaimId',
-  'agentId',
-  'action',
-  'target',
-  'params',
-  'claimDigest',
-  'origin',
-  'profileAction',
-  'lastCheck',
-)
-
-export type ErasedContent = RowOf<typeof content>
 
 /** A decided claim that its workspace's retention looks at. */
 export interface AgedClaim extends ClaimPosition {

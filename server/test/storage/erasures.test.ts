@@ -1,8 +1,7 @@
 /** Erasing content, on every database: what the rows let go, and what they never do. Threat O9 of `security.md`. */
 import { existsSync, readFileSync } from 'node:fs'
 import type { CheckRecord } from '@claimcheck/core'
-import { contentLeft } from '@claimcheck/server/claims/erased-content'
-import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { type ClaimRow, contentLeft } from '@claimcheck/server/storage/claim-row'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import t, { type Test } from 'tap'
 import { query } from '../../../test/support/sql.ts'

@@ -1,6 +1,5 @@
 import { BY_SERVICE } from '@claimcheck/server/base/actor'
-import { contentLeft } from '@claimcheck/server/claims/erased-content'
-import { checks } from '@claimcheck/server/storage/claim-row'
+import { checks, contentLeft } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'

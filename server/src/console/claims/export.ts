@@ -5,6 +5,7 @@ import { ruleWords } from '../../base/erasure-rules.ts'
 import { escapeTurns } from '../../base/turned-text.ts'
 import { type ClaimChoice, MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimFilter, ClaimPage, ListedClaim } from '../../claims/claims.ts'
+import { EXPORTED } from '../../storage/claim-row.ts'
 import type { ExportFormat } from './list-query.ts'
 
 export const MOST_EXPORTED = 10_000
@@ -25,24 +26,24 @@ interface Exported {
   readonly receiptUrl: string | null
 }
 
-const COLUMNS = {
-  claim_id: ({ claim }) => claim.claimId,
+type Cell = (exported: Exported) => unknown
+
+/** The claim's own, and what follows from it. */
+const COLUMNS: Readonly<Record<string, Cell>> = {
+  ...Object.fromEntries(EXPORTED.map((column) => [column.name, cellOf(column)])),
   client_claim_id: ({ claim }) => (claim.erasure ? null : claim.clientClaimId),
-  agent_id: ({ claim }) => claim.agentId,
-  action: ({ claim }) => claim.action,
-  target: ({ claim }) => claim.target,
-  params: ({ claim }) => claim.params,
-  claimed_at: ({ claim }) => formatInstant(claim.claimedAt),
-  submitted_at: ({ claim }) => formatInstant(claim.submittedAt),
   decided_at: ({ decidedAt }) => (decidedAt === undefined ? null : formatInstant(decidedAt)),
-  state: ({ claim }) => claim.state,
-  verdict: ({ claim }) => claim.verdict,
-  reason_code: ({ claim }) => claim.reasonCode,
-  receipt_id: ({ claim }) => claim.receiptId,
   receipt_url: ({ receiptUrl }) => receiptUrl,
   erased_at: ({ claim: { erasure } }) => (erasure ? formatInstant(erasure.erasedAt) : null),
   erased_because_of: ({ claim: { erasure } }) => (erasure ? ruleWords(erasure.rule, erasure.reference) : null),
-} as const satisfies Readonly<Record<string, (exported: Exported) => unknown>>
+}
+
+function cellOf({ field, type }: (typeof EXPORTED)[number]): Cell {
+  return ({ claim }) => {
+    const value = claim[field as keyof ListedClaim]
+    return type === 'bigint' && typeof value === 'number' ? formatInstant(value) : value
+  }
+}
 
 const NAMES = Object.keys(COLUMNS)
 

@@ -2,7 +2,7 @@
 import { type CheckRecord, claimDigest, isJsonObject, type JsonObject } from '@claimcheck/core'
 import { instantOf } from '../../base/ids.ts'
 import { sha256Text } from '../../base/sha256.ts'
-import { isClientIdLeft } from '../../storage/claim-row.ts'
+import { claims, content, contentLeft, isClientIdLeft } from '../../storage/claim-row.ts'
 import { parseJson, readRecord } from './check-record.ts'
 import type { StoredClaim } from './stored.ts'
 
@@ -19,21 +19,29 @@ export function examineClaim(claim: StoredClaim): string[] {
   return [...examineRow(claim), ...digest, ...examineChecks(claim)]
 }
 
-/** The columns of a claim that hold its content, as they are once it is erased. */
-const ERASED = { agent_id: '', target: '', params: '{}', claim_digest: '', origin: '', last_check: '' } as const
-
 /** For a claim whose receipt is erased. */
 export function examineErasedClaim(claim: StoredClaim): string[] {
   const { fields, checks } = claim
   const problems = examineRow(claim)
   const addProblem = (problem: string) => problems.push(`claim ${fields.claim_id}: it is erased, and ${problem}`)
-  for (const [column, left] of Object.entries(ERASED)) {
-    if (fields[column as keyof typeof ERASED] !== left) addProblem(`${column} has content`)
-  }
+  for (const column of columnsWithContent(claim)) addProblem(`${column} has content`)
   if (!isClientIdLeft(fields.client_claim_id)) addProblem('client_claim_id is not what an erasure leaves of it')
   if (fields.state !== 'decided') addProblem('it is not decided')
   if (checks.length > 0) addProblem('its checks are there')
   return problems
+}
+
+/** Those that hold something else than erasure leaves, but for the client's own id. */
+function columnsWithContent({ fields, row }: StoredClaim): string[] {
+  try {
+    const left = content.cells(contentLeft(claims.read(row)))
+    return content.columns.flatMap(({ field, name }, index) => {
+      const isLeft = field === 'clientClaimId' || fields[name as keyof typeof fields] === String(left[index] ?? '')
+      return isLeft ? [] : [name]
+    })
+  } catch {
+    return ['a column that cannot be read']
+  }
 }
 
 function examineRow({ fields, belongs }: StoredClaim): string[] {
