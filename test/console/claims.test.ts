@@ -291,7 +291,7 @@ t.test('the table says where it stopped looking, and leads further back', async 
   t.equal(lines.length, 10_002, 'a head, the claims, and why there are no more')
   t.match(
     lines.at(-1),
-    /^"Only the 10,000 newest claims are here\. Export the others with a last day before them\.",{15}$/,
+    /^"Only the 10,000 newest claims are here\. Export the others with a last day before them\.",{16}$/,
   )
   const found = (await (await owner.once(`${path}.json?q=rare%2F`)).json()) as { claims: unknown[]; complete: boolean }
   t.match(found, { claims: [{ claim_id: rare.claim_id }], complete: true }, 'a file goes on looking')
@@ -398,9 +398,9 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
   const [head, newer, older, end] = (await csv.text()).split('\r\n')
   t.equal(
     head,
-    'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,state,receipt_id,verdict,reason_code,decided_at,receipt_url,erased_at,erased_because_of',
+    'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,traceparent,state,receipt_id,verdict,reason_code,decided_at,receipt_url,erased_at,erased_because_of',
   )
-  t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,queued,,,,,,,$`))
+  t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,,queued,,,,,,,$`))
   t.match(
     older,
     `${decided.claim_id},"with,comma",[U+202E]+1,test.outcome.reach,"'=cmd|""x"", y","{""see"":""present""}",`,

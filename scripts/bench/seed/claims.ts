@@ -23,6 +23,7 @@ export function queuedClaim(workspaceId: string, clientClaimId: string, submitte
     connectionId: null,
     origin: null,
     submittedBy: 'bench',
+    traceparent: null,
     profileAction: action,
     profileVersion: '1',
     state: 'queued',

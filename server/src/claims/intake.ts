@@ -43,6 +43,8 @@ export interface Submitter {
   /** The API key, OAuth grant or person. */
   readonly submittedBy: string
   readonly speaksFor: SpeaksFor
+  /** W3C Trace Context of the request, in a valid form. */
+  readonly traceparent?: string | undefined
   /** The API key, where it was remembered and not looked up. `confirm` looks it up, and throws for one that is refused. */
   readonly unconfirmed?: { readonly keyId: string; confirm(): Promise<void> }
 }
@@ -71,7 +73,7 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy, speaksFor, unconfirmed }: Submitter,
+  { workspaceId, submittedBy, speaksFor, traceparent, unconfirmed }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
@@ -115,6 +117,7 @@ export async function planClaim(
     connectionId,
     origin,
     submittedBy,
+    traceparent: traceparent ?? null,
     profileAction: profile?.action ?? input.action,
     profileVersion: profile?.version ?? '0',
     state: 'queued',

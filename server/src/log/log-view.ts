@@ -40,8 +40,6 @@ export interface StoredLog extends Log {
    * calls.
    */
   view(): Promise<LogView>
-  /** A view that is at least as large as `state`, which the caller just read. */
-  viewFrom(state: AnchoredLogState): Promise<LogView>
 }
 
 /** Up to this growth the range is extended leaf by leaf; after more growth it is cheaper to read the range again. */
@@ -116,7 +114,6 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
 
   return {
     view,
-    viewFrom: async (state) => (known.view && isSame(known.view.state, state) ? known.view : view()),
     head: async () => JSON.parse((await log.newestHead((await readState()).logId))!.signed),
     proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
     proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),

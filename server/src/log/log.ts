@@ -11,7 +11,6 @@ import {
 } from '@claimcheck/core'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../base/errors.ts'
-import type { AnchoredLogState } from '../storage/log-state.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { LogArchives } from './log-archives.ts'
 import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
@@ -77,10 +76,11 @@ export interface LogService {
   leafIndexOf(leafHash: string): Promise<number | undefined>
   /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
   inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
-  /** One proof for each leaf, at `state` or a newer state of that log. @throws RangeError when a leaf is not in the log */
-  inclusions(state: AnchoredLogState, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
-  /** The same in another log than the open one, as it ended. */
-  endedInclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
+  /**
+   * One proof for each leaf: in the open log at its newest size, in another log as it ended.
+   * @throws RangeError when a leaf is not in the log; ServiceError `unavailable`
+   */
+  inclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
   /** The newest head of the log that a receipt is proven in, and the path to it from the tree of the proof. */
   headAbove(proof: Pick<Proof, 'log_id' | 'tree_size'> | undefined): Promise<HeadAbove>
   /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
@@ -203,8 +203,10 @@ export function createLogService({ storage, archives }: LogServiceOptions): LogS
       return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
     },
 
-    inclusions: async (state, leafIndexes) => proveIn(await log.viewFrom(state), leafIndexes),
-    endedInclusions: async (logId, leafIndexes) => proveIn(await (await endedLog(logId)).view(), leafIndexes),
+    async inclusions(logId, leafIndexes) {
+      const view = await log.view()
+      return proveIn(view.state.logId === logId ? view : await (await endedLog(logId)).view(), leafIndexes)
+    },
 
     async headAbove(proof) {
       const of = proof ? await logOf(proof.log_id) : log

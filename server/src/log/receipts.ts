@@ -23,7 +23,7 @@ export interface ReceiptService {
 
 interface ReceiptServiceOptions {
   readonly storage: Pick<Storage, 'read'>
-  readonly log: Pick<LogService, 'inclusions' | 'endedInclusions'>
+  readonly log: Pick<LogService, 'inclusions'>
   readonly archives: Pick<LogArchives, 'receipt'>
 }
 
@@ -34,43 +34,41 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   // Requests that arrive together share one lookup and one tree size.
   const lookups = createBatch<string, string | undefined>(
     async (receiptIds) => {
-      const { state, receipts, elsewhere } = await storage.read.log.receiptsByIds(receiptIds)
+      const { receipts, elsewhere } = await storage.read.log.receiptsByIds(receiptIds)
       const whole = receipts.filter(({ entry }) => entry !== '')
-      const current = whole.filter(({ logId }) => logId === state.logId)
-      const leafIndexes = current.map(({ leafIndex }) => leafIndex)
-      const found: Map<string, string | Failed> = withProofs(current, await log.inclusions(state, leafIndexes))
-      const others =
-        receiptIds.length > found.size ? [...receipts.filter(({ entry }) => entry === ''), ...elsewhere] : []
-      for (const [receiptId, why] of await whyErased(others.map(({ receiptId }) => receiptId)))
-        found.set(receiptId, why)
-      for (const receipt of whole)
-        if (receipt.logId !== state.logId) found.set(receipt.receiptId, await proveEnded(receipt))
-      for (const receipt of others)
-        if (!found.has(receipt.receiptId)) {
-          const isEmpty = 'entry' in receipt
-          found.set(receipt.receiptId, isEmpty ? new Failed(new Error(NO_CONTENT)) : await archived(receipt))
-        }
+      const found = new Map<string, string | Failed>()
+      for (const logId of new Set(whole.map((receipt) => receipt.logId))) {
+        const ofLog = whole.filter((receipt) => receipt.logId === logId)
+        for (const [receiptId, text] of await prove(logId, ofLog)) found.set(receiptId, text)
+      }
+      const empty = receipts.filter(({ entry }) => entry === '')
+      for (const { receiptId } of empty) found.set(receiptId, new Failed(new Error(NO_CONTENT)))
+      const others = [...empty, ...elsewhere].map(({ receiptId }) => receiptId)
+      const erased = await whyErased(others)
+      for (const place of elsewhere)
+        if (!erased.has(place.receiptId)) found.set(place.receiptId, (await archived(place))!)
+      for (const [receiptId, why] of erased) found.set(receiptId, why)
       return receiptIds.map((receiptId) => found.get(receiptId))
     },
     { maxItems: MAX_PER_READ },
   )
 
-  /** One of a log that has ended: what is wrong with it is its own mistake. */
-  async function proveEnded(receipt: ReceiptRow): Promise<string | Failed> {
+  /** Receipts of one log: what is wrong with that log is no mistake of others. */
+  async function prove(logId: string, receipts: readonly ReceiptRow[]): Promise<Map<string, string | Failed>> {
     try {
-      const proofs = await log.endedInclusions(receipt.logId, [receipt.leafIndex])
-      return withProofs([receipt], proofs).get(receipt.receiptId)!
+      const leafIndexes = receipts.map(({ leafIndex }) => leafIndex)
+      return withProofs(receipts, await log.inclusions(logId, leafIndexes))
     } catch (error) {
-      return new Failed(error)
+      return new Map(receipts.map(({ receiptId }) => [receiptId, new Failed(error)]))
     }
   }
 
   /** One that is in no table. */
-  async function archived({ receiptId, logId }: ReceiptPlace): Promise<string | Failed> {
+  async function archived({ receiptId, logId }: ReceiptPlace): Promise<string | Failed | undefined> {
     try {
       const receipt = await archives.receipt(logId, receiptId)
       if (receipt.entry === '') throw new Error(NO_CONTENT)
-      return await proveEnded(receipt)
+      return (await prove(logId, [receipt])).get(receiptId)
     } catch (error) {
       return new Failed(error)
     }

@@ -72,6 +72,8 @@ const FIELDS = {
   origin: field(nullable(text('origin')), { left: () => null }),
   /** The API key, OAuth grant or person that submitted it. */
   submittedBy: field(text('submitted_by'), {}),
+  /** The W3C Trace Context of the request that submitted it. */
+  traceparent: field(nullable(text('traceparent')), { ...SHOWN, left: () => null }),
   /** The profile that judges the claim, by its own name where the claim used an alias. */
   profileAction: field(text('profile_action'), { left: ifKnown('profileAction') }),
   profileVersion: field(text('profile_version'), {}),

@@ -46,10 +46,6 @@ const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner:
   [secondSteps, 'user_id', users],
   [recoveryCodes, 'user_id', users],
   [sealedSigningKeys, 'key_id', signingKeys],
-  [evidence, 'receipt_id', receipts],
-  [receipts, 'log_id', logs],
-  [tiles, 'log_id', logs],
-  [treeHeads, 'log_id', logs],
   [erasures, 'claim_id', claims],
   [retentions, 'workspace_id', workspaces],
 ]
@@ -108,9 +104,9 @@ export function doctorReads(db: Db) {
     },
     /** Receipts that no log reaches. */
     async strayReceipts(limit: number): Promise<Row[]> {
-      const size = '(SELECT MAX(tree_size) FROM tree_heads WHERE tree_heads.log_id = receipts.log_id)'
-      const sql = `SELECT leaf_index, receipt_id FROM receipts
-        WHERE leaf_index < 0 OR leaf_index >= COALESCE(${size}, 0) ORDER BY log_id, leaf_index LIMIT ?`
+      const sizes = 'SELECT log_id AS of_log, MAX(tree_size) AS size FROM tree_heads GROUP BY log_id'
+      const sql = `SELECT leaf_index, receipt_id FROM receipts LEFT JOIN (${sizes}) AS sizes ON of_log = receipts.log_id
+        WHERE leaf_index < 0 OR leaf_index >= COALESCE(size, 0) ORDER BY receipts.log_id, leaf_index LIMIT ?`
       return db.query(sql, [limit])
     },
     /** The next anchors as they are stored, each with the root that was signed at its size, if one was. */
@@ -124,10 +120,20 @@ export function doctorReads(db: Db) {
       const found: Orphan[] = []
       for (const [{ name, key }, column, owner] of BELONGS) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
-          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${ownerKey(owner)} = ${name}.${column}) LIMIT ?`
+          AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${owner.key[0]} = ${name}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {
           found.push({ table: name, id: String(row.id), missing: `${owner.name} ${row.missing}` })
         }
+      }
+      const ofReceipt = 'receipts.log_id = evidence.log_id AND receipts.receipt_id = evidence.receipt_id'
+      const strayEvidence = `SELECT receipt_id FROM evidence WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE ${ofReceipt}) LIMIT ?`
+      for (const { receipt_id } of await db.query(strayEvidence, [limit]))
+        found.push({ table: evidence.name, id: String(receipt_id), missing: `${receipts.name} ${receipt_id}` })
+      // By the set of logs: to look each one up for each row takes longer than all else.
+      for (const { name, key } of [receipts, tiles, treeHeads]) {
+        const sql = `SELECT ${key.join(` || '/' || `)} AS id, log_id FROM ${name} WHERE log_id NOT IN (SELECT log_id FROM logs) LIMIT ?`
+        for (const row of await db.query(sql, [limit]))
+          found.push({ table: name, id: String(row.id), missing: `${logs.name} ${row.log_id}` })
       }
       return found
     },
@@ -137,11 +143,6 @@ export function doctorReads(db: Db) {
       return db.query(`SELECT ${names} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
     },
   }
-}
-
-/** The column by which others name an owner. */
-function ownerKey(owner: Table<unknown>): string {
-  return owner === receipts ? 'receipt_id' : owner.key[0]!
 }
 
 const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'

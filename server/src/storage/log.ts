@@ -3,15 +3,12 @@ import { type Instant, TILE_WIDTH } from '@claimcheck/core'
 import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import { type Db, type Row, runAll } from './db.ts'
 import {
-  ANCHORED_LOG_COLUMNS,
-  type AnchoredLogState,
   type LogRow,
   type LogState,
   logs,
   OPEN_LOG,
   OPEN_LOG_ID,
   type TreeHeadRow,
-  toAnchoredState,
   toLogState,
   treeHeads,
 } from './log-state.ts'
@@ -80,9 +77,7 @@ export interface ReceiptPlace {
 }
 
 export interface FoundReceipts {
-  /** The open log, read at the same moment: its tree holds each of its receipts. */
-  readonly state: AnchoredLogState
-  /** In any order, of whichever log. */
+  /** In any order. */
   readonly receipts: readonly ReceiptRow[]
   /** Those of logs that have ended, where a claim names them and there is no row: they are in the archives. */
   readonly elsewhere: readonly ReceiptPlace[]
@@ -98,7 +93,7 @@ function toPlace({ found_id, found_in }: Row): ReceiptPlace {
 }
 
 function toReceipt(row: Row): ReceiptRow {
-  return receipts.read({ ...row, receipt_id: row.found_id, log_id: row.found_in, issued_at: row.receipt_at })
+  return receipts.read({ ...row, receipt_id: row.found_id, log_id: row.found_in })
 }
 
 /** The evidence of a receipt, found by its claim. */
@@ -129,20 +124,21 @@ export function logReads(db: Db) {
         limit,
       ])
     },
-    /** These receipts, and the open log at the same moment. */
+    /** These receipts, of whichever log. */
     async receiptsByIds(receiptIds: readonly string[]): Promise<FoundReceipts> {
-      const rows = await db.query(
-        `SELECT ${ANCHORED_LOG_COLUMNS}, found.* FROM ${OPEN_LOG} LEFT JOIN (
-          SELECT claims.receipt_id AS found_id, claims.log_id AS found_in, leaf_index, leaf_hash, receipts.issued_at AS receipt_at,
-            claims.claim_id, entry FROM claims LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
-          WHERE claims.receipt_id IN ${db.dialect.texts}) AS found ON true`,
-        [JSON.stringify(receiptIds)],
-      )
-      const found = rows.filter(({ found_id }) => found_id !== null)
+      // Nearly all are of the open log: they are found without their claims.
+      const rest = `WHERE log_id = ${OPEN_LOG_ID} AND receipt_id IN ${db.dialect.texts}`
+      const current = await selectRows(db, receipts, rest, [JSON.stringify(receiptIds)])
+      const known = new Set(current.map(({ receiptId }) => receiptId))
+      const others = receiptIds.filter((receiptId) => !known.has(receiptId))
+      if (others.length === 0) return { receipts: current, elsewhere: [] }
+      const sql = `SELECT claims.receipt_id AS found_id, claims.log_id AS found_in, leaf_index, leaf_hash, issued_at, claims.claim_id, entry
+        FROM claims LEFT JOIN receipts ON ${RECEIPT_OF_CLAIM}
+        WHERE claims.receipt_id IN ${db.dialect.texts} AND claims.log_id <> ${OPEN_LOG_ID}`
+      const found = await db.query(sql, [JSON.stringify(others)])
       return {
-        state: toAnchoredState(rows[0]!),
-        receipts: found.flatMap((row) => (row.entry === null ? [] : toReceipt(row))),
-        elsewhere: found.flatMap((row) => (row.entry === null && row.found_in !== row.log_id ? toPlace(row) : [])),
+        receipts: [...current, ...found.flatMap((row) => (row.entry === null ? [] : toReceipt(row)))],
+        elsewhere: found.flatMap((row) => (row.entry === null ? toPlace(row) : [])),
       }
     },
     /** The document; undefined for a receipt without evidence. */

@@ -73,6 +73,7 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
         connectionId: null,
         origin: null,
         submittedBy: 'key_1',
+        traceparent: null,
         profileAction: 'test.thing.do',
         profileVersion: '1',
         state: 'queued' as const,

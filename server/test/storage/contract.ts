@@ -596,10 +596,10 @@ export function testStorage(
       t.match(await storage.read.claims.byIds([id]), [{ logId }])
     await t.rejects(storage.apply({ log: LOG, newClaims: [claimNumber(2, { receiptId: 'rcpt_0' })] }))
     const found = await storage.read.log.receiptsByIds(['rcpt_0', 'rcpt_1'])
-    t.match(found, { state: { logId: 'log', treeSize: 1, anchoredSize: 0 }, receipts: [receipt(0)], elsewhere: [] })
+    t.same(found, { receipts: [receipt(0)], elsewhere: [] })
+    t.match(await storage.read.anchors.log(), { logId: 'log', treeSize: 1, anchoredSize: 0 })
     const none = await storage.read.log.receiptsByIds(['rcpt_1'])
-    t.match(none, { state: { logId: 'log', treeSize: 1 }, receipts: [], elsewhere: [] })
-    t.match([none.receipts.length, none.elsewhere.length], [0, 0])
+    t.same(none, { receipts: [], elsewhere: [] })
   })
 
   t.test('no row of the log is changed by an append, and one of those who append at once does', async (t) => {

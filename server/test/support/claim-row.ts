@@ -21,6 +21,7 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     connectionId: null,
     origin: 'https://example.com',
     submittedBy: 'key_1',
+    traceparent: null,
     profileAction: 'test.outcome.reach',
     profileVersion: '1',
     state: 'queued',

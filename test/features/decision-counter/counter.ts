@@ -18,8 +18,8 @@ export function createDecisionCounter({ storage }: Pick<HostServices, 'storage'>
   let loop: Promise<void> | undefined
 
   async function follow(): Promise<void> {
-    const treeSize = (await storage.read.log.state())?.treeSize ?? 0
-    const entries = treeSize > next ? await storage.read.log.receipts(next, treeSize) : []
+    const log = await storage.read.log.state()
+    const entries = log && log.treeSize > next ? await storage.read.log.receipts(log.logId, next, log.treeSize) : []
     for (const { entry } of entries) {
       const { value } = JSON.parse(entry).body.verdict
       counts[value] = (counts[value] ?? 0) + 1

@@ -135,6 +135,7 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
         ['Client claim ID', <code>{plainText(claim.clientClaimId)}</code>],
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
+        ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
         [
           'Connection, for this workspace alone',
           provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />,

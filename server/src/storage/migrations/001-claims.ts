@@ -36,6 +36,7 @@ export async function up(db: Knex, dialect: Dialect): Promise<void> {
     table.text('connection_id').references('connections.id')
     table.text('origin')
     table.text('submitted_by').notNullable()
+    table.text('traceparent')
     table.text('profile_action').notNullable()
     table.text('profile_version').notNullable()
     table.text('state').notNullable()

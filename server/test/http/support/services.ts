@@ -34,6 +34,7 @@ export function claimStatus(input: ClaimInput, over: Partial<ClaimStatus> = {}):
     verdict: null,
     reasonCode: null,
     lastCheck: null,
+    traceparent: null,
     ...over,
   }
 }
@@ -135,7 +136,7 @@ export function memoryLog(treeSize: number): LogService {
       if (leafIndex >= size) throw new ServiceError('bad_request', 'the leaf is not in a tree of that size')
       return included(leafIndex, size)
     },
-    inclusions: async (_state, leafIndexes) =>
+    inclusions: async (_logId, leafIndexes) =>
       leafIndexes.map((leafIndex) => ({
         logId: LOG_ID,
         treeSize,
@@ -144,7 +145,6 @@ export function memoryLog(treeSize: number): LogService {
         path: '[]',
         anchor: null,
       })),
-    endedInclusions: async () => [],
     headAbove: async () => ({ treeHead: treeHead(treeSize), consistency: undefined }),
     async consistency(first, second = treeSize) {
       if (first === 0 || first > second) throw new ServiceError('bad_request', 'first must be from 1 to second')

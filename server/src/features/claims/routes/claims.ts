@@ -33,10 +33,11 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
     ...TAKES_REMEMBERED,
     handler: async (request, reply) => {
       const input = fromClaimRequest(request.body)
+      const traceparent = traceContext(request.headers.traceparent)
       // The statement that stores a new claim confirms its key.
       const { claim, created } = await withConfirmed(
         request,
-        (credential, confirm) => claims.submit(submitterOf(credential, confirm), input),
+        (credential, confirm) => claims.submit({ ...submitterOf(credential, confirm), traceparent }, input),
         (submitted) => submitted.created,
       )
       reply.code(202)
@@ -75,6 +76,14 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       return toClaimStatus(claim)
     },
   })
+}
+
+/** Version, id of the trace, id of the caller's span, and flags. What later versions add after them is left out. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|(?<!^00.*)-)/
+
+/** What is not valid is ignored, as W3C Trace Context says. */
+function traceContext(header: unknown): string | undefined {
+  return typeof header === 'string' ? TRACEPARENT.exec(header)?.[0] : undefined
 }
 
 function submitterOf(credential: Credential, confirm?: () => Promise<void>): Submitter {
