@@ -1,7 +1,7 @@
 import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
 import { openStorage } from '@claimcheck/server/storage/open'
-import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
 import type { Env } from './support/command.ts'
 import { connect } from './support/connect.ts'

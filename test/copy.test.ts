@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
+import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
 import { openStorage } from '@claimcheck/server/storage/open'
-import { copyInstallation } from '@claimcheck/server/upkeep/copy'
 import t from 'tap'
 import { connect } from './support/connect.ts'
 import {

@@ -1,7 +1,7 @@
 /** What the documentation tells its readers to type is run here as it stands there, against real services. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadConfig } from '@claimcheck/server/config/config'
+import { loadConfig } from '@claimcheck/server/features'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'

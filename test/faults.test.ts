@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statSync, truncateSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { createDatabase } from './support/database.ts'
 import { type Client, Installation } from './support/installation.ts'

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'

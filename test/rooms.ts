@@ -4,33 +4,38 @@ import { posix } from 'node:path'
 /** A room imports itself and the rooms before it. The files beside the rooms stand where they are named. */
 export const ROOMS = [
   'base',
-  'receipt',
   'config',
   'storage',
+  'clock',
   'outbound',
   'plugins',
-  'hosts',
-  'audit-trail',
-  'workspaces',
-  'people',
-  'mail',
-  'log',
-  'claims',
-  'erasure',
-  'anchoring',
-  'upkeep',
-  'oauth',
   'http',
   'host',
-  'mcp',
   'web',
-  'site',
-  'console',
-  'features',
+  'features/clock',
+  'features/audit-trail',
+  'features/workspaces',
+  'features/people',
+  'features/mail',
+  'features/log',
+  'features/receipts',
+  'features/claims',
+  'features/erasure',
+  'features/anchoring',
+  'features/oauth',
+  'features/mcp',
+  'features/site',
+  'features/console',
+  'features/monitoring',
+  'features/maintenance',
+  'features/*',
   'features.ts',
   'claimcheck.ts',
   'cli',
 ]
+
+/** What a feature shows outside: these may use every feature. */
+const FACES: ReadonlySet<string> = new Set(['feature.ts', 'commands', 'routes'])
 
 /** Source texts by their path below the package's `src`. */
 export type Sources = Readonly<Record<string, string>>
@@ -57,7 +62,9 @@ function importsOf(file: string, text: string): string[] {
 }
 
 function rankOf(file: string): number {
-  return ROOMS.indexOf(file.split('/')[0]!)
+  const [room, feature, part] = file.split('/')
+  if (room !== 'features') return ROOMS.indexOf(room!)
+  return ROOMS.indexOf(FACES.has(part!) ? 'features/*' : `${room}/${feature}`)
 }
 
 /** One line for each circle that a walk through the imports meets. */

@@ -24,33 +24,33 @@ t.test('no files of core import each other in a circle, types included', async (
 })
 
 const breachRows: [what: string, sources: Sources, expected: readonly string[]][] = [
-  ['an import of an earlier room', { 'log/a.ts': `import { b } from '../base/b.ts'`, 'base/b.ts': '' }, []],
+  ['an import of an earlier room', { 'web/a.ts': `import { b } from '../base/b.ts'`, 'base/b.ts': '' }, []],
   [
     'an import of a later room',
-    { 'base/b.ts': `import { a } from '../log/a.ts'`, 'log/a.ts': '' },
-    ['base/b.ts imports log/a.ts'],
+    { 'base/b.ts': `import { a } from '../web/a.ts'`, 'web/a.ts': '' },
+    ['base/b.ts imports web/a.ts'],
   ],
   [
     'a type of a later room',
-    { 'base/b.ts': `import type { A } from '../log/a.ts'`, 'log/a.ts': '' },
-    ['base/b.ts imports log/a.ts'],
+    { 'base/b.ts': `import type { A } from '../web/a.ts'`, 'web/a.ts': '' },
+    ['base/b.ts imports web/a.ts'],
   ],
   [
     'a type in place',
-    { 'base/b.ts': `let a: import('../log/a.ts').A`, 'log/a.ts': '' },
-    ['base/b.ts imports log/a.ts'],
+    { 'base/b.ts': `let a: import('../web/a.ts').A`, 'web/a.ts': '' },
+    ['base/b.ts imports web/a.ts'],
   ],
   [
     'an export from a later room',
-    { 'base/b.ts': `export { a } from '../log/a.ts'`, 'log/a.ts': '' },
-    ['base/b.ts imports log/a.ts'],
+    { 'base/b.ts': `export { a } from '../web/a.ts'`, 'web/a.ts': '' },
+    ['base/b.ts imports web/a.ts'],
   ],
   [
     'an import at run time',
-    { 'base/b.ts': `await import('../log/a.ts')`, 'log/a.ts': '' },
-    ['base/b.ts imports log/a.ts'],
+    { 'base/b.ts': `await import('../web/a.ts')`, 'web/a.ts': '' },
+    ['base/b.ts imports web/a.ts'],
   ],
-  ['an import for its effect', { 'base/b.ts': `import '../log/a.ts'`, 'log/a.ts': '' }, ['base/b.ts imports log/a.ts']],
+  ['an import for its effect', { 'base/b.ts': `import '../web/a.ts'`, 'web/a.ts': '' }, ['base/b.ts imports web/a.ts']],
   [
     'the list of features in a room',
     { 'http/a.ts': `import { c } from '../features.ts'`, 'features.ts': '' },
@@ -66,13 +66,13 @@ const breachRows: [what: string, sources: Sources, expected: readonly string[]][
   ['a new room', { 'services/a.ts': '' }, ['services/a.ts is in no room']],
   [
     'a circle of types',
-    { 'log/a.ts': `import type { B } from './b.ts'`, 'log/b.ts': `import type { A } from './a.ts'` },
-    ['cycle: log/a.ts > log/b.ts > log/a.ts'],
+    { 'web/a.ts': `import type { B } from './b.ts'`, 'web/b.ts': `import type { A } from './a.ts'` },
+    ['cycle: web/a.ts > web/b.ts > web/a.ts'],
   ],
   [
     'a circle of three',
-    { 'log/a.ts': `import './b.ts'`, 'log/b.ts': `import './c.ts'`, 'log/c.ts': `import './a.ts'` },
-    ['cycle: log/a.ts > log/b.ts > log/c.ts > log/a.ts'],
+    { 'web/a.ts': `import './b.ts'`, 'web/b.ts': `import './c.ts'`, 'web/c.ts': `import './a.ts'` },
+    ['cycle: web/a.ts > web/b.ts > web/c.ts > web/a.ts'],
   ],
 ]
 
@@ -131,9 +131,9 @@ const lintRows: [file: string, imported: string, allowed: boolean, dependencies?
   ['plugins/anchor-eas/src/a.ts', '@claimcheck/server/config', false, ['@claimcheck/server']],
   ['server/src/http/a.ts', 'fastify', true],
   ['server/src/http/a.ts', 'knex', false],
-  ['server/src/claims/a.ts', 'awilix', false],
-  ['server/src/claims/a.ts', '@claimcheck/plugin-codehost', false],
-  ['server/src/upkeep/a.ts', '@claimcheck/plugin-anchor-eas/checker', false],
+  ['server/src/features/claims/a.ts', 'awilix', false],
+  ['server/src/features/claims/a.ts', '@claimcheck/plugin-codehost', false],
+  ['server/src/features/maintenance/a.ts', '@claimcheck/plugin-anchor-eas/checker', false],
   ['server/src/host/container.ts', 'awilix', true],
   ['server/src/storage/a.ts', 'knex', true],
   ['server/src/storage/a.ts', 'fastify', false],

@@ -219,7 +219,7 @@ t.test(
     const rows: [changed: string, concerned: (string | undefined)[]][] = [
       ['core/test/tiles.test.ts', [tiles]],
       ['core/src/log/tiles.ts', all],
-      ['server/src/console/console.tsx', [keys, statements]],
+      ['server/src/features/console/console.tsx', [keys, statements]],
       ['test/support/visitor.ts', [keys]],
       ['test/plugins/scripted.ts', [keys, statements]],
       ['test/crash/host.ts', [statements]],

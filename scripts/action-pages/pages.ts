@@ -1,5 +1,5 @@
 /** The pages of the actions that come with Claimcheck, by the names of their files. */
-import { loadConfig } from '@claimcheck/server/config/config'
+import { loadConfig } from '@claimcheck/server/features'
 import { actionIndex, actionPage, readableActions } from '@claimcheck/server/plugins/action-page'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import { pino } from 'pino'

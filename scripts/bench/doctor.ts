@@ -2,7 +2,7 @@
 import { runAll } from '@claimcheck/server/storage/db'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { CARRIED } from '@claimcheck/server/storage/tables'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { configOf, type Place, withOpened } from './place.ts'
 import { timed } from './statistics.ts'
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
-import { loadConfig } from '@claimcheck/server/config/config'
+import { loadConfig } from '@claimcheck/server/features'
 import { startServer } from '@claimcheck/server/host/start'
 
 export const CLIENT_TYPES = 'core/client/src/openapi.ts'

@@ -1,5 +1,5 @@
 /** The search of the documentation: over an index that it loads when somebody begins to search. */
-import type { SearchIndex } from '@claimcheck/server/site/docs/search-index'
+import type { SearchIndex } from '@claimcheck/server/features/site/docs/search-index'
 
 const MOST_SHOWN = 12
 

@@ -1,12 +1,11 @@
 /** The service with its features. */
-import type { Config } from './config/config.ts'
-import { FEATURES } from './features.ts'
+import { type Config, FEATURES } from './features.ts'
 import { type HostServices, type OpenOptions, openInstallation } from './host/container.ts'
 import type { Feature } from './host/feature.ts'
 import type { Complete, ServicesOf } from './host/types.ts'
 
 /** The services of an open installation by name. */
-export type Claimcheck = HostServices & ServicesOf<typeof FEATURES>
+export type Claimcheck = Omit<HostServices, 'config'> & ServicesOf<typeof FEATURES> & { readonly config: Config }
 
 const COMPLETE: readonly Complete<Claimcheck>[] = FEATURES
 

@@ -1,4 +1,6 @@
 /** The features of the service, in the order in which they start: what a feature needs comes before it. */
+import { type HostConfig, readConfig } from './config/config.ts'
+import type { Env } from './config/section.ts'
 import { anchoringFeature } from './features/anchoring/feature.ts'
 import { auditTrailFeature } from './features/audit-trail/feature.ts'
 import { claimsFeature } from './features/claims/feature.ts'
@@ -15,6 +17,8 @@ import { peopleFeature } from './features/people/feature.ts'
 import { receiptsFeature } from './features/receipts/feature.ts'
 import { siteFeature } from './features/site/feature.ts'
 import { workspacesFeature } from './features/workspaces/feature.ts'
+import type { Feature } from './host/feature.ts'
+import type { ConfigOf } from './host/types.ts'
 
 export const FEATURES = [
   clockFeature,
@@ -34,3 +38,12 @@ export const FEATURES = [
   monitoringFeature,
   maintenanceFeature,
 ] as const
+
+export type Config = HostConfig & ConfigOf<typeof FEATURES>
+
+/** Reads the configuration from the environment and the file. @param more features beside these @throws ConfigError with every mistake */
+export function loadConfig(env: Env, cwd: string, more: readonly Feature[] = []): Config {
+  const features: readonly Feature[] = [...FEATURES, ...more]
+  const sections = features.flatMap(({ config }) => config ?? [])
+  return readConfig(sections, env, cwd)
+}

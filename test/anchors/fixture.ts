@@ -1,8 +1,8 @@
 /** Anchoring over a real database and a scripted chain, one step at a time, with crashes wherever the test wants them. */
 import { join } from 'node:path'
 import type { Anchorer } from '@claimcheck/core'
-import { type Anchoring, createAnchoring } from '@claimcheck/server/anchoring/anchoring'
 import { ServiceError } from '@claimcheck/server/base/errors'
+import { type Anchoring, createAnchoring } from '@claimcheck/server/features/anchoring/anchoring'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { createAnchorWorker } from '@claimcheck/server/anchoring/anchor-worker'
-import { createLease, LeaseLost } from '@claimcheck/server/hosts/lease'
+import { createAnchorWorker } from '@claimcheck/server/features/anchoring/anchor-worker'
+import { createLease, LeaseLost } from '@claimcheck/server/host/lease'
 import t, { type Test } from 'tap'
 import { createWorld, DIALECTS, type HostOfOne, type World } from './fixture.ts'
 

@@ -7,7 +7,7 @@ import {
   verifyConsistency,
   verifyInclusion,
 } from '@claimcheck/core'
-import { createLogGrowth } from '@claimcheck/server/log/growth'
+import { createLogGrowth } from '@claimcheck/server/features/log/growth'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'

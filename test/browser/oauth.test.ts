@@ -14,7 +14,7 @@ async function callback(t: TapTest) {
     const url = new URL(request.url!, 'http://127.0.0.1')
     if (url.pathname === '/back') returned.push(url)
     response.setHeader('content-type', 'text/html')
-    response.end('<!doctype html><title>Desk</title><link rel="icon" href="data:,"><h1>Back at the application</h1>')
+    response.end('<!doctype html><title>Backend</title><link rel="icon" href="data:,"><h1>Back at the application</h1>')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.close())
@@ -35,7 +35,7 @@ t.test('applications', async (t) => {
   await t.test('a person signs in on the way, allows it, and is led back', async (t) => {
     await page.goto(application.request({ scope: 'claims:read connections:read' }))
     await signIn(page)
-    await page.getByRole('heading', { name: /^Allow Desk/ }).waitFor()
+    await page.getByRole('heading', { name: /^Allow Backend/ }).waitFor()
     const text = await page.locator('main').innerText()
     for (const named of [CLIENT.client_name, 'claims:read', 'connections:read', host.url, 'acme']) t.match(text, named)
     await page.getByRole('button', { name: 'Allow', exact: true }).click()

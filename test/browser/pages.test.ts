@@ -17,7 +17,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /** In every field that takes text. */
 const MARKUP = `<img src=x class=pwned onerror=alert(1)>"'</script>&amp;`
-const CALLBACK = 'https://desk.example/callback'
+const CALLBACK = 'https://backend.example/callback'
 const SCREENS = [
   { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
   { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
@@ -26,8 +26,8 @@ const SCREENS = [
 /** A workspace in which everything is there, and all of it is called as nothing should be. */
 async function fullWorkspace(t: TapTest) {
   const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
-  const desk = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
-  const file = { rate_limits: { sign_in: 0, key: 0 }, oauth: { clients: [desk] } }
+  const backend = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
+  const file = { rate_limits: { sign_in: 0, key: 0 }, oauth: { clients: [backend] } }
   const installation = await Installation.start({ plugins, file })
   t.teardown(() => installation.remove())
   const { host, claimcheck } = installation

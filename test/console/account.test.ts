@@ -1,6 +1,6 @@
 /** One's own account: name, password, and sessions that end where they are told to. Threat K2 of `security.md`. */
 import { inspect } from 'node:util'
-import { GROWTH } from '@claimcheck/server/people/guesses'
+import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
 import t, { type Test as TapTest } from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'

@@ -1,6 +1,6 @@
 /** The pages of agents: who claims, how their claims held, and the way to those that did not. */
 import { newId } from '@claimcheck/server/base/ids'
-import { AGENTS_A_PAGE } from '@claimcheck/server/claims/agents'
+import { AGENTS_A_PAGE } from '@claimcheck/server/features/claims/agents'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import t from 'tap'
 import { type ClaimsConsole, claimsConsole, linkOf, listed } from '../support/claims-console.ts'

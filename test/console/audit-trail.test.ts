@@ -1,8 +1,8 @@
 /** The audit trail at the console: a whole story is told in it, to those who may know, and without a secret of it. */
 
 import { resolve } from 'node:path'
-import { checkLines } from '@claimcheck/server/audit-trail/check-file'
 import { AUDIT_EVENTS } from '@claimcheck/server/base/audit-events'
+import { checkLines } from '@claimcheck/server/features/audit-trail/check-file'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Application, OAUTH } from '../support/application.ts'

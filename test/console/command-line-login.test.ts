@@ -116,8 +116,8 @@ t.test('no other credential makes a key', async (t) => {
   const owner = await Visitor.owner(host)
   const { key } = await host.claimcheck.keys.create(await owner.workspaceId(), 'test')
   t.match(await ask(host, key), { status: 401 })
-  const { access_token: desk } = await new Application().tokens(owner)
-  t.match(await ask(host, desk), { status: 403, body: { detail: /lacks the scope keys:create/ } })
+  const { access_token: backend } = await new Application().tokens(owner)
+  t.match(await ask(host, backend), { status: 403, body: { detail: /lacks the scope keys:create/ } })
   t.match(await host.request('/v1/keys', { method: 'POST', body: '{}' }), { status: 401 })
   const token = (await new Application(CLIENT).tokens(owner, SCOPE)).access_token
   t.match(await ask(host, token, { name: '' }), { status: 422 })

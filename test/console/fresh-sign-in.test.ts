@@ -65,13 +65,13 @@ function hiddenFields({ html }: Page, action: string): Record<string, string> {
 }
 
 async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
-  const { keys, members, accounts, sites, workspaces } = host.claimcheck
+  const { keys, members, accounts, allowedOrigins, workspaces } = host.claimcheck
   return {
     keys: await keys.list(workspace),
     members: await members.list(workspace),
     invitations: await members.invitations(workspace),
     workspace: await workspaces.find(workspace),
-    sites: await sites.list(workspace),
+    allowedOrigins: await allowedOrigins.list(workspace),
     users: await accounts.list(),
   }
 }

@@ -1,5 +1,5 @@
 /** Machines: owners make OAuth clients that get short-lived tokens without a person. */
-import { MACHINE_SECRET_PATTERN } from '@claimcheck/server/oauth/machines'
+import { MACHINE_SECRET_PATTERN } from '@claimcheck/server/features/oauth/machines'
 import t from 'tap'
 import { OAUTH, post, RESOURCE, whoami } from '../support/application.ts'
 import type { Host } from '../support/host.ts'

@@ -190,20 +190,20 @@ t.test('a person sees what they have allowed, and stops it', async (t) => {
   const kept = await new Application(CONFIDENTIAL).allowed(owner)
   t.ok(kept.has('code'))
   const page = await owner.get(APPLICATIONS)
-  t.match(textOf(page.html), /Desk <b>& co<\/b> tower claims:read claims:submit https:\/\/mcp\.example\.com/)
+  t.match(textOf(page.html), /Backend <b>& co<\/b> tower claims:read claims:submit https:\/\/mcp\.example\.com/)
   t.match(textOf(page.html), /Back office tower/)
   t.notMatch(page.html, tokens.access_token)
-  const row = page.html.split('<tr').find((text) => text.includes('Desk'))!
+  const row = page.html.split('<tr').find((text) => text.includes('Backend'))!
   const path = /action="([^"]*\/revoke)"/.exec(row)![1]!
 
   const other = await Visitor.joining(host, await owner.workspaceId(), 'owner', 'Other')
-  t.notMatch((await other.get(APPLICATIONS)).html, /Desk/)
+  t.notMatch((await other.get(APPLICATIONS)).html, /Backend/)
   t.equal((await other.post(path)).status, 404, 'what somebody else allowed is not there')
   t.equal((await whoami(host, tokens.access_token)).status, 200)
 
   const stopped = await owner.post(path)
   t.match(textOf(stopped.html), /The application is stopped/)
-  t.notMatch(stopped.html, /Desk/)
+  t.notMatch(stopped.html, /Backend/)
   t.equal((await whoami(host, tokens.access_token)).status, 401)
   t.match(await application.refresh(host, tokens.refresh_token), INVALID_GRANT)
   t.equal((await owner.post(path)).status, 404)
@@ -257,8 +257,8 @@ t.test('scripts of an application’s own site may ask for tokens, those of othe
   const foreign = await from('https://evil.example')
   t.equal(foreign.status, 400)
   t.equal(foreign.headers.get('access-control-allow-origin'), null)
-  const own = await from('https://desk.example')
+  const own = await from('https://backend.example')
   t.equal(own.status, 200)
-  t.equal(own.headers.get('access-control-allow-origin'), 'https://desk.example')
+  t.equal(own.headers.get('access-control-allow-origin'), 'https://backend.example')
   t.equal((await owner.get('/oauth/userinfo')).status, 404)
 })

@@ -1,5 +1,5 @@
 /** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
-import { REGISTRATIONS_A_DAY } from '@claimcheck/server/oauth/registration-quota'
+import { REGISTRATIONS_A_DAY } from '@claimcheck/server/features/oauth/registration-quota'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
@@ -62,7 +62,7 @@ for (const [what, hosts] of Object.entries(pairs)) {
     const elsewhere = new Visitor(two)
     for (const [name, value] of owner.cookies) elsewhere.cookies.set(name, value)
     const page = await elsewhere.get(path)
-    t.match(textOf(page.html), /Allow Desk/, 'the request was made at one host, and is shown by the other')
+    t.match(textOf(page.html), /Allow Backend/, 'the request was made at one host, and is shown by the other')
     const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
     const code = (await application.decide(elsewhere, path, { decision: 'allow', workspace })).get('code')
 

@@ -19,18 +19,18 @@ t.test('nobody is led to an address that is not the application’s own', async 
   const owner = await Visitor.owner(host)
   const wrong = [
     'https://evil.example/back',
-    'https://desk.example/back/',
-    'https://desk.example/back?more',
-    'https://desk.example:444/back',
-    'http://desk.example/back',
+    'https://backend.example/back/',
+    'https://backend.example/back?more',
+    'https://backend.example:444/back',
+    'http://backend.example/back',
     'http://127.0.0.1/other',
     'http://localhost/back',
-    'com.example.desk:/other',
-    'https://desk.example/back\n',
+    'com.example.backend:/other',
+    'https://backend.example/back\n',
     'http://127.0.0.1:1234/back\r\nSet-Cookie: a=b',
     'http://127.0.0.1:12\n34/back',
     'http://127.0.0.1/ba\tck',
-    'com.example.desk:/back\u0000',
+    'com.example.backend:/back\u0000',
     'javascript:alert(1)',
     undefined,
   ]
@@ -185,7 +185,7 @@ t.test('a person who is not signed in does so first, and comes back to the reque
   t.equal(entrance.path, `/console/sign-in?${new URLSearchParams({ next: path })}`)
   const page = await visitor.post('/console/sign-in', { email, password: PASSWORD, next: path })
   t.equal(page.path, path)
-  t.match(textOf(page.html), /Allow Desk/)
+  t.match(textOf(page.html), /Allow Backend/)
 
   await visitor.post('/console/sign-out')
   const decided = await application.send(visitor, path, { decision: 'allow' })
@@ -221,7 +221,7 @@ t.test('a decision needs the session’s own form, from our own page', async (t)
   for (const other of ['ws_none', '']) {
     const refused = await application.send(owner, path, { decision: 'allow', workspace: other })
     t.equal(refused.status, 422)
-    t.match(refused.headers.get('content-security-policy'), /form-action 'self' https:\/\/desk\.example;/)
+    t.match(refused.headers.get('content-security-policy'), /form-action 'self' https:\/\/backend\.example;/)
   }
   t.ok((await application.decide(owner, path, fields)).has('code'))
 })

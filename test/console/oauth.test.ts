@@ -26,11 +26,11 @@ t.test('an application that a person allows gets a token, which whoami describes
   const page = await application.consentPage(owner, { scope: 'claims:read claims:submit connections:read' })
   t.equal(page.status, 200)
   const text = textOf(page.html)
-  t.match(text, /Allow Desk <b>& co<\/b>\?/, 'its name is text, whatever it holds')
+  t.match(text, /Allow Backend <b>& co<\/b>\?/, 'its name is text, whatever it holds')
   t.match(text, /See the claims of the workspace/)
   t.match(text, /Submit claims in the name of the workspace/)
   t.match(text, /See which destinations/)
-  t.match(text, /desk\.example/)
+  t.match(text, /backend\.example/)
   t.ok(text.includes(host.url), 'for whom the token is meant')
   t.match(text, /In the workspace acme/)
 
@@ -101,7 +101,7 @@ t.test('a token is meant for the resource that was asked for', async (t) => {
   }
   const application = new Application()
   const response = await owner.once(application.request({ resource: 'https://other.example' }))
-  t.match(response.headers.get('location'), /^https:\/\/desk\.example\/back\?error=invalid_target/)
+  t.match(response.headers.get('location'), /^https:\/\/backend\.example\/back\?error=invalid_target/)
 
   const code = (await application.allowed(owner, { resource: RESOURCE })).get('code')
   const other = await application.exchange(host, code, { resource: host.url })
@@ -129,7 +129,7 @@ t.test('a confidential application shows its secret in either way, and nothing l
 t.test('a loopback address may be of any port, and a scheme may be of the application', async (t) => {
   const { host } = await shared()
   const owner = await Visitor.owner(host)
-  for (const uri of ['http://127.0.0.1:49152/back', 'com.example.desk:/back']) {
+  for (const uri of ['http://127.0.0.1:49152/back', 'com.example.backend:/back']) {
     const application = new Application({ ...CLIENT, redirect_uris: [uri] })
     const { access_token: token } = await application.tokens(owner)
     t.equal((await whoami(host, token)).status, 200, uri)
@@ -140,9 +140,9 @@ t.test('the page lets its form lead to the application that asks, and nowhere el
   const { host } = await shared()
   const owner = await Visitor.owner(host)
   const rows = [
-    ['https://desk.example/back', 'https://desk.example'],
+    ['https://backend.example/back', 'https://backend.example'],
     ['http://127.0.0.1:49152/back', 'http://127.0.0.1:49152'],
-    ['com.example.desk:/back', 'com.example.desk:'],
+    ['com.example.backend:/back', 'com.example.backend:'],
   ] as const
   for (const [uri, source] of rows) {
     const { headers } = await new Application({ ...CLIENT, redirect_uris: [uri] }).consentPage(owner)
@@ -237,7 +237,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
   const sent = await application.send(owner, path, { decision: 'allow', workspace })
   isGone = false
   t.match(answer, { status: 503, body: { error: 'temporarily_unavailable' } })
-  t.match(led.headers.get('location'), /^https:\/\/desk\.example\/back\?error=temporarily_unavailable/)
+  t.match(led.headers.get('location'), /^https:\/\/backend\.example\/back\?error=temporarily_unavailable/)
   t.equal(told.status, 503)
   t.equal(sent.status, 503)
 })

@@ -1,5 +1,5 @@
 /** Signing in with a password and a code, the page that sets it up, and workspaces that ask for it. */
-import { GROWTH } from '@claimcheck/server/people/guesses'
+import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
 import t from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { codeOf, setUpSecondStep } from '../support/authenticator.ts'

@@ -1,5 +1,5 @@
 /** The ways into the console: the first set-up, invitations, passwords, and what is refused. Threats N1, K4 and S2 of `security.md`. */
-import { GROWTH } from '@claimcheck/server/people/guesses'
+import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
 import t, { type Test as TapTest } from 'tap'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
 import { byExtent } from '../support/extent.ts'

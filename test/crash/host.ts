@@ -1,7 +1,7 @@
 /** A host in its own process, which sends itself a signal just before one of its database statements when it is told to. */
 
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
-import { loadConfig } from '@claimcheck/server/config/config'
+import { loadConfig } from '@claimcheck/server/features'
 import { startServer } from '@claimcheck/server/host/start'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { watchStalls } from '../support/stalls.ts'

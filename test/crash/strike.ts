@@ -4,7 +4,7 @@ import type { Strike } from './host-process.ts'
 
 const NAME = 'strike'
 const TEXT_BYTES = 200
-/** Slots in the shared integers: how many statements are left, which signal then, and how long the text is that is waited for. */
+/** ConcurrencyLimit in the shared integers: how many statements are left, which signal then, and how long the text is that is waited for. */
 const [LEFT, SIGNAL, LENGTH] = [0, 1, 2]
 const SIGNALS = ['SIGKILL', 'SIGSTOP'] as const
 

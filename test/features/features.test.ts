@@ -2,8 +2,8 @@
 import { createProgram } from '@claimcheck/cli/program'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { FEATURES } from '@claimcheck/server/features'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import type { Feature } from '@claimcheck/server/host/feature'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
 import t, { type Test } from 'tap'
 import { Installation } from '../support/installation.ts'
 import { decisionCounterFeature } from './decision-counter/feature.ts'
@@ -29,7 +29,8 @@ for (const disabled of [...OPTIONAL.map((name) => [name]), OPTIONAL]) {
     const installation = await start(t, { disabled_features: disabled })
     const client = await installation.client('workspace')
     t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' })
-    t.equal((await installation.host.request('/readyz')).status, 200)
+    for (const path of ['/readyz', '/metrics', '/openapi.json', '/v1/profiles'])
+      t.equal((await installation.host.request(path)).status, 200, path)
     for (const [name, path] of Object.entries(PATHS)) {
       const { status } = await installation.host.request(path)
       if (disabled.includes(name)) t.equal(status, 404, path)

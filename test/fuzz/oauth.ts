@@ -121,7 +121,7 @@ function formTo(path: string, fields: Pairs, random: Random): FuzzRequest {
 function registering(random: Random): FuzzRequest {
   const metadata = {
     client_name: 'Fuzz',
-    redirect_uris: ['https://desk.example/back'],
+    redirect_uris: ['https://backend.example/back'],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: 'none',

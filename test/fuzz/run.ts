@@ -1,6 +1,6 @@
 /** A service that is sent requests that nobody meant, and the list of what it answered wrongly. */
 import { resolve } from 'node:path'
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { type Random, seededRandom } from '../crash/random.ts'
 import { Application, OAUTH } from '../support/application.ts'
 import { Client } from '../support/client.ts'

@@ -1,4 +1,4 @@
-import { diagnose } from '@claimcheck/server/upkeep/doctor'
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'

@@ -1,6 +1,6 @@
 /** Limits that count over several hosts. Threat S5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
-import { createCounters } from '@claimcheck/server/hosts/counters'
+import { createCounters } from '@claimcheck/server/http/counters'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Database } from '../support/database.ts'

@@ -6,7 +6,7 @@ import { Installation, sharedInstallation } from '../support/installation.ts'
 import { call, claimOf, mcpClient, mcpUrl, newClient, post, Registering, request } from '../support/mcp.ts'
 import { Visitor } from '../support/visitor.ts'
 
-const CLIENT = { client_id: 'desk', client_name: 'Desk', redirect_uris: ['https://desk.example/back'] }
+const CLIENT = { client_id: 'desk', client_name: 'Backend', redirect_uris: ['https://backend.example/back'] }
 const shared = sharedInstallation({ file: { oauth: { clients: [CLIENT], dynamic_registration: true } } })
 const ALL = 'claims:read claims:submit connections:read'
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })

@@ -1,6 +1,6 @@
 /** `claimcheck mcp`: the same tools over standard input and output, at a service that is asked over its API. */
 
-import { clientDesk } from '@claimcheck/cli/mcp/client-desk'
+import { clientBackend } from '@claimcheck/cli/mcp/client-backend'
 import { TOOLS } from '@claimcheck/cli/mcp/tools'
 import { readBundle } from '@claimcheck/core/words/document'
 import { Client } from '@modelcontextprotocol/client'
@@ -52,14 +52,14 @@ t.test('a receipt that a stranger signed in the name of the issuer is said to be
   const { receipt_id } = (await call(agent, 'submit_claim', claimOf())).structuredContent
   const real = await (await fetch(`${installation.url}/r/${receipt_id}.json`)).text()
   const { receipt } = await forgedBundle(readBundle(real)!)
-  const desk = clientDesk({
+  const backend = clientBackend({
     url: installation.url,
     key,
     fetch: async (input, init) =>
       String(input).endsWith(`/v1/receipts/${receipt_id}`) ? new Response(receipt) : fetch(input, init),
   })
   const tool = TOOLS.find(({ name }) => name === 'verify_receipt')!
-  const told = await tool.run(desk, { receipt_id } as never, AbortSignal.timeout(30_000))
+  const told = await tool.run(backend, { receipt_id } as never, AbortSignal.timeout(30_000))
   t.match(told.words, /^The receipt is NOT valid: the key document has no such key/)
   t.match(told.facts, { valid: false, verdict: null, vouched_by: 'issuer' })
 })

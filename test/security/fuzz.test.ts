@@ -47,7 +47,7 @@ const OPEN_API = {
 const judge = createJudge({
   openApi: OPEN_API,
   url: 'http://localhost:1',
-  mayLeadTo: ['https://desk.example/back'],
+  mayLeadTo: ['https://backend.example/back'],
 })
 const JSON_TYPE = { 'content-type': 'application/json' }
 const PAGE = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'" }
@@ -86,7 +86,7 @@ const faults: readonly (readonly [
   ['a header of others', '/', { headers: { [MARK_HEADER]: '1' } }, /became a header/],
   ['a place in the program', '/', { body: Buffer.from('at run (file.js:1:2)') }, /where in the program/],
   ['a redirect elsewhere', '/', { headers: { location: 'https://evil.example/' } }, /leads to/],
-  ['a redirect to an application', '/', { headers: { location: 'https://desk.example/back?code=1' } }, undefined],
+  ['a redirect to an application', '/', { headers: { location: 'https://backend.example/back?code=1' } }, undefined],
   ['a cookie for scripts', '/', { headers: { 'set-cookie': ['claimcheck=1; path=/'] } }, /scripts may read/],
   ['a cookie of others', '/', { headers: { 'set-cookie': ['x=1; HttpOnly'] } }, /not ours/],
 ]

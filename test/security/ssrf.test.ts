@@ -246,7 +246,7 @@ t.test('no application has a private address read by what it says of itself', as
   ]
   const metadata = {
     client_name: 'Fuzz',
-    redirect_uris: ['https://desk.example/back'],
+    redirect_uris: ['https://backend.example/back'],
     token_endpoint_auth_method: 'none',
   }
   for (const name of uris) {

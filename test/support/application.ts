@@ -18,8 +18,8 @@ export interface Tokens {
 
 export const CLIENT = {
   client_id: 'desk',
-  client_name: 'Desk <b>& co</b>',
-  redirect_uris: ['https://desk.example/back', 'http://127.0.0.1/back', 'com.example.desk:/back'],
+  client_name: 'Backend <b>& co</b>',
+  redirect_uris: ['https://backend.example/back', 'http://127.0.0.1/back', 'com.example.backend:/back'],
 }
 export const SECRET = 's'.repeat(40)
 export const CONFIDENTIAL = {

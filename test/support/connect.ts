@@ -1,7 +1,7 @@
 /** A connection that is kept although nothing may answer at its destination, as `connection add --untested` makes it. */
 import type { JsonObject } from '@claimcheck/core'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import type { ConnectionSummary } from '@claimcheck/server/workspaces/connections'
+import type { ConnectionSummary } from '@claimcheck/server/features/workspaces/connections'
 
 export async function connect(
   { connections }: Pick<Claimcheck, 'connections'>,

@@ -1,7 +1,7 @@
 /** Every route of the console as it is declared, so that a test of all routes covers new ones too. */
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import { consoleRoutes } from '@claimcheck/server/console/console'
+import { consoleRoutes } from '@claimcheck/server/features/console/console'
 import { fastify } from 'fastify'
 
 export interface ConsoleRoute {

@@ -1,6 +1,6 @@
 /** Installations to copy, databases to copy them to, and the command. */
 import { join, resolve } from 'node:path'
-import { type Config, loadConfig } from '@claimcheck/server/config/config'
+import { type Config, loadConfig } from '@claimcheck/server/features'
 import { openStorage } from '@claimcheck/server/storage/open'
 import type { Test } from 'tap'
 import type { Client } from './client.ts'

@@ -10,7 +10,7 @@ import {
   toBase64url,
   utf8,
 } from '@claimcheck/core'
-import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
+import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 
 /** @param real of the issuer in whose name it is made */
 export async function forgedBundle(real: Bundle): Promise<Required<Pick<Bundle, 'keys' | 'tree_head'>> & Bundle> {

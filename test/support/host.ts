@@ -1,7 +1,7 @@
 /** One running server of an installation, spoken to over HTTP: the program that people start, or its parts in this process. */
 
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
-import type { Config } from '@claimcheck/server/config/config'
+import type { Config } from '@claimcheck/server/features'
 import type { Feature } from '@claimcheck/server/host/feature'
 import { startServer } from '@claimcheck/server/host/start'
 import type { Env } from './command.ts'

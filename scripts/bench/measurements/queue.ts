@@ -1,7 +1,7 @@
 /** How long the worker takes to take a thousand due claims, out of a short queue and a long one. */
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import { createDueClaims } from '@claimcheck/server/claims/due-claims'
+import { createDueClaims } from '@claimcheck/server/features/claims/due-claims'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
 import { seedQueued } from '../seed/claims.ts'

@@ -1,7 +1,7 @@
 /** What people look at in a workspace: how much longer it takes with a million claims than with ten thousand. */
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import { createClaimCounts } from '@claimcheck/server/claims/claim-counts'
+import { createClaimStatistics } from '@claimcheck/server/features/claims/claim-statistics'
 import type { Figure } from '../figure.ts'
 import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { seedReceipts } from '../seed/receipts.ts'
@@ -35,7 +35,7 @@ const LOOKS: Readonly<Record<string, (claimcheck: Claimcheck, workspaceId: strin
   'the counts of a month, of which a page was seen before': ({ storage, now }, id) => {
     // Some days later: the claims were submitted on one day, which is over. Each look comes when what the last one found is forgotten.
     let at = now() + 2 * DAY_MS
-    const counts = createClaimCounts({ storage, now: () => at })
+    const counts = createClaimStatistics({ storage, now: () => at })
     return () => {
       at += HOUR_MS
       return counts.count(id, 'month')
@@ -45,7 +45,7 @@ const LOOKS: Readonly<Record<string, (claimcheck: Claimcheck, workspaceId: strin
   'the actions of an agent':
     ({ storage, now }, id) =>
     () =>
-      createClaimCounts({ storage, now }).countActions(id, 'bench'),
+      createClaimStatistics({ storage, now }).countActions(id, 'bench'),
 }
 
 /** @param large of a place whose claims are all of one workspace */
@@ -65,7 +65,7 @@ export async function measureWorkspace(large: Place, workspaceId: string): Promi
           figures.push({ name: title, value: ratio, unit: '', bar: MOST })
         }
         const { storage, now } = atLarge
-        const first = await timed(() => createClaimCounts({ storage, now }).count(workspaceId, 'month'))
+        const first = await timed(() => createClaimStatistics({ storage, now }).count(workspaceId, 'month'))
         const title = 'the counts of a month in a workspace of 1,000,000 claims, the first time after a start'
         return [...figures, { name: title, value: first, unit: 'ms' }]
       }),

@@ -3,9 +3,9 @@ import { aroundBody, canonicalize, DOMAINS, type Instant, receiptBody, type Sign
 import { newId } from '@claimcheck/server/base/ids'
 import { sha256Text } from '@claimcheck/server/base/sha256'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
-import type { Draft } from '@claimcheck/server/log/log-writer'
-import { receiptContent } from '@claimcheck/server/log/receipt-content'
-import { SHA256_TREE } from '@claimcheck/server/log/stored-log'
+import type { Draft } from '@claimcheck/server/features/log/log-writer'
+import { receiptContent } from '@claimcheck/server/features/log/receipt-content'
+import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import { queuedClaim } from './claims.ts'
 

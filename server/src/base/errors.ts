@@ -35,6 +35,7 @@ export type ServiceErrorCode =
 interface ServiceErrorOptions {
   readonly issues?: readonly Issue[]
   readonly retryAfterMs?: number
+  readonly more?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
@@ -44,10 +45,13 @@ export class ServiceError extends CodedError<ServiceErrorCode> {
   readonly issues: readonly Issue[]
   /** With `too_many`: when to try again. */
   readonly retryAfterMs: number | undefined
+  /** What the answer says besides. */
+  readonly more: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ServiceErrorCode, detail: string, options: ServiceErrorOptions = {}) {
     super(code, detail, { cause: options.cause })
     this.issues = options.issues ?? []
     this.retryAfterMs = options.retryAfterMs
+    this.more = options.more
   }
 }

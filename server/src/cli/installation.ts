@@ -1,6 +1,6 @@
 /** Opens the installation of this environment for a command, and closes it. */
-import { loadConfig } from '../config/config.ts'
-import type { WithServices } from '../host/feature.ts'
+import { loadConfig } from '../features.ts'
+import type { LoadConfig, WithServices } from '../host/feature.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
 export const withServices: WithServices<any> = async (work, { plugins = false } = {}) => {
@@ -13,3 +13,5 @@ export const withServices: WithServices<any> = async (work, { plugins = false } 
     await claimcheck.close()
   }
 }
+
+export const loadConfigHere: LoadConfig = (env) => loadConfig(env, process.cwd())

@@ -1,6 +1,6 @@
 /** The addresses of the service: where it listens, and where people and applications find it. */
 import { isIPv6 } from 'node:net'
-import type { Config } from './config.ts'
+import type { HostConfig } from './config.ts'
 
 /**
  * Addresses that browsers of this machine reach as `localhost`. That name is used for all of them: passkeys belong to a host
@@ -14,12 +14,12 @@ export function isThisMachine(host: string): boolean {
 }
 
 /** @param port the one that is bound, where any free one was asked for */
-export function listeningUrl({ host, port }: Pick<Config, 'host' | 'port'>): string {
+export function listeningUrl({ host, port }: Pick<HostConfig, 'host' | 'port'>): string {
   if (THIS_MACHINE.has(host)) return `http://localhost:${port}`
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 /** PUBLIC_URL, or else where it listens. */
-export function publicAddress(config: Pick<Config, 'publicUrl' | 'host' | 'port'>): string {
+export function publicAddress(config: Pick<HostConfig, 'publicUrl' | 'host' | 'port'>): string {
   return config.publicUrl ?? listeningUrl(config)
 }

@@ -1,17 +1,14 @@
 /** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { CLOSING, type Closing, JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
+import { JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
 import { type Static, Type } from '@claimcheck/core/plugin'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
-import { type MailSettings, readMail } from './mail.ts'
-import { type MetricsSettings, readMetrics } from './metrics.ts'
-import { type OAuthConfig, OAuthFile, readOAuth } from './oauth.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
-import { type OidcProvider, readOidcProvider, readSessionEnds, type SessionEnds, SignInSection } from './sign-in.ts'
+import type { ConfigContext, ConfigSection, Env } from './section.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
 export interface PluginEntry {
@@ -26,37 +23,8 @@ export interface PluginEntry {
   readonly memoryMib?: number
 }
 
-export interface CheckSettings extends Closing {
-  /** The time limit of one check. */
-  readonly timeoutMs: number
-  /** How long the answer to a submission waits for the first check. */
-  readonly firstAnswerMs: number
-  /** How many checks run at a time. Workspaces, keys and destinations share them (`claims/slots.ts`). */
-  readonly concurrency: number
-}
-
-/** Of each workspace. 0: no limit. */
-export interface QuotaSettings {
-  /** Claims that it submits a minute. */
-  readonly claimsPerMinute: number
-  /** Claims that wait for a decision. */
-  readonly waitingClaims: number
-}
-
-export interface AuditTrailSettings {
-  /** Entries that are older are removed. null: none is. */
-  readonly retentionDays: number | null
-}
-
-/** What workspaces may set about the content of their receipts. */
-export interface RetentionSettings {
-  /** Whether owners set a retention; the command line always does. */
-  readonly byOwners: boolean
-  /** The shortest retention. */
-  readonly leastDays: number
-}
-
-export interface Config {
+/** What the host itself goes by. Features add their sections. */
+export interface HostConfig {
   readonly host: string
   readonly port: number
   /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
@@ -69,7 +37,6 @@ export interface Config {
   /** Other keys that open what is sealed under them, and seal nothing: the one before a rotation, or the next. */
   readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
-  readonly metrics: MetricsSettings
   readonly logLevel: string
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
@@ -82,27 +49,10 @@ export interface Config {
   readonly connections: ConnectionSettings
   /** Sign-in attempts a minute, from one address and for one account. 0: no limit. */
   readonly signInLimit: number
-  readonly sessionEnds: SessionEnds
-  /** The OpenID provider through which people can sign in, if the file configures one. */
-  readonly oidcSignIn: OidcProvider | undefined
-  readonly quotas: QuotaSettings
-  readonly checks: CheckSettings
-  /** Undefined: no mail is sent. */
-  readonly mail: MailSettings | undefined
-  readonly retention: RetentionSettings
-  readonly issuerName: string | undefined
   /** The plugin with the signing backend, which is trusted; undefined where the signing key is stored. */
   readonly signer: PluginEntry | undefined
   /** The npm package of the command line that pages name, if the operator published one. */
   readonly verifierPackage: string | undefined
-  /** A URI by which to report a weakness of this installation. */
-  readonly securityContact: string | undefined
-  /** By provider, the base addresses that receipts name as the public place of that name. */
-  readonly sources: Readonly<Record<string, readonly string[]>>
-  /** Those of them that the file names. */
-  readonly configuredSources: readonly string[]
-  readonly oauth: OAuthConfig
-  readonly auditTrail: AuditTrailSettings
 }
 
 export class ConfigError extends Error {
@@ -116,45 +66,14 @@ export class ConfigError extends Error {
   }
 }
 
-const HOUR_MS = 60 * 60_000
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
 const DEFAULT_SIGN_IN_LIMIT = 10
-const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
-const DEFAULT_RETENTION: RetentionSettings = { byOwners: true, leastDays: 30 }
 export const DEFAULT_FILE = 'claimcheck.config.json'
-const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
-
-/** Those of the public code hosts and package registries are listed without being configured. */
-const DEFAULT_SOURCES: Config['sources'] = {
-  github: ['https://api.github.com'],
-  gitlab: ['https://gitlab.com'],
-  bitbucket: ['https://api.bitbucket.org/2.0'],
-  npm: ['https://registry.npmjs.org'],
-  pypi: ['https://pypi.org'],
-  cargo: ['https://index.crates.io'],
-}
 
 const limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
-const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
-
-// With a scheme of sockets a host and a port, and no path.
-const sourceUrl = Type.String({
-  pattern: '^(?:https?://[^\\s/?#@]+(?:/[^\\s?#]*)?|tls://[^\\s/?#@]+:[0-9]{1,5})$',
-  'x-pattern-help': 'write an address that begins with https://, http:// or tls://, the last with a port and no path',
-  examples: ['https://git.example.com'],
-  maxLength: 2048,
-})
-
-const contactUri = Type.String({
-  // In a line of a text file. RFC 9116 2.5.3
-  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
-  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
-  examples: ['mailto:security@example.com'],
-  maxLength: 1024,
-})
 
 // Pages show it in commands for a shell. A version is one version: a range would run whatever is published next.
 const packageSpec = Type.String({
@@ -164,114 +83,74 @@ const packageSpec = Type.String({
   maxLength: 256,
 })
 
-const ConfigFile = Type.Object(
-  {
-    allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
-    plugins: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            use: Type.String({ minLength: 1 }),
-            with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-            trusted: Type.Optional(Type.Boolean()),
-            isolation: Type.Optional(Type.Literal('open')),
-            memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
-          },
-          { additionalProperties: false },
-        ),
-      ),
-    ),
-    disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
-    rate_limits: Type.Optional(
+const HOST_FILE = {
+  allow_private: Type.Optional(Type.Array(Type.String({ maxLength: 300 }), { maxItems: 1000 })),
+  plugins: Type.Optional(
+    Type.Array(
       Type.Object(
         {
-          key: limit,
-          receipts: limit,
-          log: limit,
-          refusals: limit,
-          oauth: limit,
-          service: limit,
-          sign_in: limit,
+          use: Type.String({ minLength: 1 }),
+          with: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+          trusted: Type.Optional(Type.Boolean()),
+          isolation: Type.Optional(Type.Literal('open')),
+          memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
         },
         { additionalProperties: false },
       ),
     ),
-    connections: Type.Optional(Type.Object({ most: limit, per_address: limit }, { additionalProperties: false })),
-    quotas: Type.Optional(
-      Type.Object(
-        {
-          claims_per_minute: limit,
-          waiting_claims: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-        },
-        { additionalProperties: false },
-      ),
+  ),
+  disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
+  rate_limits: Type.Optional(
+    Type.Object(
+      {
+        key: limit,
+        receipts: limit,
+        log: limit,
+        refusals: limit,
+        oauth: limit,
+        service: limit,
+        sign_in: limit,
+      },
+      { additionalProperties: false },
     ),
-    checks: Type.Optional(
-      Type.Object(
-        {
-          closing_ms: durationMs(HOUR_MS),
-          grace_ms: durationMs(HOUR_MS),
-          timeout_ms: durationMs(60_000),
-          // A client waits 20 seconds for an answer.
-          first_answer_ms: durationMs(15_000),
-          concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-        },
-        { additionalProperties: false },
-      ),
+  ),
+  connections: Type.Optional(Type.Object({ most: limit, per_address: limit }, { additionalProperties: false })),
+  signer: Type.Optional(
+    Type.Object(
+      { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
+      { additionalProperties: false },
     ),
-    sources: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' }), Type.Array(sourceUrl))),
-    signer: Type.Optional(
-      Type.Object(
-        { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
-        { additionalProperties: false },
-      ),
-    ),
-    retention: Type.Optional(
-      Type.Object(
-        {
-          by_owners: Type.Optional(Type.Boolean()),
-          least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    verifier_package: Type.Optional(packageSpec),
-    security_contact: Type.Optional(contactUri),
-    oauth: Type.Optional(OAuthFile),
-    sign_in: Type.Optional(SignInSection),
-    audit_trail: Type.Optional(
-      Type.Object(
-        { retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })) },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-)
-type ConfigFile = Static<typeof ConfigFile>
-
-export type Env = Readonly<Record<string, string | undefined>>
+  ),
+  verifier_package: Type.Optional(packageSpec),
+}
+const HostFile = Type.Object(HOST_FILE)
+type HostFile = Static<typeof HostFile>
 
 /** The folder of the data, and the configuration file. */
 export function placesOf(env: Env, cwd: string): { readonly dataDir: string; readonly filePath: string } {
   return { dataDir: resolve(cwd, env.DATA_DIR || 'data'), filePath: resolve(cwd, env.CONFIG || DEFAULT_FILE) }
 }
 
-/** @throws ConfigError */
-export function loadConfig(env: Env, cwd: string): Config {
+/**
+ * @typeParam C what the sections make, and the host's own
+ * @throws ConfigError with every mistake
+ */
+export function readConfig<C extends HostConfig>(sections: readonly ConfigSection[], env: Env, cwd: string): C {
   const problems: string[] = []
   const report: Report = (problem) => problems.push(problem)
   const { dataDir, filePath } = placesOf(env, cwd)
-  const file = readFile(filePath, Boolean(env.CONFIG), report)
+  const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
+  const isFile = validator(Type.Object(members, { additionalProperties: false }))
+  const file: HostFile = readFile(filePath, { isNamed: Boolean(env.CONFIG), isFile, report })
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = [
     ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
     ...readHosts(file.allow_private ?? [], `${filePath}: allow_private`, report),
   ]
-  const context = { folder: dirname(filePath), allowPrivate, report }
+  const reportInFile: Report = (problem) => report(`${filePath}: ${problem}`)
+  const context: ConfigContext = { env, folder: dirname(filePath), allowPrivate, report, reportInFile }
   const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
-  const config: Config = {
+  const own: HostConfig = {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, report),
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
@@ -279,7 +158,6 @@ export function loadConfig(env: Env, cwd: string): Config {
     dataDir,
     ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
-    metrics: readMetrics(env.METRICS_LISTEN, env.METRICS_TOKEN, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
     pluginDir: dirname(filePath),
@@ -297,33 +175,22 @@ export function loadConfig(env: Env, cwd: string): Config {
       perAddress: file.connections?.per_address ?? DEFAULT_CONNECTIONS.perAddress,
     },
     signInLimit,
-    sessionEnds: readSessionEnds(file.sign_in ?? {}, (problem) => report(`${filePath}: ${problem}`)),
-    oidcSignIn: file.sign_in?.oidc && readOidcProvider(file.sign_in.oidc, context),
-    quotas: {
-      claimsPerMinute: file.quotas?.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
-      waitingClaims: file.quotas?.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
-    },
-    checks: readChecks(file.checks ?? {}),
-    mail: readMail(env, report),
-    retention: {
-      byOwners: file.retention?.by_owners ?? DEFAULT_RETENTION.byOwners,
-      leastDays: file.retention?.least_days ?? DEFAULT_RETENTION.leastDays,
-    },
-    issuerName: file.issuer_name,
     signer: file.signer && { use: file.signer.use, with: file.signer.with ?? {}, trusted: true },
     verifierPackage: file.verifier_package,
-    securityContact: file.security_contact,
-    sources: { ...DEFAULT_SOURCES, ...file.sources },
-    configuredSources: Object.values(file.sources ?? {}).flat(),
-    oauth: readOAuth(file.oauth ?? {}, (problem) => report(`${filePath}: oauth.${problem}`)),
-    auditTrail: { retentionDays: file.audit_trail?.retention_days ?? null },
   }
+  const config = Object.assign(own, ...sections.map((section) => section.read(file, context)))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
 
+interface Reading {
+  readonly isNamed: boolean
+  readonly isFile: ReturnType<typeof validator>
+  readonly report: Report
+}
+
 /** A missing file is a mistake only when CONFIG names it; without the default file there are no plugins. */
-function readFile(path: string, isNamed: boolean, report: Report): ConfigFile {
+function readFile(path: string, { isNamed, isFile, report }: Reading): HostFile {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -342,9 +209,9 @@ function readFile(path: string, isNamed: boolean, report: Report): ConfigFile {
     report(`${path}: is not JSON: ${error.code} in line ${text.slice(0, error.position).split('\n').length}`)
     return {}
   }
-  const issues = validator(ConfigFile)(value, [])
+  const issues = isFile(value, [])
   for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
-  return issues.length > 0 ? {} : (value as ConfigFile)
+  return issues.length > 0 ? {} : (value as HostFile)
 }
 
 function readPort(given: string | undefined, report: Report): number {
@@ -373,7 +240,7 @@ function readSecretKeys(
   { SECRET_KEY, SECRET_KEY_ALSO }: Env,
   databaseUrl: string,
   report: Report,
-): Pick<Config, 'secretKey' | 'secretKeysAlso'> {
+): Pick<HostConfig, 'secretKey' | 'secretKeysAlso'> {
   const secretKey = SECRET_KEY ? readSecretKey(SECRET_KEY) : undefined
   if (!SECRET_KEY && isSharedDatabase(databaseUrl)) report(SECRET_KEY_FOR_HOSTS)
   if (SECRET_KEY && !secretKey) report(`SECRET_KEY: ${SECRET_KEY_FORM}`)
@@ -423,14 +290,4 @@ function hostAndPort(entry: string): string | undefined {
   const url = host === undefined ? undefined : parseUrl(`http://${host}`)
   if (!url || Number(port ?? 1) > 65_535) return undefined
   return port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`
-}
-
-function readChecks(file: NonNullable<ConfigFile['checks']>): CheckSettings {
-  return {
-    closingMs: file.closing_ms ?? DEFAULT_CHECKS.closingMs,
-    graceMs: file.grace_ms ?? DEFAULT_CHECKS.graceMs,
-    timeoutMs: file.timeout_ms ?? DEFAULT_CHECKS.timeoutMs,
-    firstAnswerMs: file.first_answer_ms ?? DEFAULT_CHECKS.firstAnswerMs,
-    concurrency: file.concurrency ?? DEFAULT_CHECKS.concurrency,
-  }
 }

@@ -4,7 +4,8 @@
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { DEFAULT_FILE, type Env, placesOf } from './config.ts'
+import { DEFAULT_FILE, placesOf } from './config.ts'
+import type { Env } from './section.ts'
 
 const PLUGINS = ['codehost', 'http', 'registry'].map((name) => ({ use: `@claimcheck/plugin-${name}` }))
 

@@ -4,10 +4,10 @@ import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
+import { type Clock, openClock } from '../clock/clock.ts'
 import { listeningUrl } from '../config/address.ts'
-import { type Config, ConfigError } from '../config/config.ts'
-import { type Clock, openClock } from '../hosts/clock.ts'
-import { type Counters, createCounters } from '../hosts/counters.ts'
+import { ConfigError, type HostConfig } from '../config/config.ts'
+import { type Counters, createCounters } from '../http/counters.ts'
 import { createOutbound, type Outbound } from '../outbound/outbound.ts'
 import { loadPlugins } from '../plugins/plugins.ts'
 import type { Registry } from '../plugins/registry.ts'
@@ -20,7 +20,7 @@ import type { Metrics, Readiness } from './monitoring.ts'
 
 /** What the host itself gives to features. */
 export interface HostServices {
-  readonly config: Config
+  readonly config: HostConfig
   readonly logger: Logger
   readonly clock: Clock
   readonly now: () => Instant
@@ -52,7 +52,7 @@ export interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' 
 /** @typeParam S the services of the host and of all features. @throws StorageError, PluginError */
 export async function openInstallation<S extends HostServices>(
   features: readonly Feature[],
-  config: Config,
+  config: HostConfig,
   { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false }: OpenOptions,
 ): Promise<S> {
   // Logs go to standard error, because commands print their results on standard output.

@@ -1,6 +1,8 @@
 /** What a feature brings: plain data, and functions that load what they need when they are called. The host composes features and knows none by name. */
 import type { Command } from 'commander'
 import type { Worker } from '../base/worker.ts'
+import type { HostConfig } from '../config/config.ts'
+import type { ConfigSection, Env } from '../config/section.ts'
 import type { Access, RouteGroup } from '../http/app.ts'
 import type { NewAuditEntry } from '../storage/audit-trail.ts'
 import type { Writes } from '../storage/storage.ts'
@@ -16,6 +18,9 @@ export type WithServices<S> = <T>(
   work: (services: S) => Promise<T>,
   options?: { /** Loads the plugins. */ readonly plugins?: boolean },
 ) => Promise<T>
+
+/** Reads the configuration of an environment, in the working directory. @throws ConfigError */
+export type LoadConfig = (env: Env) => HostConfig
 
 /** A server at an address of its own, which runs beside the service's. */
 export interface Listener {
@@ -50,6 +55,7 @@ export interface Feature<S = any> {
   readonly needs?: readonly string[]
   /** Operators may leave out its routes and workers. Its tables, services and commands stay. */
   readonly isOptional?: true
+  readonly config?: ConfigSection
   readonly services?: () => Promise<Factories>
   /** Those of its services that have a `close` for the end of the process. */
   readonly closes?: readonly string[]
@@ -68,5 +74,5 @@ export interface Feature<S = any> {
   readonly examinations?: () => Promise<readonly Examine[]>
   readonly pages?: readonly Page[]
   // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
-  readonly commands?: (program: Command, withServices: WithServices<any>) => void
+  readonly commands?: (program: Command, withServices: WithServices<any>, loadConfig: LoadConfig) => void
 }

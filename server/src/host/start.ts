@@ -48,7 +48,9 @@ export async function startServer(services: HostServices): Promise<RunningServer
 async function createApp(services: HostServices): Promise<App> {
   const { config, counters, logger, features: active } = services
   const { publicUrl } = config
-  const access = Object.assign({}, ...active.map((feature) => feature.access?.(services))) as Access
+  const accesses = active.map((feature) => feature.access?.(services) ?? {})
+  const securitySchemes = Object.assign({}, ...accesses.map((access) => access.securitySchemes))
+  const access = Object.assign({}, ...accesses, { securitySchemes }) as Access
   const routes = await Promise.all(active.map((feature) => feature.routes?.(services) ?? []))
   return buildApp({
     access,

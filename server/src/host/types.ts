@@ -1,10 +1,16 @@
 /** The types that follow from a list of features: what services there are, and that each finds those that it needs. */
 import type { Command } from 'commander'
-import type { Factories, Feature, WithServices } from './feature.ts'
+import type { ConfigSection } from '../config/section.ts'
+import type { Factories, Feature, LoadConfig, WithServices } from './feature.ts'
 
 type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T extends Factories> } ? T : never
 
 type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
+
+/** What the sections of all features make of the configuration. */
+export type ConfigOf<L extends readonly Feature[]> = Both<SectionOf<L[number]>>
+
+type SectionOf<F> = F extends { readonly config: ConfigSection<infer C> } ? C : never
 
 type Both<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 
@@ -14,5 +20,5 @@ export type ServicesOf<L extends readonly Feature[]> = Both<Made<FactoriesOf<L[n
 /** A feature that finds what it needs among the services S: a compile error where it does not. */
 export interface Complete<S> extends Feature<S> {
   readonly services?: () => Promise<Readonly<Record<string, (services: S) => unknown>>>
-  readonly commands?: (program: Command, withServices: WithServices<S>) => void
+  readonly commands?: (program: Command, withServices: WithServices<S>, loadConfig: LoadConfig) => void
 }

@@ -4,11 +4,11 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ConnectionSettings } from '../config/connections.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { TrustedProxies } from '../config/trust-proxy.ts'
-import type { Counters } from '../hosts/counters.ts'
 import { type Authenticate, type Keys, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
-import { allowOtherSites, refuseOtherSites, type Sites } from './cors.ts'
+import { type AllowedOrigins, allowOtherSites, refuseOtherSites } from './cors.ts'
+import type { Counters } from './counters.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import {
   cachePublicly,
@@ -20,7 +20,7 @@ import {
 } from './hooks.ts'
 import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
-import { describeApi } from './openapi.ts'
+import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { proxiesIn, readPlainAddresses } from './proxies.ts'
 import { createLimiters, type Limiters } from './rate-limit.ts'
 import { compileValidator } from './validate.ts'
@@ -32,8 +32,9 @@ export interface Access {
   readonly tokens?: Authenticate
   /** The value of `WWW-Authenticate`, which says how to get a credential. */
   readonly challenge?: () => string
+  readonly securitySchemes?: SecuritySchemes
   /** Without them scripts of no other site submit claims. */
-  readonly sites?: Sites
+  readonly allowedOrigins?: AllowedOrigins
 }
 
 /**
@@ -64,11 +65,11 @@ export interface AppOptions {
 
 /** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
 const MOST_OF_A_NAME = 256 * 4 * 3
-const NO_SITES: Sites = { isListed: async () => false, isListedBy: async () => false }
+const NO_ORIGINS: AllowedOrigins = { isListed: async () => false, isListedBy: async () => false }
 
 export async function buildApp(options: AppOptions): Promise<App> {
   const { access, routes } = options
-  const { keys, sites = NO_SITES } = access
+  const { keys, allowedOrigins = NO_ORIGINS, securitySchemes = {} } = access
   const times = options.arrivalTimes ?? ARRIVAL_TIMES
   const headers = headersOfAll(options.publicUrl)
   const isProxy = proxiesIn(options.trustProxy)
@@ -101,7 +102,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   setHeaders(app, headers)
   refuseSeveralHosts(app)
   endConnectionsOnClose(app)
-  await describeApi(app, options.publicUrl)
+  await describeApi(app, options.publicUrl, securitySchemes)
   const limiters = await createLimiters(app, options.rateLimits, options.counters)
   const addMethodRefusals = refuseOtherMethods(app)
 
@@ -114,7 +115,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const prepare: Readonly<Record<Exclude<Scope, 'own'>, (scope: App) => void>> = {
     key(scope) {
       requireKey(scope, keys, limiters)
-      refuseOtherSites(scope, sites)
+      refuseOtherSites(scope, allowedOrigins)
     },
     credential: (scope) => requireCredential(scope, { ...acceptedCredentials(access), limiters }),
     api() {},
@@ -130,7 +131,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   }
 
   await app.register(async (api: App) => {
-    await allowOtherSites(api, sites)
+    await allowOtherSites(api, allowedOrigins)
     for (const [name, prepareScope] of Object.entries(prepare)) {
       await api.register(async (scope: App) => {
         prepareScope(scope)

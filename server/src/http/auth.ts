@@ -2,9 +2,14 @@
 import { formatInstant } from '@claimcheck/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createGathering } from '../base/batch.ts'
-import type { KeyRefusal } from '../workspaces/key-settings.ts'
-import type { KeyService } from '../workspaces/keys.ts'
-import { type Credential, carryCredentials, confirmCredential, setCredential } from './credential.ts'
+import {
+  type Credential,
+  carryCredentials,
+  confirmCredential,
+  type KeyCredential,
+  type KeyRefusal,
+  setCredential,
+} from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { type Limiters, removeLimits } from './rate-limit.ts'
@@ -34,7 +39,7 @@ export const TAKES_REMEMBERED = {
 interface CredentialOptions {
   readonly authenticate: Authenticate
   /** For the routes that take a remembered key. */
-  readonly remembered?: KeyService['remembered']
+  readonly remembered?: Keys['remembered']
   readonly limiters: Limiters
   /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
   readonly challenge?: (isRefused: boolean) => string
@@ -80,7 +85,14 @@ export function requireKey(app: App, keys: Keys, limiters: Limiters): void {
   requireCredential(app, { authenticate, remembered, limiters })
 }
 
-export type Keys = Pick<KeyService, 'authenticate' | 'remembered'>
+export interface Keys {
+  authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined>
+  /**
+   * A key as it was within the last second, without a look into the database. It may have ended since: an answer to it needs a statement that
+   * looked at it, or `authenticate`.
+   */
+  remembered(key: string): KeyCredential | undefined
+}
 
 function isCredential(found: Credential | KeyRefusal | undefined): found is Credential {
   return found?.kind === 'key' || found?.kind === 'oauth'

@@ -4,13 +4,17 @@
  */
 import cors, { type FastifyCorsOptions } from '@fastify/cors'
 import type { FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { SiteService } from '../workspaces/sites.ts'
 import { credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { LIMIT_HEADERS } from './rate-limit.ts'
 
-export type Sites = Pick<SiteService, 'isListed' | 'isListedBy'>
+export interface AllowedOrigins {
+  /** Whether any workspace lists the origin, or did seconds ago. */
+  isListed(origin: string): Promise<boolean>
+  /** Whether this workspace lists it now. */
+  isListedBy(workspaceId: string, origin: string): Promise<boolean>
+}
 
 const EXPOSED_HEADERS = [
   // Clients in browsers find the way to a token by it.
@@ -31,11 +35,11 @@ const OF_READS: FastifyCorsOptions = {
 const REFUSED: FastifyCorsOptions = { origin: false, strictPreflight: false }
 
 /** A preflight carries no key: it passes for what any workspace lists. Browsers may keep its answer for seconds. */
-export async function allowOtherSites(api: App, sites: Sites): Promise<void> {
+export async function allowOtherSites(api: App, allowedOrigins: AllowedOrigins): Promise<void> {
   const delegator = (request: FastifyRequest, answer: (error: Error | null, options?: FastifyCorsOptions) => void) => {
     const { origin } = request.headers
     if (origin === undefined || !isSubmission(request)) return answer(null, OF_READS)
-    sites.isListed(origin).then((isListed) => answer(null, isListed ? listed(origin) : REFUSED), answer)
+    allowedOrigins.isListed(origin).then((isListed) => answer(null, isListed ? listed(origin) : REFUSED), answer)
   }
   await new Promise<void>((resolve, reject) => {
     cors(onlyForOrigins(api), { delegator }, (error) => (error ? reject(error) : resolve()))
@@ -62,11 +66,11 @@ function listed(origin: string): FastifyCorsOptions {
  * Call it after the credential is required. It does not rely on preflights: they pass for what other workspaces list, and browsers send a
  * POST after the preflight of a GET.
  */
-export function refuseOtherSites(keyed: App, sites: Sites): void {
+export function refuseOtherSites(keyed: App, allowedOrigins: AllowedOrigins): void {
   keyed.addHook('onRequest', (request, reply, done) => {
     const { origin } = request.headers
     if (origin === undefined || READS.has(request.method) || !isOfAnotherSite(request)) return done()
-    sites.isListedBy(credentialOf(request).workspaceId, origin).then((isOwn) => {
+    allowedOrigins.isListedBy(credentialOf(request).workspaceId, origin).then((isOwn) => {
       if (isOwn) return done()
       reply.removeHeader('access-control-allow-origin')
       done(new HttpError(403, 'the workspace of this key does not list the site: an owner does that under Developers'))

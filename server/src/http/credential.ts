@@ -1,12 +1,35 @@
-/** Attaches the accepted credential to a request. */
+/** What a request may do: the accepted credential, attached to it. */
+import type { Instant } from '@claimcheck/core'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
-import type { SpeaksFor } from '../claims/intake.ts'
-import type { TokenCredential } from '../oauth/tokens.ts'
-import type { KeyCredential } from '../workspaces/keys.ts'
 import type { App } from './instance.ts'
 
+/** An accepted API key, which gives full access to its workspace. */
+export interface KeyCredential {
+  readonly kind: 'key'
+  readonly keyId: string
+  readonly workspaceId: string
+  /** The agents that it is bound to; null: it claims for all that are not bound. */
+  readonly agentIds: readonly string[] | null
+  /** Whether its workspace has bound agents. */
+  readonly bindsAgents: boolean
+}
+
+/** An accepted access token: of an application, which acts for one member of a workspace, or of a machine. */
+export interface TokenCredential {
+  readonly kind: 'oauth'
+  /** Of a machine the client id: its tokens have no grant. */
+  readonly grantId: string
+  readonly workspaceId: string
+  /** The scopes that the member's current role still permits. */
+  readonly scopes: readonly string[]
+  readonly audience: string
+}
+
 export type Credential = KeyCredential | TokenCredential
+
+/** Why a key that is not revoked is refused. */
+export type KeyRefusal = { readonly kind: 'expired'; readonly at: Instant } | { readonly kind: 'elsewhere' }
 
 const DECORATOR = 'credential'
 const CONFIRMATION = 'confirmation'
@@ -68,12 +91,6 @@ function isRefusal(error: unknown): boolean {
 /** Only for routes that require a credential. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
-}
-
-/** For which agents a credential may claim. */
-export function speaksFor(credential: Credential): SpeaksFor {
-  if (credential.kind !== 'key') return 'unbound'
-  return credential.agentIds ?? (credential.bindsAgents ? 'unbound' : 'any')
 }
 
 /** Whose requests and claims a credential's are. A token stands for its grant, so that a client gains nothing by asking for new tokens. */

@@ -3,10 +3,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
-import { ErasedError } from '../log/erased.ts'
 import { StorageError } from '../storage/storage.ts'
 import type { App } from './instance.ts'
-import { toErasedReceipt } from './wire/erasure.ts'
 
 /** A refusal for a reason that only concerns HTTP, with its status code. */
 export class HttpError extends Error {
@@ -76,8 +74,8 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
-    if (error instanceof ErasedError) return reply.send({ detail, erased: toErasedReceipt(error.receipt) })
-    if (!(error instanceof ServiceError) || error.code !== 'invalid') return reply.send({ detail })
+    if (!(error instanceof ServiceError) || error.code !== 'invalid')
+      return reply.send({ detail, ...(error instanceof ServiceError ? error.more : {}) })
     return reply.send({ detail: limitIssues(error.issues), message: inOneLine(error) })
   })
   app.setNotFoundHandler((_request, reply) => notFound(reply))

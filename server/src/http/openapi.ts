@@ -2,8 +2,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import swagger from '@fastify/swagger'
-import { OAUTH_PATHS } from '../oauth/paths.ts'
-import { SCOPES, scopeWords } from '../oauth/scopes.ts'
 import type { App } from './instance.ts'
 
 /** The version of the API, which is independent of the program's version. */
@@ -11,10 +9,15 @@ const API_VERSION = '0.1.0'
 
 type Json = Record<string, unknown>
 
-const SCOPE_WORDS = Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)]))
+/** How requests may be authenticated, as OpenAPI says it. */
+export type SecuritySchemes = Readonly<Record<string, object>>
 
 /** Call it before the routes are declared, because it records them as they are. */
-export async function describeApi(app: App, publicUrl: string | undefined): Promise<void> {
+export async function describeApi(
+  app: App,
+  publicUrl: string | undefined,
+  securitySchemes: SecuritySchemes,
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -26,23 +29,13 @@ export async function describeApi(app: App, publicUrl: string | undefined): Prom
       },
       ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
       components: {
-        securitySchemes: {
-          apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' },
-          oauth: {
-            type: 'oauth2',
-            description: 'A token of an application that a member of the workspace allowed, or of a machine.',
-            flows: {
-              authorizationCode: {
-                authorizationUrl: (publicUrl ?? '') + OAUTH_PATHS.authorize,
-                tokenUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
-                refreshUrl: (publicUrl ?? '') + OAUTH_PATHS.token,
-                scopes: SCOPE_WORDS,
-              },
-              clientCredentials: { tokenUrl: (publicUrl ?? '') + OAUTH_PATHS.token, scopes: SCOPE_WORDS },
-            },
-          },
-        },
+        securitySchemes: securitySchemes as Record<string, never>,
       },
+    },
+    // A route names every way to authenticate, also one that this service does without.
+    transform: ({ schema, url }) => {
+      const security = schema?.security?.filter((ways) => Object.keys(ways).every((way) => way in securitySchemes))
+      return { schema: security ? { ...schema, security } : schema, url }
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject

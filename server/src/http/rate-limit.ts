@@ -2,7 +2,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
-import { type Count, type Counters, countersInMemory, WINDOW_MS } from '../hosts/counters.ts'
+import { type Count, type Counters, countersInMemory, WINDOW_MS } from './counters.ts'
 import { credentialOf, spenderOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'

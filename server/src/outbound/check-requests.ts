@@ -29,11 +29,11 @@ import {
 import { requireHostname, requireOrigin, socketAddress, unbracketed } from '../base/base-address.ts'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'
-import type { Spending } from './allowances.ts'
 import { type Grant, grantOf, type Reach } from './declared.ts'
 import type { DigestLimit } from './digest-limit.ts'
 import { refusal, toDestinationError } from './failures.ts'
 import type { AdmittedUrl, Gate } from './gate.ts'
+import type { Spending } from './rate-limit-budget.ts'
 import { type OpenSocketOptions, openSocket } from './sockets.ts'
 
 /** What one check may do. */

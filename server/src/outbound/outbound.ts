@@ -6,7 +6,7 @@ import { CEILING } from '@claimcheck/core'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { socketAddress } from '../base/base-address.ts'
 import { VERSION } from '../base/version.ts'
-import type { Config } from '../config/config.ts'
+import type { HostConfig } from '../config/config.ts'
 import { limitBody } from './body.ts'
 import { type CheckGuard, type CheckRequests, createCheckRequests, type SendInit } from './check-requests.ts'
 import { createDigestLimit } from './digest-limit.ts'
@@ -55,7 +55,7 @@ const READ_TIMEOUT_MS = 10_000
 const CONNECTIONS_PER_ORIGIN = 128
 
 export function createOutbound(
-  { allowPrivate }: Pick<Config, 'allowPrivate'>,
+  { allowPrivate }: Pick<HostConfig, 'allowPrivate'>,
   { resolver, ca }: OutboundOptions = {},
 ): Outbound {
   const gate = createGate(allowPrivate, resolver)

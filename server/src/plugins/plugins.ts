@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type ConnectionType, type Instant, isPlugin, type Logger } from '@claimcheck/core'
 import { withinTime } from '../base/time-limit.ts'
-import type { Config, PluginEntry } from '../config/config.ts'
+import type { HostConfig, PluginEntry } from '../config/config.ts'
 import { inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
@@ -43,7 +43,7 @@ export async function loadPlugins(
     signer,
     pluginDir,
     dataDir,
-  }: Pick<Config, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<Config, 'signer'>>,
+  }: Pick<HostConfig, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<HostConfig, 'signer'>>,
   options: LoadOptions,
 ): Promise<Registry> {
   const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options

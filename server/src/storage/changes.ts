@@ -2,7 +2,7 @@
  * All changes that deciding claims makes, as ONE statement, which is a transaction by itself: all of them happen or none does. The
  * caller computed them from the log and the claims as it knew them; the statement fails when those differ from what is stored.
  */
-import { Apart } from './apart.ts'
+
 import {
   type ClaimProgress,
   checked,
@@ -19,6 +19,7 @@ import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import { type EvidenceRow, evidence, type NewReceipt, receipts, type TileRow, tiles } from './log.ts'
 import { type LogState, type TreeHeadRow, treeHeads } from './log-state.ts'
+import { Apart } from './out-of-line.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, type Table, toHex } from './table.ts'
 

@@ -1,5 +1,5 @@
 /** Opens the database that the configuration names. */
-import type { Config } from '../config/config.ts'
+import type { HostConfig } from '../config/config.ts'
 import { type DatabaseScheme, schemeOf } from '../config/database-url.ts'
 import type { OpenedStorage, OpenStorageOptions } from './pools.ts'
 
@@ -13,7 +13,7 @@ const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
 
 /** Migrates it, unless the options say otherwise, and returns what that did. @throws StorageError */
 export async function openStorage(
-  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  { databaseUrl }: Pick<HostConfig, 'databaseUrl'>,
   options: OpenStorageOptions = {},
 ): Promise<OpenedStorage> {
   const open = await DATABASES[schemeOf(databaseUrl)]()

@@ -1,7 +1,8 @@
 /** Reading and inserting rows. A list of rows is one JSON text, which the database unfolds: a statement's text is the same for one row and for a thousand. */
-import type { Apart } from './apart.ts'
+
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Expressions } from './dialect.ts'
+import type { Apart } from './out-of-line.ts'
 import type { Cells, Table } from './table.ts'
 
 /** The rows that meet what follows FROM. */

@@ -1,4 +1,6 @@
 /** What the services need of a database: reads at any time, writes in transactions. */
+
+import { allowedOriginReads, allowedOriginWrites } from './allowed-origins.ts'
 import { anchorReads, anchorWrites } from './anchors.ts'
 import { auditTrailReads, auditTrailWrites } from './audit-trail.ts'
 import { applyChanges, type Changes } from './changes.ts'
@@ -28,8 +30,7 @@ import {
   sessionReads,
   sessionWrites,
 } from './sign-in.ts'
-import { siteReads, siteWrites } from './sites.ts'
-import { tallyWrites } from './tallies.ts'
+import { throttleWrites } from './throttles.ts'
 import {
   connectionReads,
   connectionWrites,
@@ -105,7 +106,7 @@ export function reads(db: Db) {
     log: logReads(db),
     erasures: erasureReads(db),
     retentions: retentionReads(db),
-    sites: siteReads(db),
+    allowedOrigins: allowedOriginReads(db),
     anchors: anchorReads(db),
     audit: auditTrailReads(db),
     sealed: sealedReads(db),
@@ -132,12 +133,12 @@ export function writes(tx: Db) {
     log: logWrites(tx),
     erasures: erasureWrites(tx),
     retentions: retentionWrites(tx),
-    sites: siteWrites(tx),
+    allowedOrigins: allowedOriginWrites(tx),
     anchors: anchorWrites(tx),
     leases: leaseWrites(tx),
     audit: auditTrailWrites(tx),
     sealed: sealedWrites(tx),
-    tallies: tallyWrites(tx),
+    throttles: throttleWrites(tx),
     /** @throws when the log or a claim differs from what the changes expect */
     apply: (changes: Changes) => applyChanges(tx, changes),
   }

@@ -1,8 +1,8 @@
 /** A table, described once: its columns, the type of its rows, and the way between a row and its cells follow from the description. */
 import type { Instant } from '@claimcheck/core'
-import type { Apart, Slice } from './apart.ts'
 import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
+import type { Apart, Slice } from './out-of-line.ts'
 
 /** A stored value as JSON carries it, or where it is apart from JSON: bytes are hex. */
 export type Cell = string | number | Slice | null

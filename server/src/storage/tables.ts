@@ -1,4 +1,6 @@
 /** Every table, by what happens to it when an installation is copied to another database. A table that a migration makes is named here. */
+
+import { allowedOrigins } from './allowed-origins.ts'
 import { anchors } from './anchor-row.ts'
 import { auditTrail } from './audit-query.ts'
 import { auditTrailHead } from './audit-trail.ts'
@@ -15,9 +17,8 @@ import { records } from './records.ts'
 import { retentions } from './retentions.ts'
 import { recoveryCodes, secondSteps } from './second-steps.ts'
 import { identities, links, passkeys, sessions } from './sign-in.ts'
-import { workspaceSites } from './sites.ts'
 import type { Table } from './table.ts'
-import { tallies } from './tallies.ts'
+import { throttles } from './throttles.ts'
 import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
 
 /** Copied, in this order: owners before the rows that refer to them. */
@@ -39,7 +40,7 @@ export const CARRIED: readonly Table<unknown>[] = [
   seenBrowsers,
   connections,
   retentions,
-  workspaceSites,
+  allowedOrigins,
   claims,
   checks,
   signingKeys,
@@ -55,7 +56,7 @@ export const CARRIED: readonly Table<unknown>[] = [
 ]
 
 /** Not copied: private keys, which the key vaults hand over, and what hosts keep while they run. */
-export const NOT_CARRIED: readonly Table<unknown>[] = [sealedSigningKeys, leases, tallies]
+export const NOT_CARRIED: readonly Table<unknown>[] = [sealedSigningKeys, leases, throttles]
 
 /** Not copied, and only in a database that hosts share. */
 export const SHARED: readonly Table<unknown>[] = [rateCounters]

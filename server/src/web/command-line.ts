@@ -1,5 +1,5 @@
 /** The command line that pages offer to those who check by themselves, and to programs that speak MCP. */
-import type { Config } from '../config/config.ts'
+import type { HostConfig } from '../config/config.ts'
 
 export interface CommandLine {
   /** What its commands begin with. */
@@ -9,7 +9,7 @@ export interface CommandLine {
 }
 
 /** Without a package that the operator names, no command names one: npm would fetch what anyone has registered under the name. */
-export function commandLineOf({ verifierPackage }: Pick<Config, 'verifierPackage'>): CommandLine {
+export function commandLineOf({ verifierPackage }: Pick<HostConfig, 'verifierPackage'>): CommandLine {
   return verifierPackage === undefined
     ? { program: './claimcheck', where: 'in a checkout of Claimcheck' }
     : { program: `npx ${verifierPackage}`, where: 'with Node.js' }
@@ -21,7 +21,7 @@ const FOR_EVERYONE = /(?:\.\/claimcheck|\bclaimcheck-cli)(?= (?:claim|claims|log
 const BY_PATH = /"command": "node",(\s+)"args": \["\/path\/to\/core\/cli\/bin\/claimcheck-cli\.js", /g
 
 /** @param markdown a page, with the commands of a checkout */
-export function inCommandLineOf(markdown: string, config: Pick<Config, 'verifierPackage'>): string {
+export function inCommandLineOf(markdown: string, config: Pick<HostConfig, 'verifierPackage'>): string {
   const { verifierPackage } = config
   if (verifierPackage === undefined) return markdown
   return markdown

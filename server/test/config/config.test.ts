@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { ConfigError, loadConfig } from '@claimcheck/server/config/config'
+import { ConfigError } from '@claimcheck/server/config/config'
 import { describeDatabase } from '@claimcheck/server/config/database-url'
+import { loadConfig } from '@claimcheck/server/features'
 import t, { type Test } from 'tap'
 
 function problems(t: Test, env: Record<string, string>, file?: string): readonly string[] {

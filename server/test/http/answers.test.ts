@@ -1,6 +1,6 @@
 import { CLOSING } from '@claimcheck/core'
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
-import { profileList } from '@claimcheck/server/features/claims/routes/profiles'
+import { profileList } from '@claimcheck/server/features/claims/profile-list'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'

@@ -1,6 +1,6 @@
 /** Who may read the metrics. */
 import type { AddressInfo } from 'node:net'
-import { buildMetricsApp } from '@claimcheck/server/features/monitoring/metrics-app'
+import { buildMetricsApp } from '@claimcheck/server/features/monitoring/routes/metrics-app'
 import pino from 'pino'
 import t from 'tap'
 import { exchange, startApp } from './support/server.ts'

@@ -1,5 +1,5 @@
 /** The limits of requests: what each counts, and what it answers beyond. Threat S5 of `security.md`. */
-import type { Counters } from '@claimcheck/server/hosts/counters'
+import type { Counters } from '@claimcheck/server/http/counters'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { KEY, OTHER_KEY, startApp, UNLIMITED } from './support/server.ts'

@@ -1,6 +1,6 @@
 /** The guard of a host that has this data folder. */
-import { createLogGuard, type LogGuard } from '@claimcheck/server/log/log-guard'
-import { createHeadMemory } from '@claimcheck/server/log/signing/head-memory'
+import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
+import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
 export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
@@ -9,6 +9,6 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     storage,
     logger,
     clock: { logged() {} },
-    headMemory: createHeadMemory({ config: { dataDir } }),
+    checkpointStore: createCheckpointStore({ config: { dataDir } }),
   })
 }

@@ -11,10 +11,10 @@ export function addMcpCommand(program: Command): void {
   withAccessOptions(command).action(async (options: AccessOptions) => {
     const access = keyedAccess(options, process.env)
     // The SDK is large, and no other command needs it.
-    const [{ clientDesk }, { serveOverStdio }] = await Promise.all([
-      import('../mcp/client-desk.ts'),
+    const [{ clientBackend }, { serveOverStdio }] = await Promise.all([
+      import('../mcp/client-backend.ts'),
       import('../mcp/stdio.ts'),
     ])
-    serveOverStdio(clientDesk(access))
+    serveOverStdio(clientBackend(access))
   })
 }

@@ -2,8 +2,8 @@
 import type { ClaimList, ClaimRequest, ClaimStatus, Receipt } from '@claimcheck/core/api'
 import { ClaimRequest as ClaimSchema, ClaimQuery as QuerySchema } from '@claimcheck/core/api'
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
-import type { Desk } from './desk.ts'
-import { DeskError } from './desk.ts'
+import type { Backend } from './backend.ts'
+import { BackendError } from './backend.ts'
 import { claimWords, receiptWords, reportWords } from './words.ts'
 
 export type ToolScope = 'claims:read' | 'claims:submit' | 'connections:read'
@@ -22,7 +22,7 @@ export interface Tool {
   }
   readonly input: TSchema
   readonly output: TSchema
-  readonly run: (desk: Desk, input: never, signal: AbortSignal) => Promise<Told>
+  readonly run: (backend: Backend, input: never, signal: AbortSignal) => Promise<Told>
 }
 
 /** What a tool found. */
@@ -70,7 +70,7 @@ const claimMembers = {
 function tool<I extends TSchema>(
   definition: Omit<Tool, 'run' | 'input'> & {
     readonly input: I
-    readonly run: (desk: Desk, input: Static<I>, signal: AbortSignal) => Promise<Told>
+    readonly run: (backend: Backend, input: Static<I>, signal: AbortSignal) => Promise<Told>
   },
 ): Tool {
   return definition as unknown as Tool
@@ -132,7 +132,7 @@ export const TOOLS: readonly Tool[] = [
       closed,
     ),
     output: answer(claimMembers),
-    run: async (desk, { claim_id, seconds = 30 }, signal) => toldOf(await waitFor(desk, claim_id, seconds, signal)),
+    run: async (backend, { claim_id, seconds = 30 }, signal) => toldOf(await waitFor(backend, claim_id, seconds, signal)),
   }),
   tool({
     name: 'get_claim',
@@ -142,7 +142,7 @@ export const TOOLS: readonly Tool[] = [
     annotations: READS,
     input: Type.Object({ claim_id: claimId }, closed),
     output: answer(claimMembers),
-    run: async (desk, { claim_id }) => toldOf(await desk.claim(claim_id)),
+    run: async (backend, { claim_id }) => toldOf(await backend.claim(claim_id)),
   }),
   tool({
     name: 'list_claims',
@@ -162,7 +162,7 @@ export const TOOLS: readonly Tool[] = [
       closed,
     ),
     output: answer({ claims: Type.Array(Type.Object(claimMembers)), next_cursor: orNull(Type.String()) }),
-    run: async (desk, { limit = 10, ...filter }) => toldOfList(await desk.claims({ limit, ...filter })),
+    run: async (backend, { limit = 10, ...filter }) => toldOfList(await backend.claims({ limit, ...filter })),
   }),
   tool({
     name: 'get_receipt',
@@ -178,7 +178,7 @@ export const TOOLS: readonly Tool[] = [
       reason_code: orNull(Type.String()),
       issued_at: Type.String(),
     }),
-    run: async (desk, { receipt_id }) => toldOfReceipt(JSON.parse(await desk.receipt(receipt_id))),
+    run: async (backend, { receipt_id }) => toldOfReceipt(JSON.parse(await backend.receipt(receipt_id))),
   }),
   tool({
     name: 'verify_receipt',
@@ -194,11 +194,11 @@ export const TOOLS: readonly Tool[] = [
       verdict: orNull(Type.String()),
       checks: Type.Object({}),
     }),
-    run: async (desk, { receipt_id }) => {
-      const report = await desk.verify(receipt_id)
+    run: async (backend, { receipt_id }) => {
+      const report = await backend.verify(receipt_id)
       const { valid, vouched_by, verdict, checks, evidence, tree_head, achieved_trust_level, source } = report
       return {
-        words: reportWords(report, desk.checkedBy),
+        words: reportWords(report, backend.checkedBy),
         facts: {
           valid,
           vouched_by,
@@ -214,14 +214,14 @@ export const TOOLS: readonly Tool[] = [
   }),
 ]
 
-async function listActions(desk: Desk, { action: name }: { readonly action?: string | undefined }): Promise<Told> {
-  const [rules, { connections, public_actions }] = await Promise.all([desk.actions(), desk.connections()])
+async function listActions(backend: Backend, { action: name }: { readonly action?: string | undefined }): Promise<Told> {
+  const [rules, { connections, public_actions }] = await Promise.all([backend.actions(), backend.connections()])
   const readable = new Set([...public_actions, ...connections.flatMap(({ actions }) => actions)])
   const names = [...readable].sort()
   const facts = { actions: names }
   if (name !== undefined) {
     const found = rules.find((rule) => rule.names.includes(name))
-    if (!found) throw new DeskError(404, `no loaded plugin checks the action ${name}; there are: ${names.join(', ')}`)
+    if (!found) throw new BackendError(404, `no loaded plugin checks the action ${name}; there are: ${names.join(', ')}`)
     const where = readable.has(name)
       ? `${name} can be claimed here.`
       : `${name} is known, but no connection of this workspace reads it: a claim of it would be unverifiable. An owner adds one in the console.`
@@ -252,8 +252,8 @@ function memberNames(schema: object): string[] {
   return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name} (optional)`))
 }
 
-async function submit(desk: Desk, input: Partial<ClaimRequest>): Promise<Told> {
-  const { created, ...claim } = await desk.submit({
+async function submit(backend: Backend, input: Partial<ClaimRequest>): Promise<Told> {
+  const { created, ...claim } = await backend.submit({
     ...input,
     claimed_at: input.claimed_at ?? new Date().toISOString(),
   } as ClaimRequest)
@@ -262,10 +262,10 @@ async function submit(desk: Desk, input: Partial<ClaimRequest>): Promise<Told> {
   return { ...told, words: told.words + earlier, facts: { ...told.facts, created } }
 }
 
-async function waitFor(desk: Desk, claimId: string, seconds: number, signal: AbortSignal): Promise<ClaimStatus> {
+async function waitFor(backend: Backend, claimId: string, seconds: number, signal: AbortSignal): Promise<ClaimStatus> {
   const end = performance.now() + seconds * 1000
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-    const claim = await desk.claim(claimId)
+    const claim = await backend.claim(claimId)
     const leftMs = end - performance.now()
     if (claim.state === 'decided' || leftMs <= 0) return claim
     await pause(Math.min(pauseMs, leftMs), signal)

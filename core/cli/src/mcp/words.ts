@@ -3,7 +3,7 @@ import type { ClaimStatus, Receipt } from '@claimcheck/core/api'
 import type { BundleReport } from '@claimcheck/core/checker'
 import { firstFailure, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
-import type { DeskError } from './desk.ts'
+import type { BackendError } from './backend.ts'
 
 export function claimWords({ claim_id: id, state, verdict, reason_code: reason, ...claim }: ClaimStatus): string {
   const erased = claim.erased ? ' Its content was erased.' : ''
@@ -51,7 +51,7 @@ const EVIDENCE = {
 } as const
 
 /** What went wrong is in the words of the service, which may repeat texts of the claim: those go into the data. */
-export function refusalWords({ status, retryAfterSeconds }: DeskError): string {
+export function refusalWords({ status, retryAfterSeconds }: BackendError): string {
   const again = retryAfterSeconds === undefined ? 'in a minute' : `in ${retryAfterSeconds} seconds`
   return REFUSALS[status] ?? `The service could not do this now. Try again ${again}; nothing is lost or done twice.`
 }

@@ -4,11 +4,11 @@ import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
-import { loadConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { writeFirstConfig } from '../../config/first-config.ts'
-import { paths } from '../../console/paths.ts'
+import { loadConfig } from '../../features.ts'
 import { logStrayErrors } from '../../plugins/stray-errors.ts'
+import { paths } from '../../web/console-paths.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {

@@ -15,10 +15,7 @@ export const AS_THE_SERVICE: TryingPlace<ServiceOptions> = {
       .option('--open', 'without the sandbox, on a system that allows none')
       .option('--trusted', 'in the process of this command, as an operator can have it for a plugin'),
   async makeTrial(plugin, options) {
-    const [{ makeTrial }, { loadConfig }] = await Promise.all([
-      import('../try/trial.ts'),
-      import('../../config/config.ts'),
-    ])
+    const [{ makeTrial }, { loadConfig }] = await Promise.all([import('../try/trial.ts'), import('../../features.ts')])
     const { open, trusted } = options
     const { with: given, ...input } = trialInput(options)
     return makeTrial({

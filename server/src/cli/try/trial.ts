@@ -8,20 +8,22 @@ import { decide, type JsonObject, nextCheck, secretNames } from '@claimcheck/cor
 import type { LogLine, TrialRequest } from '@claimcheck/core/testkit'
 import { ServiceError } from '../../base/errors.ts'
 import { validator } from '../../base/validation.ts'
-import { createCheckRunner } from '../../claims/check.ts'
-import { planClaim } from '../../claims/intake.ts'
-import type { Config, PluginEntry } from '../../config/config.ts'
-import { claimReader } from '../../http/wire/claim.ts'
-import { createAllowances } from '../../outbound/allowances.ts'
+import type { HostConfig, PluginEntry } from '../../config/config.ts'
+import { createCheckRunner } from '../../features/claims/check.ts'
+import type { ClaimsConfig } from '../../features/claims/config.ts'
+import { planClaim } from '../../features/claims/intake.ts'
+import { claimReader } from '../../features/claims/wire.ts'
+import type { WorkspacesConfig } from '../../features/workspaces/config.ts'
+import type { OpenConnection } from '../../features/workspaces/connections.ts'
+import { createSources } from '../../features/workspaces/sources.ts'
 import { createOutbound } from '../../outbound/outbound.ts'
+import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
 import type { Isolation, LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
-import type { OpenConnection } from '../../workspaces/connections.ts'
-import { createSources } from '../../workspaces/sources.ts'
 import { traced } from './trace.ts'
 
 export interface TrialInput {
-  readonly config: Config
+  readonly config: HostConfig & Pick<WorkspacesConfig, 'sources'> & Pick<ClaimsConfig, 'checks'>
   readonly plugin: PluginEntry
   readonly claim: JsonObject
   readonly connection: JsonObject | undefined
@@ -62,7 +64,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
       registry,
       sources,
       outbound: traced(outbound, requests),
-      allowances: createAllowances({ now }),
+      budgets: createRateLimitBudgets({ now }),
       connections: { openById: async () => connection },
       activity: { connectionRead() {} },
       clock: { heard() {}, turn: () => 0 },
@@ -85,7 +87,7 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
 }
 
 /** No plugin may read the folder of the configuration and that of the data. The author's own folder is neither: there is no installation. */
-function foldersFor({ config, plugin }: TrialInput): Pick<Config, 'pluginDir' | 'dataDir'> {
+function foldersFor({ config, plugin }: TrialInput): Pick<HostConfig, 'pluginDir' | 'dataDir'> {
   return isAbsolute(plugin.use) ? { pluginDir: tmpdir(), dataDir: tmpdir() } : config
 }
 

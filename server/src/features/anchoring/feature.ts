@@ -1,8 +1,9 @@
 /** Anchoring: the log's root goes to a place that nobody rewrites, such as a public chain. */
-import type { Anchoring } from '../../anchoring/anchoring.ts'
+
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import type { Anchoring } from './anchoring.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
 import { anchorMetrics } from './metrics.ts'
 
@@ -17,8 +18,8 @@ export const anchoringFeature = {
   isOptional: true,
   services: async () => {
     const [{ createAnchoring }, { createAnchorWorker }] = await Promise.all([
-      import('../../anchoring/anchoring.ts'),
-      import('../../anchoring/anchor-worker.ts'),
+      import('./anchoring.ts'),
+      import('./anchor-worker.ts'),
     ])
     return { anchoring: createAnchoring, anchorWorker: createAnchorWorker }
   },

@@ -1,7 +1,8 @@
 /** The metrics of the log's size and its anchors. */
-import type { Anchoring } from '../../anchoring/anchoring.ts'
+
 import type { Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { Anchoring } from './anchoring.ts'
 
 interface Services {
   readonly anchoring: Pick<Anchoring, 'problem'> | undefined

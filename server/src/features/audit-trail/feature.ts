@@ -1,7 +1,9 @@
 /** The audit trail: who did what, in a chain of hashes, and how long it is kept. */
+
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
 import { addAuditTrailCommand } from './commands/audit-trail.ts'
+import { auditTrailConfig } from './config.ts'
 
 export interface Services {
   readonly auditRetention: Worker
@@ -9,10 +11,11 @@ export interface Services {
 
 export const auditTrailFeature = {
   name: 'audit-trail',
+  config: auditTrailConfig,
   services: async () => {
     const [{ createAuditTrail }, { createAuditRetention }] = await Promise.all([
-      import('../../audit-trail/audit-trail.ts'),
-      import('../../audit-trail/retention.ts'),
+      import('./audit-trail.ts'),
+      import('./retention.ts'),
     ])
     return { auditTrail: createAuditTrail, auditRetention: createAuditRetention }
   },

@@ -1,15 +1,17 @@
 /** Claims: submitted, checked at the destination now and until the deadline, and decided. */
+
 import type { ProfileList } from '@claimcheck/core/api'
 import type { Worker } from '../../base/worker.ts'
-import type { Adjudication } from '../../claims/adjudication.ts'
-import type { Admission } from '../../claims/admission.ts'
-import type { ClaimService } from '../../claims/claims.ts'
-import type { DueClaims } from '../../claims/due-claims.ts'
-import type { Lateness } from '../../claims/lateness.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import type { Adjudication } from './adjudication.ts'
+import type { Admission } from './admission.ts'
+import type { ClaimService } from './claims.ts'
 import { addActionCommand } from './commands/action.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
+import { claimsConfig } from './config.ts'
+import type { DueClaims } from './due-claims.ts'
+import type { Lateness } from './lateness.ts'
 import { claimMetrics } from './metrics.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'now'> {
@@ -25,6 +27,7 @@ export interface Services extends Pick<HostServices, 'registry' | 'now'> {
 export const claimsFeature = {
   name: 'claims',
   needs: ['workspaces', 'log', 'receipts'],
+  config: claimsConfig,
   services: async () => {
     const { services } = await import('./services.ts')
     return services
@@ -32,7 +35,7 @@ export const claimsFeature = {
   routes: async ({ claims, registry, published }) => {
     const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
       import('./routes/claims.ts'),
-      import('./routes/profiles.ts'),
+      import('./profile-list.ts'),
     ])
     return [
       { scope: 'key', add: (app) => claimRoutes(app, { claims, profiles: registry.profiles() }) },

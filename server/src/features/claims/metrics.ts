@@ -1,10 +1,10 @@
 /** The metrics of this host's checks and plugins. */
 import type { Instant } from '@claimcheck/core'
-import type { Admission } from '../../claims/admission.ts'
-import type { DueClaims } from '../../claims/due-claims.ts'
-import type { Lateness } from '../../claims/lateness.ts'
 import type { Watch } from '../../host/monitoring.ts'
 import type { Registry } from '../../plugins/registry.ts'
+import type { Admission } from './admission.ts'
+import type { DueClaims } from './due-claims.ts'
+import type { Lateness } from './lateness.ts'
 
 interface Services {
   readonly registry: Pick<Registry, 'plugins'>
@@ -28,7 +28,7 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
     )
     const refused = gauge(
       'checks_refused',
-      'How often a check found no free slot for its workspace, key and destination, or no request allowance, since this host started',
+      'How often a check found no free slot for its workspace, key and destination, or no request budget, since this host started',
       ['kind'],
     )
     const late = gauge(

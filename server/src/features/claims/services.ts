@@ -1,16 +1,18 @@
 /** The services of claims. */
-import { createAdjudication } from '../../claims/adjudication.ts'
-import { createAdmission } from '../../claims/admission.ts'
-import { createAgentService } from '../../claims/agents.ts'
-import { createCheckRunner } from '../../claims/check.ts'
-import { createClaimCounts } from '../../claims/claim-counts.ts'
-import { createClaimService } from '../../claims/claims.ts'
-import { createDueClaims } from '../../claims/due-claims.ts'
-import { createLateness } from '../../claims/lateness.ts'
-import { createQuotas } from '../../claims/quotas.ts'
-import { createRecheckWorker } from '../../claims/recheck-worker.ts'
+
 import type { HostServices } from '../../host/container.ts'
-import { profileList } from './routes/profiles.ts'
+import { createAdjudication } from './adjudication.ts'
+import { createAdmission } from './admission.ts'
+import { createAgentService } from './agents.ts'
+import { createCheckRunner } from './check.ts'
+import { createClaimStatistics } from './claim-statistics.ts'
+import { createClaimService } from './claims.ts'
+import type { ClaimsConfig } from './config.ts'
+import { createDueClaims } from './due-claims.ts'
+import { createLateness } from './lateness.ts'
+import { profileList } from './profile-list.ts'
+import { createQuotas } from './quotas.ts'
+import { createRecheckWorker } from './recheck-worker.ts'
 
 export const services = {
   checkRunner: createCheckRunner,
@@ -21,9 +23,12 @@ export const services = {
   dueClaims: createDueClaims,
   recheckWorker: createRecheckWorker,
   claims: createClaimService,
-  claimCounts: createClaimCounts,
+  claimStatistics: createClaimStatistics,
   agents: createAgentService,
   /** The answer of `GET /v1/profiles`. */
-  published: ({ registry, config }: Pick<HostServices, 'registry' | 'config'>) =>
+  published: ({
+    registry,
+    config,
+  }: Pick<HostServices, 'registry'> & { readonly config: Pick<ClaimsConfig, 'checks'> }) =>
     profileList(registry.allProfiles(), config.checks),
 }

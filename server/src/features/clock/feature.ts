@@ -1,7 +1,7 @@
 /** The clock: compared with the log and with listed destinations, so that a host with a wrong clock decides and signs nothing. */
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { ClockWatch } from '../../hosts/clock-watch.ts'
+import type { ClockWatch } from './clock-watch.ts'
 
 export interface Services extends Pick<HostServices, 'clock'> {
   readonly clockWatch: ClockWatch
@@ -10,7 +10,7 @@ export interface Services extends Pick<HostServices, 'clock'> {
 export const clockFeature = {
   name: 'clock',
   services: async () => {
-    const { createClockWatch } = await import('../../hosts/clock-watch.ts')
+    const { createClockWatch } = await import('./clock-watch.ts')
     return { clockWatch: createClockWatch }
   },
   workers: ({ clockWatch }) => [clockWatch],

@@ -1,13 +1,32 @@
-/** The console: where people sign in and set their workspaces up. */
-import type { ConsoleDependencies } from '../../console/dependencies.ts'
+/** The console: where people sign in, set their workspaces up, and allow applications to act for them. */
+import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import type { RouteGroup } from '../../http/app.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
+
+export type Services = ConsoleDependencies & Pick<HostServices, 'isActive'>
 
 export const consoleFeature = {
   name: 'console',
   needs: ['people', 'workspaces', 'claims'],
   isOptional: true,
-  routes: async (services) => {
-    const { consoleRoutes } = await import('../../console/console.tsx')
-    return [{ scope: 'own', add: (app) => consoleRoutes(app, services) }]
+  services: async () => {
+    const { createOAuthPages } = await import('./oauth/pages.ts')
+    return { oauthPages: createOAuthPages }
   },
-} satisfies Feature<ConsoleDependencies>
+  routes: async (services) => {
+    const [{ consoleRoutes }, { oauthEndpoints }] = await Promise.all([
+      import('./console.tsx'),
+      import('./oauth/endpoints.ts'),
+    ])
+    const groups: RouteGroup[] = [{ scope: 'own', add: (app) => consoleRoutes(app, services) }]
+    const { oauth, config, isActive } = services
+    const { publicUrl } = config
+    if (isActive('oauth'))
+      groups.push({
+        scope: 'own',
+        add: (app, limiters) => oauthEndpoints(app, { oauth, limit: limiters.oauth, publicUrl }),
+      })
+    return groups
+  },
+} satisfies Feature<Services>

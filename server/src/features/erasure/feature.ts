@@ -1,6 +1,8 @@
 /** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
+
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
+import { erasureConfig } from './config.ts'
 
 export interface Services {
   readonly retentionWorker: Worker
@@ -9,11 +11,12 @@ export interface Services {
 export const erasureFeature = {
   name: 'erasure',
   needs: ['receipts'],
+  config: erasureConfig,
   services: async () => {
     const [{ createErasureService }, { createRetentionService }, { createRetentionWorker }] = await Promise.all([
-      import('../../erasure/erasure.ts'),
-      import('../../erasure/retention.ts'),
-      import('../../erasure/retention-worker.ts'),
+      import('./erasure.ts'),
+      import('./retention.ts'),
+      import('./retention-worker.ts'),
     ])
     return {
       erasure: createErasureService,

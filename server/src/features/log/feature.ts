@@ -2,14 +2,15 @@
 
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { ClockWatch } from '../../hosts/clock-watch.ts'
-import type { LogService } from '../../log/log.ts'
-import type { LogArchives } from '../../log/log-archives.ts'
-import type { LogGuard } from '../../log/log-guard.ts'
-import type { Sequencer } from '../../log/sequencer.ts'
-import type { KeyVault, SigningKeys } from '../../log/signing/signing-keys.ts'
+import type { ClockWatch } from '../clock/clock-watch.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
+import { logConfig } from './config.ts'
+import type { LogService } from './log.ts'
+import type { LogArchives } from './log-archives.ts'
+import type { LogGuard } from './log-guard.ts'
+import type { Sequencer } from './sequencer.ts'
+import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly clockWatch: ClockWatch
@@ -25,6 +26,7 @@ export interface Services extends Pick<HostServices, 'storage'> {
 export const logFeature = {
   name: 'log',
   needs: ['clock'],
+  config: logConfig,
   services: async () => {
     const { services } = await import('./services.ts')
     return services

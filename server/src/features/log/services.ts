@@ -1,13 +1,13 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
-import { createLogService } from '../../log/log.ts'
-import { createLogArchives } from '../../log/log-archives.ts'
-import { createLogGuard } from '../../log/log-guard.ts'
-import { createLogWriter } from '../../log/log-writer.ts'
-import { createSequencer } from '../../log/sequencer.ts'
-import { createHeadMemory } from '../../log/signing/head-memory.ts'
-import { createKeyVault } from '../../log/signing/key-vault.ts'
-import { createSigningKeys, type SigningKeys } from '../../log/signing/signing-keys.ts'
+import { createLogService } from './log.ts'
+import { createLogArchives } from './log-archives.ts'
+import { createLogGuard } from './log-guard.ts'
+import { createLogWriter } from './log-writer.ts'
+import { createSequencer } from './sequencer.ts'
+import { createCheckpointStore } from './signing/checkpoint-store.ts'
+import { createKeyVault } from './signing/key-vault.ts'
+import { createSigningKeys, type SigningKeys } from './signing/signing-keys.ts'
 
 export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
   readonly signingKeys: SigningKeys
@@ -15,7 +15,7 @@ export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
 
 export const services = {
   vault: createKeyVault,
-  headMemory: createHeadMemory,
+  checkpointStore: createCheckpointStore,
   logGuard: createLogGuard,
   signingKeys: createSigningKeys,
   logWriter: createLogWriter,

@@ -1,10 +1,11 @@
 /** Mail: links that people asked for, and notices of what happened to an account or a workspace. */
 import type { Worker } from '../../base/worker.ts'
-import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { Notices } from '../../mail/notices.ts'
+import { type MailConfig, mailConfig } from './config.ts'
+import type { Notices } from './notices.ts'
 
-export interface Services extends Pick<HostServices, 'config'> {
+export interface Services {
+  readonly config: MailConfig
   readonly notices: Notices
   readonly mailWorker: Worker
 }
@@ -12,11 +13,12 @@ export interface Services extends Pick<HostServices, 'config'> {
 export const mailFeature = {
   name: 'mail',
   isOptional: true,
+  config: mailConfig,
   services: async () => {
     const [{ createOutbox }, { createNotices }, { createMailWorker }] = await Promise.all([
-      import('../../mail/outbox.ts'),
-      import('../../mail/notices.ts'),
-      import('../../mail/mail-worker.ts'),
+      import('./outbox.ts'),
+      import('./notices.ts'),
+      import('./mail-worker.ts'),
     ])
     return { outbox: createOutbox, notices: createNotices, mailWorker: createMailWorker }
   },

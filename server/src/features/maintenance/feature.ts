@@ -8,10 +8,10 @@ import { addSecretKeyCommands } from './commands/secret-key.ts'
 
 export const maintenanceFeature = {
   name: 'maintenance',
-  commands(program, withServices) {
-    addMigrateCommand(program)
+  commands(program, withServices, loadConfig) {
+    addMigrateCommand(program, loadConfig)
     addSecretKeyCommands(program, withServices)
     addDoctorCommand(program, withServices)
-    addCopyCommand(program)
+    addCopyCommand(program, loadConfig)
   },
 } satisfies Feature

@@ -1,7 +1,7 @@
 /** The server of the Model Context Protocol, by which coding agents submit claims and check receipts. */
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { McpParts } from '../../mcp/routes.ts'
+import type { McpParts } from './routes.ts'
 
 export type Services = Omit<McpParts, 'profiles' | 'publicActions' | 'publicUrl'> &
   Pick<HostServices, 'registry' | 'config'>
@@ -11,7 +11,7 @@ export const mcpFeature = {
   needs: ['claims', 'oauth'],
   isOptional: true,
   routes: async (services) => {
-    const { mcpRoutes } = await import('../../mcp/routes.ts')
+    const { mcpRoutes } = await import('./routes.ts')
     const { claims, receipts, log, connections, keys, tokens, oauth, published, keyDocument, logger } = services
     const { registry, config } = services
     const parts: McpParts = {

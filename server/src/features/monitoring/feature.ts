@@ -1,15 +1,19 @@
 /** Monitoring: health checks and metrics, the API description, and where to report a weakness. */
 import { isThisMachine, listeningUrl } from '../../config/address.ts'
-import type { Config } from '../../config/config.ts'
+import type { HostConfig } from '../../config/config.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { RouteGroup } from '../../http/app.ts'
+import { type MonitoringConfig, monitoringConfig } from './config.ts'
 import type { MetricsReader } from './routes/metrics.ts'
 
-export type Services = Pick<HostServices, 'readiness' | 'metrics' | 'config' | 'logger' | 'now'>
+export interface Services extends Pick<HostServices, 'readiness' | 'metrics' | 'logger' | 'now'> {
+  readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy'>
+}
 
 export const monitoringFeature = {
   name: 'monitoring',
+  config: monitoringConfig,
   routes: async ({ readiness, metrics, config, now }) => {
     const [{ healthRoutes }, { metricsRoutes }, { docsRoutes }, { securityTxtRoute }] = await Promise.all([
       import('./routes/health.ts'),
@@ -30,7 +34,7 @@ export const monitoringFeature = {
   },
   async listen({ config: { metrics: settings }, metrics, logger }) {
     if (!settings.listen) return undefined
-    const { buildMetricsApp } = await import('./metrics-app.ts')
+    const { buildMetricsApp } = await import('./routes/metrics-app.ts')
     const app = buildMetricsApp({ token: settings.token, metrics, logger })
     await app.listen(settings.listen)
     const port = Number(new URL(app.listeningOrigin).port || 80)
@@ -40,7 +44,11 @@ export const monitoringFeature = {
 } satisfies Feature<Services>
 
 /** Undefined: they are at an address of their own. */
-function metricsReader({ metrics: { listen, token }, publicUrl, trustProxy }: Config): MetricsReader | undefined {
+function metricsReader({
+  metrics: { listen, token },
+  publicUrl,
+  trustProxy,
+}: Services['config']): MetricsReader | undefined {
   if (listen) return undefined
   if (token !== undefined) return { token }
   // Behind a proxy that the configuration does not name, every client seems to be this machine.

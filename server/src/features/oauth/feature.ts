@@ -3,11 +3,14 @@
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { requireCredential, requireKey } from '../../http/auth.ts'
-import type { KeyExchange } from '../../oauth/key-exchange.ts'
-import type { OAuth } from '../../oauth/oauth.ts'
-import type { TokenService } from '../../oauth/tokens.ts'
-import type { KeyService } from '../../workspaces/keys.ts'
+import type { KeyService } from '../workspaces/keys.ts'
 import { addMachineCommands } from './commands/machine.ts'
+import { oauthConfig } from './config.ts'
+import type { KeyExchange } from './key-exchange.ts'
+import type { OAuth } from './oauth.ts'
+import { OAUTH_PATHS } from './paths.ts'
+import { SCOPES, scopeWords } from './scopes.ts'
+import type { TokenService } from './tokens.ts'
 
 export interface Services extends Pick<HostServices, 'config'> {
   readonly oauth: OAuth
@@ -20,24 +23,23 @@ export const oauthFeature = {
   name: 'oauth',
   needs: ['workspaces', 'people', 'console'],
   isOptional: true,
+  config: oauthConfig,
   services: async () => {
     const { services } = await import('./services.ts')
     return services
   },
-  access: ({ tokens, oauth }) => ({
+  access: ({ tokens, oauth, config }) => ({
+    securitySchemes: { oauth: securityScheme(config.publicUrl) },
     tokens: (text) => tokens.authenticate(text),
     challenge: () => `Bearer resource_metadata="${oauth.metadataUrl()}"`,
   }),
-  routes: async ({ oauth, tokens, keyExchange, keys, config }) => {
-    const [{ metadataRoutes }, { oauthEndpoints }, { issuedKeyRoutes, ownKeyRoutes }] = await Promise.all([
+  routes: async ({ oauth, tokens, keyExchange, keys }) => {
+    const [{ metadataRoutes }, { issuedKeyRoutes, ownKeyRoutes }] = await Promise.all([
       import('./routes/metadata.ts'),
-      import('./routes/endpoints.ts'),
       import('./routes/issued-keys.ts'),
     ])
-    const { publicUrl } = config
     return [
       { scope: 'service', add: (app) => metadataRoutes(app, oauth) },
-      { scope: 'own', add: (app, limiters) => oauthEndpoints(app, { oauth, limit: limiters.oauth, publicUrl }) },
       {
         scope: 'own',
         add(app, limiters) {
@@ -56,3 +58,22 @@ export const oauthFeature = {
   },
   commands: addMachineCommands,
 } satisfies Feature<Services>
+
+/** As OpenAPI says it. */
+export function securityScheme(publicUrl = ''): object {
+  const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, scopeWords(scope)]))
+  const tokenUrl = publicUrl + OAUTH_PATHS.token
+  return {
+    type: 'oauth2',
+    description: 'A token of an application that a member of the workspace allowed, or of a machine.',
+    flows: {
+      authorizationCode: {
+        authorizationUrl: publicUrl + OAUTH_PATHS.authorize,
+        tokenUrl,
+        refreshUrl: tokenUrl,
+        scopes,
+      },
+      clientCredentials: { tokenUrl, scopes },
+    },
+  }
+}

@@ -2,9 +2,11 @@
 
 import type { Feature } from '../../host/feature.ts'
 import { addUserCommands } from './commands/user.ts'
+import { peopleConfig } from './config.ts'
 
 export const peopleFeature = {
   name: 'people',
+  config: peopleConfig,
   services: async () => {
     const { services } = await import('./services.ts')
     return services

@@ -1,27 +1,28 @@
 /** The services of people. */
-import { createAccountService } from '../../people/accounts.ts'
-import { createClosingService } from '../../people/closing.ts'
-import { createGuesses } from '../../people/guesses.ts'
-import { createIdentityService } from '../../people/identities.ts'
-import { createKnownBrowsers } from '../../people/known-browsers.ts'
-import { createMemberService } from '../../people/members.ts'
-import { createOidcSignIn } from '../../people/oidc-sign-in.ts'
-import { createPasskeyService } from '../../people/passkeys.ts'
-import { createSecondStepService } from '../../people/second-steps.ts'
-import { createSessionService } from '../../people/sessions.ts'
-import { createTicketService } from '../../people/tickets.ts'
+
+import { createAccountDeletion } from './account-deletion.ts'
+import { createAccountService } from './accounts.ts'
+import { createIdentityService } from './identities.ts'
+import { createKnownBrowsers } from './known-browsers.ts'
+import { createLoginThrottle } from './login-throttle.ts'
+import { createMemberService } from './members.ts'
+import { createOidcSignIn } from './oidc-sign-in.ts'
+import { createPasskeyService } from './passkeys.ts'
+import { createSecondStepService } from './second-steps.ts'
+import { createSessionService } from './sessions.ts'
+import { createTicketService } from './tickets.ts'
 
 export const services = {
   accounts: createAccountService,
   sessions: createSessionService,
   members: createMemberService,
   tickets: createTicketService,
-  guesses: createGuesses,
+  loginThrottle: createLoginThrottle,
   knownBrowsers: createKnownBrowsers,
   passkeys: createPasskeyService,
   identities: createIdentityService,
   secondSteps: createSecondStepService,
-  closing: createClosingService,
+  accountDeletion: createAccountDeletion,
   /** Undefined when no OpenID provider is configured. */
   oidcSignIn: createOidcSignIn,
 }

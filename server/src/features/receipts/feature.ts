@@ -2,9 +2,9 @@
 
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { ReceiptService } from '../../log/receipts.ts'
 import { publicPaths } from '../../web/paths.ts'
 import { addReceiptCommands } from '../erasure/commands/receipt.ts'
+import type { ReceiptService } from './receipts.ts'
 
 export interface Services extends Pick<HostServices, 'isActive'> {
   readonly receipts: ReceiptService
@@ -14,7 +14,7 @@ export const receiptsFeature = {
   name: 'receipts',
   needs: ['log'],
   services: async () => {
-    const { createReceiptService } = await import('../../log/receipts.ts')
+    const { createReceiptService } = await import('./receipts.ts')
     return { receipts: createReceiptService }
   },
   routes: async ({ receipts, isActive }) => {

@@ -1,7 +1,7 @@
 /** The pages for everybody: receipts, the log, the offline checker, and the documentation. */
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { SiteDependencies } from '../../site/site.ts'
+import type { SiteDependencies } from './site.ts'
 
 export type Services = SiteDependencies & Pick<HostServices, 'config'>
 
@@ -10,7 +10,7 @@ export const siteFeature = {
   needs: ['log', 'receipts'],
   isOptional: true,
   routes: async (services) => {
-    const { siteRoutes } = await import('../../site/site.ts')
+    const { siteRoutes } = await import('./site.ts')
     return [{ scope: 'own', add: (app, limiters) => siteRoutes(app, services, limiters) }]
   },
 } satisfies Feature<Services>

@@ -2,28 +2,34 @@
 
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import type { ConnectionService } from '../../workspaces/connections.ts'
-import type { KeyService } from '../../workspaces/keys.ts'
-import type { SiteService } from '../../workspaces/sites.ts'
+import type { AllowedOrigins } from './allowed-origins.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
+import { workspacesConfig } from './config.ts'
+import type { ConnectionService } from './connections.ts'
+import type { KeyService } from './keys.ts'
 
 export interface Services extends Pick<HostServices, 'registry'> {
   readonly connections: ConnectionService
   readonly keys: KeyService
-  readonly sites: SiteService
+  readonly allowedOrigins: AllowedOrigins
 }
 
 export const workspacesFeature = {
   name: 'workspaces',
+  config: workspacesConfig,
   services: async () => {
     const { services } = await import('./services.ts')
     return services
   },
   closes: ['activity'],
   prepare: ({ connections }) => connections.fillSourceKeys(),
-  access: ({ keys, sites }) => ({ keys, sites }),
+  access: ({ keys, allowedOrigins }) => ({
+    keys,
+    allowedOrigins,
+    securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', bearerFormat: 'svc_sk_...' } },
+  }),
   routes: async ({ connections, registry }) => {
     const [{ connectionRoutes }, { whoamiRoutes }] = await Promise.all([
       import('./routes/connections.ts'),

@@ -1,20 +1,21 @@
 /** The services of workspaces. */
-import { createAllowances } from '../../outbound/allowances.ts'
+
 import { createDestinations } from '../../outbound/destinations.ts'
-import { createActivity } from '../../workspaces/activity.ts'
-import { createConnectionService } from '../../workspaces/connections.ts'
-import { createKeyService } from '../../workspaces/keys.ts'
-import { createSiteService } from '../../workspaces/sites.ts'
-import { createSources } from '../../workspaces/sources.ts'
-import { createWorkspaceService } from '../../workspaces/workspaces.ts'
+import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
+import { createActivity } from './activity.ts'
+import { createAllowedOrigins } from './allowed-origins.ts'
+import { createConnectionService } from './connections.ts'
+import { createKeyService } from './keys.ts'
+import { createSources } from './sources.ts'
+import { createWorkspaceService } from './workspaces.ts'
 
 export const services = {
   workspaces: createWorkspaceService,
   keys: createKeyService,
   connections: createConnectionService,
-  sites: createSiteService,
+  allowedOrigins: createAllowedOrigins,
   sources: createSources,
   activity: createActivity,
   destinations: createDestinations,
-  allowances: createAllowances,
+  budgets: createRateLimitBudgets,
 }

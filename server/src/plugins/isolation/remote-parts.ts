@@ -31,7 +31,7 @@ import {
 } from './messages.ts'
 import { createOffenders, type Offenders } from './offenders.ts'
 import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
-import { createSuspects, type Suspects } from './suspects.ts'
+import { createQuarantine, type Quarantine } from './quarantine.ts'
 
 /** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
 const QUICK_MS = 3000
@@ -55,7 +55,7 @@ interface RemoteOptions {
 
 interface Remote extends RemoteOptions {
   readonly shared: SharedReadings
-  readonly suspects: Suspects
+  readonly suspects: Quarantine
   readonly offenders: Offenders
 }
 
@@ -64,7 +64,7 @@ export function remoteParts(described: DescribedParts, options: RemoteOptions): 
   const remote: Remote = {
     ...options,
     shared: createSharedReadings(),
-    suspects: createSuspects(options.process.lagMs),
+    suspects: createQuarantine(options.process.lagMs),
     offenders: createOffenders(),
   }
   return {

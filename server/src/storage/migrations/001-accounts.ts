@@ -15,7 +15,7 @@ const IDENTIFIERS: Readonly<Record<string, readonly string[]>> = {
   machines: ['id', 'workspace_id'],
   connections: ['id', 'workspace_id'],
   retentions: ['workspace_id'],
-  workspace_sites: ['workspace_id', 'origin'],
+  allowed_origins: ['workspace_id', 'origin'],
 }
 
 export async function up(db: Knex, dialect: Dialect): Promise<void> {
@@ -240,7 +240,7 @@ async function createOwned(db: Knex): Promise<void> {
   })
 
   // The sites from which scripts may submit claims with the keys of a workspace.
-  await db.schema.createTable('workspace_sites', (table) => {
+  await db.schema.createTable('allowed_origins', (table) => {
     table.text('workspace_id').notNullable().references('workspaces.id')
     table.text('origin').notNullable()
     table.bigInteger('listed_at').notNullable()

@@ -36,7 +36,7 @@ export async function up(db: Knex, { migrations, shared }: Dialect): Promise<voi
   })
 
   // Counts of failed guesses and of registrations.
-  await db.schema.createTable('tallies', (table) => {
+  await db.schema.createTable('throttles', (table) => {
     table.text('subject').primary()
     table.integer('count').notNullable()
     table.bigInteger('next_at').notNullable()
@@ -62,7 +62,7 @@ export async function up(db: Knex, { migrations, shared }: Dialect): Promise<voi
 
   const statements = [
     ...migrations.keepFrom('audit_trail', 'position', 'audit_trail_head', 'first_position'),
-    ...migrations.compareBytes('tallies', ['subject']),
+    ...migrations.compareBytes('throttles', ['subject']),
     'CREATE INDEX mails_due ON mails (due_at) WHERE sent_at IS NULL',
     // Counts of one minute are worthless after a crash: they are not written to the write-ahead log.
     ...(shared

@@ -2,7 +2,7 @@
 import type { JsonValue } from '@claimcheck/core'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'
-import type { ComparedField } from '../../receipt/comparison.ts'
+import type { ComparedField } from '../receipt-view/comparison.ts'
 import { MARKS } from './icons.tsx'
 
 interface ComparisonProps {

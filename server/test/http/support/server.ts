@@ -6,22 +6,23 @@ import type { ActionProfile } from '@claimcheck/core'
 import { CLOSING } from '@claimcheck/core'
 import type { ProfileList } from '@claimcheck/core/api'
 import { Type } from '@claimcheck/core/plugin'
-import type { ClaimService } from '@claimcheck/server/claims/claims'
-import type { MetricsSettings } from '@claimcheck/server/config/metrics'
+import type { ClaimService } from '@claimcheck/server/features/claims/claims'
 import { claimsFeature } from '@claimcheck/server/features/claims/feature'
-import { profileList } from '@claimcheck/server/features/claims/routes/profiles'
+import { profileList } from '@claimcheck/server/features/claims/profile-list'
 import { logFeature } from '@claimcheck/server/features/log/feature'
+import type { LogService } from '@claimcheck/server/features/log/log'
+import type { MetricsSettings } from '@claimcheck/server/features/monitoring/config'
 import { monitoringFeature } from '@claimcheck/server/features/monitoring/feature'
+import { securityScheme } from '@claimcheck/server/features/oauth/feature'
 import { receiptsFeature } from '@claimcheck/server/features/receipts/feature'
+import type { ReceiptService } from '@claimcheck/server/features/receipts/receipts'
+import type { ConnectionService } from '@claimcheck/server/features/workspaces/connections'
 import { workspacesFeature } from '@claimcheck/server/features/workspaces/feature'
 import type { Feature } from '@claimcheck/server/host/feature'
 import type { Metrics, Readiness } from '@claimcheck/server/host/monitoring'
-import { createCounters } from '@claimcheck/server/hosts/counters'
 import { type AppOptions, buildApp, type RouteGroup } from '@claimcheck/server/http/app'
 import type { Keys } from '@claimcheck/server/http/auth'
-import type { LogService } from '@claimcheck/server/log/log'
-import type { ReceiptService } from '@claimcheck/server/log/receipts'
-import type { ConnectionService } from '@claimcheck/server/workspaces/connections'
+import { createCounters } from '@claimcheck/server/http/counters'
 import type { FastifyBaseLogger } from 'fastify'
 import { words } from '../../support/profile.ts'
 import { UNREAD } from '../../support/rows.ts'
@@ -156,7 +157,10 @@ export async function startApp(over: Over = {}) {
   const served: readonly Feature[] = [claimsFeature, workspacesFeature, receiptsFeature, logFeature, monitoringFeature]
   const routes = await Promise.all(served.map((feature) => feature.routes!(parts)))
   const app = await buildApp({
-    access: { keys: services.keys },
+    access: {
+      keys: services.keys,
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer' }, oauth: securityScheme(over.publicUrl) },
+    },
     routes: [...routes.flat(), ...more],
     rateLimits: UNLIMITED,
     connections: { most: 0, perAddress: 0 },

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto'
 import type { Anchor, Instant } from '@claimcheck/core'
 import { ServiceError } from '@claimcheck/server/base/errors'
-import type { ClaimService, ClaimStatus, ListedClaim } from '@claimcheck/server/claims/claims'
-import type { ClaimInput } from '@claimcheck/server/claims/intake'
-import type { LogService } from '@claimcheck/server/log/log'
-import type { ReceiptService } from '@claimcheck/server/log/receipts'
-import type { ConnectionSummary } from '@claimcheck/server/workspaces/connections'
-import type { KeyCredential } from '@claimcheck/server/workspaces/keys'
+import type { ClaimService, ClaimStatus, ListedClaim } from '@claimcheck/server/features/claims/claims'
+import type { ClaimInput } from '@claimcheck/server/features/claims/intake'
+import type { LogService } from '@claimcheck/server/features/log/log'
+import type { ReceiptService } from '@claimcheck/server/features/receipts/receipts'
+import type { ConnectionSummary } from '@claimcheck/server/features/workspaces/connections'
+import type { KeyCredential } from '@claimcheck/server/http/credential'
 
 export const NOW: Instant = Date.UTC(2026, 8, 25, 14, 2, 11)
 export const LOG_ID = hash('log')

@@ -4,13 +4,13 @@ import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { type Anchorer, formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
-import type { Anchoring } from '../../../anchoring/anchoring.ts'
-import type { AnchoringStatus } from '../../../anchoring/anchoring-status.ts'
 import type { Worker } from '../../../base/worker.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { AnchorRow } from '../../../storage/anchor-row.ts'
 import type { Storage } from '../../../storage/storage.ts'
+import type { Anchoring } from '../anchoring.ts'
+import type { AnchoringStatus } from '../anchoring-status.ts'
 
 interface Services extends Pick<HostServices, 'storage'> {
   readonly anchoring: Anchoring | undefined
@@ -34,7 +34,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
     'anchor',
     'show the state of anchoring: the account, its costs and the last anchors',
   ).action(async (options: OutputOptions) => {
-    const { anchoringStatus } = await import('../../../anchoring/anchoring-status.ts')
+    const { anchoringStatus } = await import('../anchoring-status.ts')
     const status = await withServices(anchoringStatus, { plugins: true })
     print(options, toJson(status), describe(status))
   })

@@ -2,13 +2,14 @@
 import type { ActionProfile } from '@claimcheck/core'
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import { ServiceError } from '../../../base/errors.ts'
-import type { ClaimService } from '../../../claims/claims.ts'
-import type { Submitter } from '../../../claims/intake.ts'
 import { TAKES_REMEMBERED } from '../../../http/auth.ts'
-import { type Credential, credentialOf, speaksFor, spenderOf, withConfirmed } from '../../../http/credential.ts'
+import { type Credential, credentialOf, spenderOf, withConfirmed } from '../../../http/credential.ts'
 import type { App } from '../../../http/instance.ts'
 import { errors, isId, NEEDS_KEY } from '../../../http/route.ts'
-import { fromClaimQuery, fromClaimRequest, toClaimStatus, toSubmittedClaim } from '../../../http/wire/claim.ts'
+import type { ClaimService } from '../claims.ts'
+import type { Submitter } from '../intake.ts'
+import { speaksFor } from '../intake.ts'
+import { fromClaimQuery, fromClaimRequest, toClaimStatus, toSubmittedClaim } from '../wire.ts'
 
 interface ClaimRoutesOptions {
   readonly claims: ClaimService

@@ -8,10 +8,10 @@ import { plainText } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../base/erasure-rules.ts'
-import type { ErasureService } from '../../../erasure/erasure.ts'
-import { type Candidate, type Erased, readReason } from '../../../erasure/erasure.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import { toErasedReceipt } from '../../../http/wire/erasure.ts'
+import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
+import type { ErasureService } from '../erasure.ts'
+import { type Candidate, type Erased, readReason } from '../erasure.ts'
 
 interface Services {
   readonly erasure: ErasureService

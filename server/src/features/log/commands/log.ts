@@ -4,9 +4,9 @@ import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
-import type { ClockWatch } from '../../../hosts/clock-watch.ts'
-import type { LogArchives } from '../../../log/log-archives.ts'
-import type { SigningKeys } from '../../../log/signing/signing-keys.ts'
+import type { ClockWatch } from '../../clock/clock-watch.ts'
+import type { LogArchives } from '../log-archives.ts'
+import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch

@@ -4,8 +4,8 @@ import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import type { ClockWatch } from '../../../hosts/clock-watch.ts'
-import type { SigningKeys } from '../../../log/signing/signing-keys.ts'
+import type { ClockWatch } from '../../clock/clock-watch.ts'
+import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch

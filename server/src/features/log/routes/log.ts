@@ -12,8 +12,8 @@ import {
 } from '@claimcheck/core/api'
 import type { App } from '../../../http/instance.ts'
 import { errors, JSON_TYPE, jsonText } from '../../../http/route.ts'
-import { toAnchor, toConsistencyProof, toInclusionProof, toLogEntries } from '../../../http/wire/log.ts'
-import type { LogService } from '../../../log/log.ts'
+import type { LogService } from '../log.ts'
+import { toAnchor, toConsistencyProof, toInclusionProof, toLogEntries } from '../wire.ts'
 
 export function logRoutes(app: App, log: LogService): void {
   const tags = ['Log']

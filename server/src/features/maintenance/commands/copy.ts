@@ -3,8 +3,9 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
-import { type Config, ConfigError, loadConfig } from '../../../config/config.ts'
+import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'
+import type { LoadConfig } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import type { Copied, CopyProgress } from '../../../storage/copy.ts'
 
@@ -13,14 +14,14 @@ interface CopyCommandOptions extends OutputOptions {
   readonly to: string
 }
 
-export function addCopyCommand(program: Command): void {
+export function addCopyCommand(program: Command, loadConfig: LoadConfig): void {
   subcommand(program, 'copy', 'copy an installation to another, empty database')
     .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
     .requiredOption('--to <url>', 'the database to copy it to')
     .action(async (options: CopyCommandOptions) => {
-      const { copyInstallation } = await import('../../../upkeep/copy.ts')
-      const from = configFor('--from', options.from)
-      const to = configFor('--to', options.to)
+      const { copyInstallation } = await import('../copy.ts')
+      const from = configFor('--from', options.from, loadConfig)
+      const to = configFor('--to', options.to, loadConfig)
       const copied = await withProgress((onProgress) => copyInstallation({ from, to, onProgress }))
       print(options, { copied }, linesOf(copied, from, to))
     })
@@ -36,16 +37,16 @@ async function withProgress<T>(work: (onProgress: CopyProgress) => Promise<T>): 
 }
 
 /** The configuration of this environment with another database. @throws ConfigError */
-function configFor(option: string, url: string): Config {
+function configFor(option: string, url: string, loadConfig: LoadConfig): HostConfig {
   try {
-    return loadConfig({ ...process.env, DATABASE_URL: url }, process.cwd())
+    return loadConfig({ ...process.env, DATABASE_URL: url })
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new ConfigError(error.problems.map((problem) => problem.replace(/^DATABASE_URL:/, `${option}:`)))
   }
 }
 
-function linesOf(copied: Copied, from: Config, to: Config): string[] {
+function linesOf(copied: Copied, from: HostConfig, to: HostConfig): string[] {
   const rows = Object.values(copied).reduce((sum, count) => sum + count, 0)
   const [old, next] = [describeDatabase(from.databaseUrl), describeDatabase(to.databaseUrl)]
   return [

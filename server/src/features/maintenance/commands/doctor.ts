@@ -2,12 +2,12 @@
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
-import type { Config } from '../../../config/config.ts'
+import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
-import type { ClockWatch } from '../../../hosts/clock-watch.ts'
-import type { KeyVault } from '../../../log/signing/signing-keys.ts'
+import type { ClockWatch } from '../../clock/clock-watch.ts'
+import type { KeyVault } from '../../log/signing/signing-keys.ts'
 
 interface Services extends Pick<HostServices, 'config' | 'storage' | 'secrets' | 'registry'> {
   readonly clockWatch: ClockWatch
@@ -28,9 +28,9 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
   )
     .option('--signatures', 'also verify the signature of each receipt; this takes ten times as long')
     .action(async (options: DoctorOptions) => {
-      const { diagnose } = await import('../../../upkeep/doctor.ts')
+      const { diagnose } = await import('../doctor.ts')
       const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
-      const { sealedKeyFiles } = await import('../../../log/signing/key-files.ts')
+      const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
         const { config, storage, secrets, clockWatch } = claimcheck
         const progress = startProgress('receipts')
@@ -73,7 +73,7 @@ async function signingProblems({ registry, storage, vault }: Services): Promise<
 }
 
 /** What the operator should know, and no stored data shows. */
-function noticesOf({ plugins }: Pick<Config, 'plugins'>): string[] {
+function noticesOf({ plugins }: Pick<HostConfig, 'plugins'>): string[] {
   return plugins
     .filter(({ isolation, trusted }) => isolation === 'open' && !trusted)
     .map(

@@ -3,13 +3,13 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
-import { loadConfig } from '../../../config/config.ts'
+import type { LoadConfig } from '../../../host/feature.ts'
 
-export function addMigrateCommand(program: Command): void {
+export function addMigrateCommand(program: Command, loadConfig: LoadConfig): void {
   subcommand(program, 'migrate', "update the database to this version's schema").action(
     async (options: OutputOptions) => {
       const { openStorage } = await import('../../../storage/open.ts')
-      const storage = await openStorage(loadConfig(process.env, process.cwd()))
+      const storage = await openStorage(loadConfig(process.env))
       if (storage.migrated.length > 0) {
         const details = { migrations: storage.migrated.join(' ') }
         const entry = { event: 'database.migrated', at: Date.now(), by: byCommand(), details } as const

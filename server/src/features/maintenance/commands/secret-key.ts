@@ -5,12 +5,12 @@ import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { secretKeyPath } from '../../../base/secret-keys.ts'
-import type { Config } from '../../../config/config.ts'
+import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
-import type { KeyUse, SecretRotation } from '../../../upkeep/secret-rotation.ts'
-import type { ConnectionService } from '../../../workspaces/connections.ts'
+import type { ConnectionService } from '../../workspaces/connections.ts'
+import type { KeyUse, SecretRotation } from '../secret-rotation.ts'
 
 interface Services extends Pick<HostServices, 'storage' | 'secrets' | 'config' | 'now'> {
   readonly connections: ConnectionService
@@ -75,7 +75,7 @@ function withRotation<T>(
   work: (rotation: SecretRotation, claimcheck: Services) => Promise<T>,
 ): Promise<T> {
   return withServices(async (claimcheck) => {
-    const { createSecretRotation } = await import('../../../upkeep/secret-rotation.ts')
+    const { createSecretRotation } = await import('../secret-rotation.ts')
     return work(createSecretRotation(claimcheck), claimcheck)
   })
 }
@@ -101,7 +101,7 @@ function leftover(use: readonly KeyUse[]): number {
 }
 
 /** What to do next. */
-function adviceOn(use: readonly KeyUse[], config: Config): string[] {
+function adviceOn(use: readonly KeyUse[], config: HostConfig): string[] {
   const isFromFile = config.secretKey === undefined
   const others = use.filter(({ role }) => role === 'also')
   const lost = use.filter(({ role, values }) => role === 'unknown' && values > 0)

@@ -4,8 +4,8 @@ import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/ru
 import { formatInstant } from '@claimcheck/core'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
-import type { Machine, MachineService } from '../../../oauth/machines.ts'
-import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+import type { WorkspaceService } from '../../workspaces/workspaces.ts'
+import type { Machine, MachineService } from '../machines.ts'
 
 interface Services {
   readonly workspaces: WorkspaceService

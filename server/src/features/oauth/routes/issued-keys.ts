@@ -6,8 +6,8 @@ import { ServiceError } from '../../../base/errors.ts'
 import { MAX_NAME_LENGTH } from '../../../base/names.ts'
 import { credentialOf } from '../../../http/credential.ts'
 import type { App } from '../../../http/instance.ts'
-import type { KeyExchange } from '../../../oauth/key-exchange.ts'
-import type { KeyService } from '../../../workspaces/keys.ts'
+import type { KeyService } from '../../workspaces/keys.ts'
+import type { KeyExchange } from '../key-exchange.ts'
 
 const Body = Type.Object(
   { name: Type.String({ minLength: 1, maxLength: MAX_NAME_LENGTH }) },

@@ -1,10 +1,10 @@
 /** The metadata by which applications discover the OAuth endpoints (RFC 8414) and the protected resources (RFC 9728). */
 
 import type { App } from '../../../http/instance.ts'
-import type { OAuth } from '../../../oauth/oauth.ts'
-import { OAUTH_PATHS } from '../../../oauth/paths.ts'
-import { CLIENT_AUTHENTICATION } from '../../../oauth/registration.ts'
-import { SCOPES } from '../../../oauth/scopes.ts'
+import type { OAuth } from '../oauth.ts'
+import { OAUTH_PATHS } from '../paths.ts'
+import { CLIENT_AUTHENTICATION } from '../registration.ts'
+import { SCOPES } from '../scopes.ts'
 
 export function metadataRoutes(app: App, oauth: OAuth): void {
   const schema = { hide: true }

@@ -3,18 +3,18 @@
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { publicAddress } from '../../../config/address.ts'
-import { paths } from '../../../console/paths.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
-import type { AccountService } from '../../../people/accounts.ts'
-import type { ClosingService } from '../../../people/closing.ts'
-import type { SecondStepService } from '../../../people/second-steps.ts'
+import { paths } from '../../../web/console-paths.ts'
+import type { AccountDeletion } from '../account-deletion.ts'
+import type { AccountService } from '../accounts.ts'
+import type { SecondStepService } from '../second-steps.ts'
 
 interface Services extends Pick<HostServices, 'config'> {
   readonly accounts: AccountService
   readonly secondSteps: SecondStepService
-  readonly closing: ClosingService
+  readonly accountDeletion: AccountDeletion
 }
 
 interface ResetOptions extends OutputOptions {
@@ -73,7 +73,9 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
     .action(async (email: string, options: CloseOptions) => {
       if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)
       const withWorkspaces = options.withWorkspaces === true
-      const deleted = await withServices(({ closing }) => closing.closeByEmail(email, { withWorkspaces }))
+      const deleted = await withServices(({ accountDeletion }) =>
+        accountDeletion.closeByEmail(email, { withWorkspaces }),
+      )
       print(options, { email, deleted_workspaces: deleted }, [
         `The account ${email} is closed.`,
         ...deleted.map((name) => `The workspace ${name} is deleted.`),

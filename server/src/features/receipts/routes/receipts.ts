@@ -4,7 +4,7 @@ import { ServiceError } from '../../../base/errors.ts'
 import { prefersPage } from '../../../http/accept.ts'
 import type { App } from '../../../http/instance.ts'
 import { errors, isId, JSON_TYPE, jsonText } from '../../../http/route.ts'
-import type { ReceiptService } from '../../../log/receipts.ts'
+import type { ReceiptService } from '../receipts.ts'
 
 /** @param pageOf the path of a receipt's page, for people who follow a link to the document; undefined: there is none */
 export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (receiptId: string) => string): void {

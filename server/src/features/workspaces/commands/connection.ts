@@ -8,12 +8,12 @@ import type { Command } from 'commander'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { HostedConnectionType } from '../../../plugins/hosted.ts'
-import { endingOf, failureOf, STATE_WORDS } from '../../../workspaces/connection-health.ts'
-import type { NotConnected } from '../../../workspaces/connection-trial.ts'
-import type { ConnectionService, ConnectionSummary, Tested } from '../../../workspaces/connections.ts'
-import type { Sources } from '../../../workspaces/sources.ts'
-import { type AddressInReceipts, addressInReceipts } from '../../../workspaces/sources.ts'
-import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+import { endingOf, failureOf, STATE_WORDS } from '../connection-health.ts'
+import type { NotConnected } from '../connection-trial.ts'
+import type { ConnectionService, ConnectionSummary, Tested } from '../connections.ts'
+import type { Sources } from '../sources.ts'
+import { type AddressInReceipts, addressInReceipts } from '../sources.ts'
+import type { WorkspaceService } from '../workspaces.ts'
 
 interface Services extends Pick<HostServices, 'registry'> {
   readonly workspaces: WorkspaceService

@@ -8,9 +8,9 @@ import { ServiceError } from '../../../base/errors.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
-import type { KeySettings } from '../../../workspaces/key-settings.ts'
-import type { ApiKey, KeyService } from '../../../workspaces/keys.ts'
-import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+import type { KeySettings } from '../key-settings.ts'
+import type { ApiKey, KeyService } from '../keys.ts'
+import type { WorkspaceService } from '../workspaces.ts'
 
 interface Services extends Pick<HostServices, 'now'> {
   readonly workspaces: WorkspaceService

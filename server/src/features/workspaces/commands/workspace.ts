@@ -6,22 +6,22 @@ import { typed } from '@claimcheck/cli/typed'
 import { type Command, Option } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { publicAddress } from '../../../config/address.ts'
-import { paths } from '../../../console/paths.ts'
-import type { RetentionService } from '../../../erasure/retention.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
-import type { AccountService } from '../../../people/accounts.ts'
-import type { MemberService, Role } from '../../../people/members.ts'
-import type { SiteService } from '../../../workspaces/sites.ts'
-import type { WorkspaceService } from '../../../workspaces/workspaces.ts'
+import { paths } from '../../../web/console-paths.ts'
+import type { RetentionService } from '../../erasure/retention.ts'
+import type { AccountService } from '../../people/accounts.ts'
+import type { MemberService, Role } from '../../people/members.ts'
+import type { AllowedOrigins } from '../allowed-origins.ts'
+import type { WorkspaceService } from '../workspaces.ts'
 
 interface Services extends Pick<HostServices, 'config'> {
   readonly members: MemberService
   readonly accounts: AccountService
   readonly workspaces: WorkspaceService
   readonly retention: RetentionService
-  readonly sites: SiteService
+  readonly allowedOrigins: AllowedOrigins
 }
 
 const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
@@ -87,10 +87,10 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       'such as https://app.example.com, in place of those before; or off; leave them out to read what is set',
     )
     .action(async (idOrName: string, given: readonly string[], options: OutputOptions) => {
-      const { name, id, sites } = await withServices(async ({ workspaces, sites }) => {
+      const { name, id, sites } = await withServices(async ({ workspaces, allowedOrigins }) => {
         const found = await workspaces.find(idOrName)
-        if (given.length > 0) await sites.set(found.id, given.join() === 'off' ? [] : given, byCommand())
-        return { ...found, sites: await sites.list(found.id) }
+        if (given.length > 0) await allowedOrigins.set(found.id, given.join() === 'off' ? [] : given, byCommand())
+        return { ...found, sites: await allowedOrigins.list(found.id) }
       })
       print(options, { id, name, sites }, [
         sites.length === 0

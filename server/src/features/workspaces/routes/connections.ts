@@ -3,8 +3,8 @@ import { ConnectionList } from '@claimcheck/core/api'
 import { credentialOf } from '../../../http/credential.ts'
 import type { App } from '../../../http/instance.ts'
 import { errors, NEEDS_KEY } from '../../../http/route.ts'
-import { toConnectionList } from '../../../http/wire/connection.ts'
-import type { ConnectionService } from '../../../workspaces/connections.ts'
+import type { ConnectionService } from '../connections.ts'
+import { toConnectionList } from '../wire.ts'
 
 interface ConnectionRoutesOptions {
   readonly connections: Pick<ConnectionService, 'list'>

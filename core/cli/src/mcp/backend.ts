@@ -1,0 +1,62 @@
+/** What the tools ask of the service, in the forms of the API: inside of it by its own code, elsewhere by its client. */
+import type {
+  ClaimList,
+  ClaimQuery,
+  ClaimRequest,
+  ClaimStatus,
+  ConnectionList,
+  ProfileList,
+  SubmittedClaim,
+} from '@claimcheck/core/api'
+import type { BundleReport } from '@claimcheck/core/checker'
+
+/** Every call throws a BackendError, or the reason of its signal. */
+export interface Backend {
+  /** What a claim may say, action by action. */
+  actions(): Promise<readonly ActionRules[]>
+  profiles(): Promise<ProfileList>
+  connections(): Promise<ConnectionList>
+  submit(claim: ClaimRequest): Promise<SubmittedClaim>
+  claim(claimId: string): Promise<ClaimStatus>
+  claims(query: ClaimQuery): Promise<ClaimList>
+  /** The receipt as text: checkers read the text itself. */
+  receipt(receiptId: string): Promise<string>
+  verify(receiptId: string): Promise<BundleReport>
+  /** Who checked it, for the words of the answer. */
+  readonly checkedBy: 'service' | 'client'
+}
+
+/** The schemas of one action's target and params, under each of its names. */
+export interface ActionRules {
+  readonly names: readonly string[]
+  readonly target: object
+  readonly params: object
+}
+
+/** The service refused, or could not be asked: with the status that the REST API answers. */
+export class BackendError extends Error {
+  override readonly name = 'BackendError'
+  /** 0: there was no answer. */
+  readonly status: number
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(status: number, detail: string, retryAfterSeconds?: number) {
+    super(detail)
+    this.status = status
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
+/** Reads them off the schema of claims, which the service and its OpenAPI description share. */
+export function actionRules(claimSchema: unknown): ActionRules[] {
+  const { allOf = [] } = claimSchema as { readonly allOf?: readonly ActionCondition[] }
+  return allOf.flatMap(({ if: condition, then: rules }) => {
+    const names = condition?.properties?.action?.enum
+    return names && rules?.properties ? [{ names, ...rules.properties }] : []
+  })
+}
+
+interface ActionCondition {
+  readonly if?: { readonly properties?: { readonly action?: { readonly enum?: readonly string[] } } }
+  readonly then?: { readonly properties?: { readonly target: object; readonly params: object } }
+}

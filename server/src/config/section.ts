@@ -1,0 +1,24 @@
+/** A part of the configuration: what of the file and of the environment it reads, and what it makes of that. */
+import type { TSchema } from '@claimcheck/core/plugin'
+import type { Report } from './report.ts'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+export interface ConfigContext {
+  readonly env: Env
+  /** Names of files are relative to this folder: that of the configuration file. */
+  readonly folder: string
+  /** `host[:port]` entries for which plain http is allowed. */
+  readonly allowPrivate: readonly string[]
+  readonly report: Report
+  /** Reports a mistake in the file, by the name of the member. */
+  readonly reportInFile: Report
+}
+
+/** @typeParam C its members of the configuration */
+export interface ConfigSection<C extends object = object> {
+  /** Its members of the file, each optional. */
+  readonly file?: Readonly<Record<string, TSchema>>
+  // biome-ignore lint/suspicious/noExplicitAny: holds what `file` describes
+  read(file: any, context: ConfigContext): C
+}

@@ -1,0 +1,47 @@
+/** The status of anchoring for the operator: the stored anchors, and the account's balance. */
+import type { AnchorAccount, Anchorer } from '@claimcheck/core'
+import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Anchoring } from './anchoring.ts'
+import { AnchoringError, callAnchorer } from './anchoring-error.ts'
+
+export interface AnchoringStatus {
+  readonly anchorer: Anchorer | undefined
+  /** Undefined where no anchorer is configured. */
+  readonly account: AnchorAccount | { readonly problem: AnchoringProblem } | undefined
+  /** The cost of the landed anchors by chain, in the smallest unit of its currency. */
+  readonly costs: ReadonlyMap<string, bigint>
+  /** The open anchor, and the newest other ones, newest first. */
+  readonly open: AnchorRow | undefined
+  readonly recent: readonly AnchorRow[]
+}
+
+interface StatusOptions {
+  readonly anchoring: Anchoring | undefined
+  readonly storage: Pick<Storage, 'read'>
+}
+
+const MAX_RECENT = 10
+const ANSWER_MS = 15_000
+
+export async function anchoringStatus({ anchoring, storage }: StatusOptions): Promise<AnchoringStatus> {
+  const { anchors } = storage.read
+  const anchorer = anchoring?.anchorer
+  const [account, costs, open, recent] = await Promise.all([
+    anchorer && accountOf(anchorer),
+    anchors.costs(),
+    anchors.open(),
+    anchors.recent(MAX_RECENT),
+  ])
+  return { anchorer, account, costs, open, recent: recent.filter(({ id }) => id !== open?.id) }
+}
+
+async function accountOf(anchorer: Anchorer): Promise<AnchorAccount | { readonly problem: AnchoringProblem }> {
+  const signal = new AbortController().signal
+  try {
+    return await callAnchorer((limit) => anchorer.account(limit), { signal, limitMs: ANSWER_MS })
+  } catch (error) {
+    if (!(error instanceof AnchoringError)) throw error
+    return { problem: error.problem }
+  }
+}

@@ -1,0 +1,44 @@
+/** The audit trail as JSON lines: each entry with the two hashes by which anyone can check it. */
+import { chainedDocument } from '../../base/audit-chain.ts'
+import type { AuditFilter, AuditTrailRow } from '../../storage/audit-trail.ts'
+import type { Reads } from '../../storage/storage.ts'
+
+type Reading = Pick<Reads, 'audit'>
+
+/** Bounds memory. */
+const PAGE_SIZE = 500
+
+/** Oldest first, up to the entry that is the newest when it begins; some lines at a time. */
+export async function* exportLines(read: Reading, filter: AuditFilter): AsyncGenerator<string, void> {
+  const last = (await read.audit.ends())?.last ?? 0
+  for (let beyond = 0; ; ) {
+    const rows = await read.audit.list(filter, { order: 'oldest first', beyond, limit: PAGE_SIZE })
+    const due = rows.filter(({ position }) => position <= last)
+    const previous = await previousHashes(read, due)
+    const lines = due.flatMap((row) => lineOf(row, previous.get(row.position - 1)) ?? [])
+    if (lines.length > 0) yield lines.join('')
+    if (rows.length < PAGE_SIZE || due.length < rows.length) return
+    beyond = rows.at(-1)!.position
+  }
+}
+
+/** The hashes of the entries before these, by their positions. */
+async function previousHashes(
+  { audit }: Reading,
+  rows: readonly AuditTrailRow[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const stored = await audit.hashesOf(rows.map(({ position }) => position - 1))
+  const ends = await audit.ends()
+  return new Map([...stored, ...(ends ? [[ends.first - 1, ends.beforeHash] as const] : [])])
+}
+
+/** Undefined where the entry before was removed since this one was read: then this one was removed, too. */
+function lineOf(row: AuditTrailRow, previous: Uint8Array | undefined): string | undefined {
+  if (!previous) return undefined
+  const hashes = { previous_hash: hex(previous), hash: hex(row.hash) }
+  return `${JSON.stringify({ ...chainedDocument(row), ...hashes })}\n`
+}
+
+function hex(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('hex')
+}

@@ -1,0 +1,78 @@
+/** Removes entries of the audit trail that are older than the configuration keeps them. Each cut leaves an entry that tells of it. */
+import { setTimeout } from 'node:timers/promises'
+import { formatInstant, type Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import { BY_SERVICE } from '../../base/actor.ts'
+import type { Worker } from '../../base/worker.ts'
+import { createLease } from '../../host/lease.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { AuditTrailConfig } from './config.ts'
+
+interface RetentionOptions {
+  readonly storage: Pick<Storage, 'write'>
+  readonly now: () => Instant
+  readonly config: AuditTrailConfig
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+const DAY_MS = 24 * 60 * 60_000
+const PAUSE_MS = 60 * 60_000
+/** In one transaction, which others wait for. */
+const MOST_AT_ONCE = 5000
+
+export function createAuditRetention({ storage, now, config, logger }: RetentionOptions): Worker {
+  const days = config.auditTrail.retentionDays
+  const lease = createLease('audit retention', { storage })
+  const stopping = new AbortController()
+  let loop: Promise<void> | undefined
+
+  async function round(keptDays: number): Promise<void> {
+    const isOver = (lost: AbortSignal) => stopping.signal.aborted || lost.aborted
+    await lease.hold(async (lost) => {
+      while (!isOver(lost) && (await cutOnce(storage, keptDays, now()))) {}
+    })
+    await lease.release()
+  }
+
+  async function run(keptDays: number): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await round(keptDays).catch((error) =>
+        logger.error({ err: error }, 'cannot remove old entries of the audit trail'),
+      )
+      await setTimeout(PAUSE_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+    }
+  }
+
+  return {
+    start() {
+      if (days !== null) loop ??= run(days)
+    },
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}
+
+/** False when there was nothing to remove. */
+export function cutOnce(
+  storage: Pick<Storage, 'write'>,
+  days: number,
+  at: Instant,
+  most: number = MOST_AT_ONCE,
+): Promise<boolean> {
+  return storage.write(async (tx) => {
+    const before = at - days * DAY_MS
+    const cut = await tx.audit.cut(before, most)
+    if (!cut) return false
+    const details = {
+      from: cut.from,
+      through: cut.through,
+      through_hash: Buffer.from(cut.throughHash).toString('hex'),
+      retention_days: days,
+      before: formatInstant(before),
+    }
+    tx.audit.record({ event: 'audit_trail.cut', at, by: BY_SERVICE, details })
+    return true
+  })
+}

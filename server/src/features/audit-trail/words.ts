@@ -1,0 +1,45 @@
+/** What an entry of the audit trail says to people. */
+import { auditEventWords } from '../../base/audit-events.ts'
+import type { AuditTrailPage, AuditTrailRow } from './audit-trail.ts'
+
+type Users = AuditTrailPage['users']
+
+export const COMMAND_LINE = 'the command line'
+export const THE_SERVICE = 'the service'
+
+/** Who did it. */
+export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users): string {
+  switch (actorKind) {
+    case 'user':
+      return users.get(actorId!)?.name ?? actorId!
+    case 'command':
+      return `${COMMAND_LINE} (${actorId})`
+    case 'service':
+      return THE_SERVICE
+    case 'nobody':
+      return 'somebody who was not signed in'
+    case 'key':
+      return `the API key ${actorId}`
+    case 'application':
+      return `the application ${actorId}`
+    default:
+      return actorId === null ? actorKind : `${actorKind} ${actorId}`
+  }
+}
+
+/** Whose account it is about, where that is not the actor's own. */
+export function accountWords({ actorKind, actorId, userId }: AuditTrailRow, users: Users): string | undefined {
+  if (userId === null || (actorKind === 'user' && actorId === userId)) return undefined
+  return users.get(userId)?.name ?? userId
+}
+
+export function eventWords({ event }: AuditTrailRow): string {
+  return auditEventWords(event)
+}
+
+/** `name: build, last_four: x1y2`. */
+export function detailWords({ details }: AuditTrailRow): string {
+  return Object.entries(details)
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value === null ? 'none' : value}`)
+    .join(', ')
+}

@@ -1,0 +1,187 @@
+/** Advances a claim by one check: runs the check, decides by all recorded checks, and passes the outcome to the sequencer. */
+import {
+  type CheckRecord,
+  type Decision,
+  decide,
+  evidenceText,
+  type Instant,
+  LARGEST_EVIDENCE_BYTES,
+  nextCheck,
+  type Rules,
+  signedEvidence,
+} from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import { settledWithin } from '../../base/time-limit.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Registry } from '../../plugins/registry.ts'
+import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
+import { laneOf } from '../../storage/claims.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Decided } from '../log/receipt-content.ts'
+import type { Outcome, Sequencer } from '../log/sequencer.ts'
+import type { Admission, Entry } from './admission.ts'
+import { type CheckRunner, checkTime } from './check.ts'
+import type { ClaimsConfig } from './config.ts'
+import { UNSUPPORTED_RULES } from './intake.ts'
+import type { Lateness } from './lateness.ts'
+
+export interface Adjudication {
+  /**
+   * Stores a new claim and checks it for the first time. Stores both together when the check is fast; else stores the claim first and
+   * the outcome later. Without a free slot it stores the claim as due, and the recheck worker checks it. Returns undefined, and stores
+   * nothing, when the database refuses it (`mayBeStored`).
+   */
+  first(claim: NewClaim): Promise<FirstCheck | undefined>
+  /**
+   * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made, or the time came in doubt
+   * meanwhile: the claim is due as before.
+   * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
+   */
+  advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry): Promise<ClaimRow | undefined>
+  /** The check of this claim that this host is running now, if any. */
+  runningCheck(claimId: string): Promise<ClaimRow | undefined> | undefined
+  /** The end of the lease of a claim that a worker takes at `now`. */
+  leaseEnd(now: Instant): Instant
+  /** Resolves when no check is running. */
+  idle(): Promise<void>
+}
+
+export interface FirstCheck {
+  /** The claim on disk. */
+  readonly stored: ClaimRow
+  /** The claim after the first check, where that goes on; rejects when the outcome cannot be stored. */
+  readonly checked?: Promise<ClaimRow>
+}
+
+interface AdjudicationOptions {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly checkRunner: CheckRunner
+  readonly sequencer: Sequencer
+  readonly admission: Admission
+  readonly lateness: Pick<Lateness, 'note'>
+  readonly clock: Pick<Clock, 'doubt' | 'turn'>
+  readonly now: () => Instant
+  readonly config: Pick<ClaimsConfig, 'checks'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+// The time for storing an outcome on a slow disk, after the check itself. It is short, so that after the death of a host another host
+// repeats a closing check while it still counts.
+const STORING_MS = 5_000
+/** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
+const STORE_AFTER_MS = 1_000
+
+export function createAdjudication(options: AdjudicationOptions): Adjudication {
+  const { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, logger } = options
+  const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
+  const running = new Map<string, Promise<ClaimRow | undefined>>()
+
+  const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
+
+  /** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
+  async function timed(check: () => Promise<CheckRecord | undefined>): Promise<CheckRecord | undefined> {
+    const turn = clock.turn()
+    const record = await check()
+    return clock.turn() === turn ? record : undefined
+  }
+
+  async function read(
+    claim: ClaimRow,
+    history: readonly CheckRecord[],
+    entry: Entry,
+  ): Promise<CheckRecord | undefined> {
+    let record: CheckRecord | undefined
+    try {
+      record = await timed(() => checkRunner.check(claim, history, entry.kind))
+      return record
+    } finally {
+      entry.end(record)
+    }
+  }
+
+  /** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
+  async function share(claim: ClaimRow, shared: Promise<boolean>, entry: Entry): Promise<CheckRecord | undefined> {
+    const sentAt = now()
+    // A try that goes on has not answered: this check's time is over.
+    const hung = (await settledWithin(shared, checkTime(claim, sentAt, timeoutMs))) ?? true
+    entry.end(undefined)
+    return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
+  }
+
+  /** Undefined: the time is in doubt, and the times of the check are no evidence. */
+  function judge(claim: NewClaim, history: readonly CheckRecord[], record: CheckRecord): Outcome | undefined {
+    if (clock.doubt() !== undefined) return undefined
+    lateness.note(claim, history, record)
+    const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
+    const checks = [...history, record]
+    const decision = decide(rules, claim, checks, record.answeredAt, closing)
+    if (!decision) return { claim, record, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
+    return { claim, record, decided: conclude(claim, rules, checks, decision), next: null }
+  }
+
+  /** Adds to a decision what its receipt says of the checks behind it. */
+  function conclude(claim: ClaimRow, rules: Rules, checks: readonly CheckRecord[], decision: Decision): Decided {
+    const profile = { action: claim.profileAction, version: claim.profileVersion }
+    const decidedAt = checks.at(-1)!.answeredAt
+    const evidence = evidenceText({ profile, rules, closing, claim, checks, decidedAt }, decision)
+    const { facts, source } = signedEvidence(decision, checks)
+    const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
+    if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
+  }
+
+  async function store(outcome: Outcome): Promise<ClaimRow> {
+    const { claim } = outcome
+    // When another host stored an outcome first, that one counts.
+    return (
+      (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+    )
+  }
+
+  async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
+    const { claimId, target, deadlineAt } = claim
+    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
+    if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
+    const checking = read(claim, [], entry).then((record) => record && judge(claim, [], record))
+    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
+    if (early) {
+      const stored = await sequencer.storeChecked(early)
+      return stored && { stored }
+    }
+    // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
+    if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
+    return { stored: claim, checked: checking.then((outcome) => (outcome ? store(outcome) : claim)) }
+  }
+
+  async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
+    const { shared } = entry
+    const record = await (shared ? timed(() => share(claim, shared, entry)) : read(claim, history, entry))
+    const outcome = record && judge(claim, history, record)
+    return outcome && store(outcome)
+  }
+
+  function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
+    running.set(claimId, work)
+    const done = () => running.get(claimId) === work && running.delete(claimId)
+    work.then(done, done)
+    return work
+  }
+
+  return {
+    first(claim) {
+      const first = checkFirst(claim)
+      track(
+        claim.claimId,
+        first.then((outcome) => outcome?.checked ?? outcome?.stored),
+      )
+      return first
+    },
+    advance: (claim, history, entry) => track(claim.claimId, advance(claim, history, entry)),
+    runningCheck: (claimId) => running.get(claimId),
+    leaseEnd,
+    idle: async () => {
+      await Promise.allSettled(running.values())
+    },
+  }
+}

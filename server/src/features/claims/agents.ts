@@ -1,0 +1,95 @@
+/** The agents of a workspace: which there are, and how their claims held. Everything follows from the claims; nothing is kept beside them. */
+import type { Instant, VerdictValue } from '@claimcheck/core'
+import type { Storage } from '../../storage/storage.ts'
+import { MOST_EXAMINED } from './claim-choice.ts'
+import type { ClaimStatistics, Counted, CountedActions, Counts } from './claim-statistics.ts'
+import type { ClaimService, ListedClaim } from './claims.ts'
+import { parseCursor, writeCursor } from './cursor.ts'
+import { added } from './verdict-rate.ts'
+
+export interface AgentSummary {
+  readonly agentId: string
+  readonly lastClaimAt: Instant
+  /** Of the last month. */
+  readonly counts: Counts
+  /** True when only its newest claims were counted. */
+  readonly cutShort: boolean
+}
+
+export interface AgentPage {
+  readonly agents: readonly AgentSummary[]
+  readonly nextCursor: string | null
+}
+
+export interface AgentRecord {
+  readonly lastClaimAt: Instant
+  /** The last month, by day. */
+  readonly counted: Counted
+  readonly counts: Counts
+  readonly byAction: CountedActions
+  /** Newest first. */
+  readonly failures: readonly ListedClaim[]
+}
+
+export interface AgentService {
+  /** By the last claim, the latest first. @throws ServiceError `bad_request` for a cursor that is not one of ours */
+  list(workspaceId: string, cursor?: string): Promise<AgentPage>
+  /** Undefined: it never claimed anything. */
+  get(workspaceId: string, agentId: string): Promise<AgentRecord | undefined>
+}
+
+interface AgentServiceOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly claims: Pick<ClaimService, 'list'>
+  readonly claimStatistics: Pick<ClaimStatistics, 'count' | 'countActions'>
+}
+
+export const AGENTS_A_PAGE = 50
+/** Of each agent of a page: all of them together may cost as much as one list. */
+export const MOST_COUNTED_EACH = 1000
+export const MOST_FAILURES = 10
+const BLAMED: readonly VerdictValue[] = ['late', 'mismatch', 'failed']
+
+export function createAgentService({ storage, claims, claimStatistics }: AgentServiceOptions): AgentService {
+  return {
+    async list(workspaceId, cursor) {
+      const scope = { workspaceId, ...(cursor === undefined ? {} : { before: parseCursor(cursor) }) }
+      const end = await storage.read.claims.position(scope, MOST_EXAMINED)
+      const bounds = { ...scope, ...(end ? { from: end } : {}) }
+      const found = await storage.read.claims.agents({ ...bounds, limit: AGENTS_A_PAGE + 1 })
+      const page = found.slice(0, AGENTS_A_PAGE)
+      const last = found.length > AGENTS_A_PAGE ? page.at(-1) : end
+      const agents = page.map(async ({ agentId, submittedAt }): Promise<AgentSummary> => {
+        const { stretches, cutShort } = await claimStatistics.count(
+          workspaceId,
+          'month',
+          { agentId },
+          MOST_COUNTED_EACH,
+        )
+        const counts = added(stretches.map((stretch) => stretch.counts))
+        return { agentId, lastClaimAt: submittedAt, counts, cutShort }
+      })
+      return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
+    },
+    async get(workspaceId, agentId) {
+      // That of claims whose content was erased.
+      if (agentId === '') return undefined
+      const blamed = (verdict: VerdictValue) =>
+        claims.list(workspaceId, { agentId, verdict, limit: MOST_FAILURES, mostExamined: MOST_EXAMINED })
+      const [newest, counted, byAction, ...pages] = await Promise.all([
+        claims.list(workspaceId, { agentId, limit: 1 }),
+        claimStatistics.count(workspaceId, 'month', { agentId }),
+        claimStatistics.countActions(workspaceId, agentId),
+        ...BLAMED.map(blamed),
+      ])
+      const [last] = newest.claims
+      if (!last) return undefined
+      const failures = pages
+        .flatMap((page) => page.claims)
+        .toSorted((one, other) => other.submittedAt - one.submittedAt)
+        .slice(0, MOST_FAILURES)
+      const counts = added(counted.stretches.map((stretch) => stretch.counts))
+      return { lastClaimAt: last.submittedAt, counted, counts, byAction, failures }
+    },
+  }
+}

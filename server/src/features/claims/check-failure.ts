@@ -1,0 +1,49 @@
+/** Reads what a verifier threw: why it could not read, or a fault of its own, as a text for the log without secrets. */
+import {
+  DESTINATION_ERROR_CODES,
+  type DestinationError,
+  type Failure,
+  type Instant,
+  isDestinationError,
+} from '@claimcheck/core'
+import { leakFinder } from '../../base/leaks.ts'
+import { LATEST_INSTANT } from './observation.ts'
+
+export interface ReadFailure {
+  readonly failure: Failure
+  /** Set when it is the verifier's fault. */
+  readonly problem?: string
+}
+
+const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
+const MAX_PROBLEM = 4096
+/** Of what is longer nothing is kept: a part of it could begin within a secret. */
+const TOO_LONG_TO_SEARCH = 64 * 1024
+
+/** Never throws, also where reading a member of what was thrown does. */
+export function readFailure(error: unknown, secrets: readonly string[], now: Instant): ReadFailure {
+  try {
+    if (isDestinationError(error) && CODES.has(error.code)) return { failure: toFailure(error, now) }
+    return { failure: { code: 'verifier_error' }, problem: withoutSecrets(error, secrets) }
+  } catch {
+    return { failure: { code: 'verifier_error' }, problem: 'what was thrown cannot be read' }
+  }
+}
+
+/** Keeps the text of the error only: its members may contain a whole request with its credentials. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): string {
+  const text = error instanceof Error ? String(error.stack ?? error.message) : `a ${typeof error} was thrown`
+  if (text.length > TOO_LONG_TO_SEARCH) return `an error with a text of ${text.length} characters`
+  return leakFinder(secrets).redact(text).slice(0, MAX_PROBLEM)
+}
+
+function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
+  return {
+    code,
+    // Rounds a fraction up, and limits a wait whose end would be later than the latest timestamp.
+    ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
+      ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
+      : {}),
+    ...(Number.isSafeInteger(status) ? { status: status! } : {}),
+  }
+}

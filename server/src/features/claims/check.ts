@@ -1,0 +1,280 @@
+/**
+ * Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything
+ * else.
+ */
+import {
+  type CheckRecord,
+  type Claim,
+  type Connection,
+  clockOffset,
+  DestinationError,
+  type Failure,
+  hasHandle,
+  type Instant,
+  isRead,
+  type PluginName,
+  type SecretValues,
+  type Source,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import { requireOrigin } from '../../base/base-address.ts'
+import { LazyAbortController, withinTime } from '../../base/time-limit.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { CheckRequests } from '../../outbound/check-requests.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
+import { PluginEndedError } from '../../plugins/hosted.ts'
+import { nameInReceipts } from '../../plugins/identity.ts'
+import { type Reader, type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { DueKind } from '../../storage/claims.ts'
+import type { Activity } from '../workspaces/activity.ts'
+import type { ConnectionService, OpenConnection } from '../workspaces/connections.ts'
+import type { Sources } from '../workspaces/sources.ts'
+import { readFailure } from './check-failure.ts'
+import type { ClaimsConfig } from './config.ts'
+import { MAX_AGE_MS, readObservation } from './observation.ts'
+import { placeOf } from './place.ts'
+
+export interface CheckRunner {
+  /** Never throws: the record contains any failure. */
+  /** @param kind how the check was admitted: one that decides may use the requests that are kept for such checks */
+  check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord>
+}
+
+interface CheckRunnerOptions {
+  readonly registry: Registry
+  readonly connections: Pick<ConnectionService, 'openById'>
+  readonly activity: Pick<Activity, 'connectionRead'>
+  readonly outbound: Outbound
+  readonly budgets: Pick<RateLimitBudgets, 'forCheck'>
+  readonly now: () => Instant
+  readonly sources: Sources
+  readonly clock: Pick<Clock, 'heard' | 'turn'>
+  readonly config: Pick<ClaimsConfig, 'checks'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+interface CheckedSource {
+  readonly baseUrl: string
+  readonly recorded: Source
+  /** It is listed now, whatever `recorded` says: its time counts beside our clock. */
+  readonly hasVoice: boolean
+  /** It is the connection's own address. */
+  readonly isOwn: boolean
+}
+
+/** An address that a workspace chose cannot make its answers older than this. */
+const MAX_UNLISTED_AGE_MS = 60_000
+
+export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
+  const { registry, connections, activity, outbound, budgets, sources, clock, now, logger } = options
+  const { timeoutMs } = options.config.checks
+
+  async function observe(
+    claim: ClaimRow,
+    { verifier, plugin }: Reader,
+    source: CheckedSource,
+    connection: OpenConnection | null,
+    history: readonly CheckRecord[],
+    startedAt: Instant,
+    kind: DueKind,
+  ): Promise<CheckRecord> {
+    const { profile, limits, reach } = verifier
+    const timer = new LazyAbortController()
+    const turn = clock.turn()
+    const secrets = secretsOf(connection)
+    // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
+    if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
+      return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'unsupported_target' } }
+    const origin = requireOrigin(source.baseUrl)
+    const requests = outbound.forCheck({
+      timer,
+      now,
+      origin,
+      baseUrl: source.baseUrl,
+      throughConnection: source.isOwn,
+      reach,
+      secrets,
+      limits,
+      workspaceId: claim.workspaceId,
+      spending: budgets.forCheck(claim, {
+        isDeciding: kind === 'deciding',
+        isAgain: history.length > 0,
+        hasCredentials: secrets.size > 0,
+      }),
+    })
+    const checking = verifier.check({
+      claim: toClaim(claim),
+      connection: connection && toGiven(connection),
+      previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
+      requests,
+      timer,
+      share: claim.workspaceId,
+      origin,
+    })
+    try {
+      // A verifier that ignores its abort signal keeps running, but nothing waits for it.
+      const limitMs = checkTime(claim, startedAt, limits.timeMs ?? timeoutMs)
+      const returned = await unbreached(
+        requests,
+        withinTime(checking, limitMs, () => tooLate(plugin)),
+      )
+      const answeredAt = answerTime(startedAt)
+      const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
+      if (!observation) {
+        logger.warn(
+          { action: profile.action, claimId: claim.claimId, problem },
+          'the verifier returned an invalid observation',
+        )
+        return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
+      }
+      const readings = requests.readings()
+      const { recorded } = source
+      // The `Date` of a cached answer is as old as the answer.
+      if (source.hasVoice && readings.ageMs === 0) clock.heard(origin, readings, turn)
+      const clockOffsetMs = clockOffset(readings)
+      const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
+      const { ageMs: ownAgeMs = 0, ...observed } = observation
+      return {
+        // A check that joined a shared read was made when that read was sent.
+        sentAt: Math.max(startedAt, Math.min(readings.sentAt ?? startedAt, answeredAt)),
+        answeredAt,
+        observation: observed,
+        clockOffsetMs: clockOffsetMs ?? 0,
+        dated: clockOffsetMs !== undefined,
+        ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
+        source: recorded,
+      }
+    } finally {
+      timer.abort()
+    }
+  }
+
+  /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
+  async function sourceOf(
+    claim: ClaimRow,
+    registered: RegisteredVerifier,
+    connection: OpenConnection | null,
+    history: readonly CheckRecord[],
+  ): Promise<CheckedSource | undefined> {
+    const place = await placeOf(toClaim(claim), registered, registry, connection)
+    if (!place) return undefined
+    const { provider, baseUrl, isOwn } = place
+    // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
+    const earlier = history.find(isRead)?.source
+    const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
+    return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), isOwn }
+  }
+
+  /** Never before `sentAt`, also when the clock is set back during the check. */
+  function answerTime(sentAt: Instant): Instant {
+    return Math.max(now(), sentAt)
+  }
+
+  function secretsOf(connection: Connection | null): SecretValues {
+    const type = connection && registry.connectionType(connection.provider)
+    return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
+  }
+
+  async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
+    // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
+    const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
+    const readAt = now()
+    const sentAt = Math.max(readAt, earliest)
+    let plugin: PluginName | undefined
+    const failed = (failure: Failure): CheckRecord => {
+      return { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
+    }
+    // Times by a wrong clock are no evidence.
+    if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
+    if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+    let secrets = NO_SECRETS
+    try {
+      // A claim is decided by the version of the rules that it was submitted under, or not at all.
+      const registered = registry.verifierFor(claim.action, claim.profileVersion)
+      if (!registered) return failed({ code: 'unsupported_action' })
+      const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
+      if (connection === undefined) return failed({ code: 'no_connection' })
+      secrets = secretsOf(connection)
+      const reader = readerOf(registered, connection?.provider ?? null)
+      const source = reader && (await sourceOf(claim, registered, connection, history))
+      if (!source) return failed({ code: 'no_connection' })
+      plugin = nameInReceipts(reader.plugin.identity)
+      return { ...(await observe(claim, reader, source, connection, history, sentAt, kind)), plugin }
+    } catch (error) {
+      if (error instanceof PluginEndedError) {
+        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
+        return failed({ code: 'verifier_error', endedProcess: true })
+      }
+      const { failure, problem } = readFailure(error, [...secrets.values()], now())
+      if (problem !== undefined)
+        logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
+      return failed(failure)
+    }
+  }
+
+  async function noted(connectionId: string, checked: Promise<CheckRecord>): Promise<CheckRecord> {
+    const record = await checked
+    if (usedConnection(record)) activity.connectionRead(connectionId, record)
+    return record
+  }
+
+  return {
+    check: (claim, history, kind) => {
+      const checked = check(claim, history, kind)
+      return claim.connectionId === null ? checked : noted(claim.connectionId, checked)
+    },
+  }
+}
+
+/**
+ * How long a check may take. One that begins before the deadline ends by it, so that a destination that hangs does not make the closing
+ * read late: an answer after the deadline would show nothing of the time before it that the closing read does not show.
+ */
+export function checkTime({ deadlineAt }: Pick<ClaimRow, 'deadlineAt'>, startedAt: Instant, timeoutMs: number): number {
+  if (startedAt >= deadlineAt) return timeoutMs
+  return Math.min(timeoutMs, Math.max(deadlineAt - startedAt, SHORTEST_CHECK_MS))
+}
+
+const SHORTEST_CHECK_MS = 500
+/** Between the clocks of two hosts. */
+const LARGEST_SKEW_MS = 1000
+
+/** @throws BreachError for a check that asked for what it may not: whatever the plugin made of the refusal */
+async function unbreached(requests: CheckRequests, work: Promise<unknown>): Promise<unknown> {
+  let returned: unknown
+  try {
+    returned = await work
+  } catch (error) {
+    throw requests.breach() ?? error
+  }
+  const breach = requests.breach()
+  if (breach) throw breach
+  return returned
+}
+
+/** A check that waits for its plugin's process has not asked the destination. */
+function tooLate({ parts }: Reader['plugin']): Error {
+  return parts.state().status === 'running'
+    ? new DestinationError('timeout')
+    : new Error('the process of its plugin is being started again')
+}
+
+const NO_SECRETS: SecretValues = new Map()
+
+/** False for an action without a verifier: the check then sends no request through the connection. */
+function usedConnection(record: CheckRecord): boolean {
+  return isRead(record) || record.failure.code !== 'unsupported_action'
+}
+
+/** The part of a connection that a verifier sees. */
+function toGiven({ id, provider, options }: OpenConnection): Connection {
+  return { id, provider, options }
+}
+
+/** The part of a claim that a verifier sees. */
+export function toClaim({ action, target, params, claimedAt, deadlineAt, submittedAt }: ClaimRow): Claim {
+  return { action, target, params, claimedAt, deadlineAt, submittedAt }
+}

@@ -1,0 +1,206 @@
+/** Sums up the claims of a workspace: how many have which verdict, by hour and by day, and which actions they claim. */
+import type { Instant, VerdictValue } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import type { Reads } from '../../storage/storage.ts'
+import { type ClaimChoice, isBounded, MOST_EXAMINED, scopeOf } from './claim-choice.ts'
+
+/** The spans of time, each divided into stretches that begin at whole hours or days in UTC. The last stretch includes now. */
+export const SPANS = {
+  day: { stretchMs: 60 * 60_000, stretches: 24 },
+  month: { stretchMs: 24 * 60 * 60_000, stretches: 30 },
+} as const
+export type Span = keyof typeof SPANS
+
+/** The verdict of a decided claim, or `queued`. */
+export type Standing = VerdictValue | 'queued'
+
+export type Counts = Readonly<Partial<Record<Standing, number>>>
+
+export interface Stretch {
+  readonly start: Instant
+  readonly counts: Counts
+}
+
+export interface Counted {
+  /** Oldest first, including empty ones. */
+  readonly stretches: readonly Stretch[]
+  /** True when only the newest claims of the choice were looked at. */
+  readonly cutShort: boolean
+}
+
+/** By action: those with the most claims first. */
+export interface CountedActions {
+  readonly actions: readonly { readonly action: string; readonly counts: Counts }[]
+  readonly cutShort: boolean
+}
+
+export interface ClaimStatistics {
+  /**
+   * Counts by the time of submission, up to now or the end of the choice. The counts may be some seconds old.
+   * @param most so many of the newest claims are looked at, where there is a choice
+   */
+  count(workspaceId: string, span: Span, choice?: ClaimChoice, most?: number): Promise<Counted>
+  /** What an agent claimed in the last month. Some seconds old. */
+  countActions(workspaceId: string, agentId: string): Promise<CountedActions>
+  /** The actions of the newest claims. Some seconds old. */
+  actions(workspaceId: string): Promise<readonly string[]>
+}
+
+interface ClaimCountsOptions {
+  readonly storage: {
+    readonly read: { readonly claims: Pick<Reads['claims'], 'counts' | 'countsByAction' | 'actions' | 'position'> }
+  }
+  readonly now: () => Instant
+}
+
+// An open page asks every few seconds, and many people may open the same page: they share one query.
+const CACHED_MS = { day: 10_000, month: 60_000, actions: 10_000 } as const
+const MAX_CACHED = 1000
+/** A claim is stored some seconds after it was submitted. So long after its end a stretch gets no further claims. */
+const COMPLETE_AFTER_MS = 60 * 60_000
+
+interface Cached {
+  readonly at: Instant
+  readonly found: Promise<unknown>
+}
+
+export function createClaimStatistics({ storage, now }: ClaimCountsOptions): ClaimStatistics {
+  const { claims } = storage.read
+  const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
+  /**
+   * By workspace and span, the stretches that cannot change any more: they are complete, and all of their claims are decided. So a workspace
+   * with millions of claims is counted once.
+   */
+  const settled = new LRUCache<string, ReadonlyMap<number, Counts>>({ max: MAX_CACHED })
+
+  /** The claims of a choice that are looked at. */
+  async function bounded(workspaceId: string, choice: ClaimChoice, most: number) {
+    const { since: _, until: __, ...narrowing } = choice
+    const isNarrowed = Object.keys(narrowing).length > 0 && isBounded(choice, most)
+    const end = isNarrowed ? await claims.position(scopeOf(workspaceId, choice), most) : undefined
+    return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
+  }
+
+  /** Everything in a workspace, in the stretches from `first` on. */
+  async function readAll(workspaceId: string, span: Span, first: number, at: Instant): Promise<Stretch[]> {
+    const { stretchMs, stretches } = SPANS[span]
+    const name = `${span} ${workspaceId}`
+    const known = settled.get(name) ?? new Map<number, Counts>()
+    const buckets = Array.from({ length: stretches }, (_, index) => first + index)
+    const gaps = gapsOf(buckets, (bucket) => known.has(bucket))
+    const found = await Promise.all(
+      gaps.map(([start, end]) =>
+        claims.counts({ workspaceId, since: start * stretchMs, until: end * stretchMs }, stretchMs),
+      ),
+    )
+    const all = buckets.map((bucket) => ({
+      bucket,
+      counts: known.get(bucket) ?? countsOf(found.flat().filter((one) => one.bucket === bucket)),
+    }))
+    const isSettled = ({ bucket, counts }: (typeof all)[number]) =>
+      (bucket + 1) * stretchMs + COMPLETE_AFTER_MS <= at && !counts.queued
+    settled.set(name, new Map(all.filter(isSettled).map(({ bucket, counts }) => [bucket, counts])))
+    return all.map(({ bucket, counts }) => ({ start: bucket * stretchMs, counts }))
+  }
+
+  async function read(
+    workspaceId: string,
+    span: Span,
+    choice: ClaimChoice,
+    most: number,
+    at: Instant,
+  ): Promise<Counted> {
+    const { stretchMs, stretches } = SPANS[span]
+    const first = firstStretch(span, Math.min(at, (choice.until ?? Number.POSITIVE_INFINITY) - 1))
+    if (Object.keys(choice).length === 0)
+      return { stretches: await readAll(workspaceId, span, first, at), cutShort: false }
+    const since = Math.max(first * stretchMs, choice.since ?? 0)
+    const { query, cutShort } = await bounded(workspaceId, { ...choice, since }, most)
+    const found = await claims.counts(query, stretchMs)
+    const all = Array.from({ length: stretches }, (_, index) => {
+      const ofStretch = found.filter(({ bucket }) => bucket === first + index)
+      return { start: (first + index) * stretchMs, counts: countsOf(ofStretch) }
+    })
+    return { stretches: all, cutShort }
+  }
+
+  async function readActions(workspaceId: string, agentId: string, at: Instant): Promise<CountedActions> {
+    const since = firstStretch('month', at) * SPANS.month.stretchMs
+    const { query, cutShort } = await bounded(workspaceId, { agentId, since }, MOST_EXAMINED)
+    const counts = new Map<string, Counts>()
+    for (const { action, ...one } of await claims.countsByAction(query))
+      counts.set(action, { ...counts.get(action), ...countsOf([one]) })
+    const actions = [...counts].map(([action, ofAction]) => ({ action, counts: ofAction }))
+    return { actions: actions.toSorted((one, other) => sumOf(other.counts) - sumOf(one.counts)), cutShort }
+  }
+
+  /** Caches what a read found. Failures are not cached, and neither is nothing, where the first claim is to show at once. */
+  function remembered<T>(
+    what: keyof typeof CACHED_MS,
+    of: readonly unknown[],
+    isNothing: (found: T) => boolean,
+    read: (at: Instant) => Promise<T>,
+  ): Promise<T> {
+    const name = JSON.stringify([what, ...of])
+    const at = now()
+    const known = cache.get(name)
+    if (known && at - known.at < CACHED_MS[what]) return known.found as Promise<T>
+    const found = read(at)
+    const entry = { at, found }
+    cache.set(name, entry)
+    const forget = () => cache.get(name) === entry && cache.delete(name)
+    found.then((all) => isNothing(all) && forget(), forget)
+    return found
+  }
+
+  return {
+    count: (workspaceId, span, choice = {}, most = MOST_EXAMINED) =>
+      remembered(
+        span,
+        [workspaceId, choice, most],
+        // A choice that nothing fits is looked for in many claims each time.
+        ({ stretches }) => Object.keys(choice).length === 0 && stretches.every(({ counts }) => sumOf(counts) === 0),
+        (at) => read(workspaceId, span, choice, most, at),
+      ),
+    countActions: (workspaceId, agentId) =>
+      remembered(
+        'actions',
+        [workspaceId, agentId],
+        () => false,
+        (at) => readActions(workspaceId, agentId, at),
+      ),
+    actions: (workspaceId) =>
+      remembered(
+        'actions',
+        [workspaceId],
+        (actions) => actions.length === 0,
+        () => claims.actions(workspaceId, MOST_EXAMINED),
+      ),
+  }
+}
+
+/** The first of the stretches whose last one includes a moment: how many have passed since the Unix epoch. */
+function firstStretch(span: Span, last: Instant): number {
+  const { stretchMs, stretches } = SPANS[span]
+  return Math.floor(last / stretchMs) - stretches + 1
+}
+
+/** The runs of buckets that are not known, each from its first to before its end. */
+function gapsOf(buckets: readonly number[], isKnown: (bucket: number) => boolean): (readonly [number, number])[] {
+  const gaps: [number, number][] = []
+  for (const bucket of buckets) {
+    const last = gaps.at(-1)
+    if (isKnown(bucket)) continue
+    if (last?.[1] === bucket) last[1]++
+    else gaps.push([bucket, bucket + 1])
+  }
+  return gaps
+}
+
+function countsOf(found: readonly { readonly verdict: VerdictValue | null; readonly count: number }[]): Counts {
+  return Object.fromEntries(found.map(({ verdict, count }) => [verdict ?? 'queued', count]))
+}
+
+export function sumOf(counts: Counts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}

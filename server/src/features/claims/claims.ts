@@ -1,0 +1,275 @@
+/** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
+import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
+import { createBatch } from '../../base/batch.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { createRecentSet } from '../../base/recent-set.ts'
+import { settledWithin } from '../../base/time-limit.ts'
+import type { Clock } from '../../clock/clock.ts'
+import type { Registry } from '../../plugins/registry.ts'
+import {
+  type ClaimIdentity,
+  type ClaimRow,
+  type ExportedClaim,
+  isErased,
+  type NewClaim,
+  type ShownClaim,
+} from '../../storage/claim-row.ts'
+import { identityOf } from '../../storage/claims.ts'
+import type { ErasureRow } from '../../storage/erasures.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LogGuard } from '../log/log-guard.ts'
+import type { ConnectionService } from '../workspaces/connections.ts'
+import type { Sources } from '../workspaces/sources.ts'
+import type { Adjudication } from './adjudication.ts'
+import { type ClaimChoice, isBounded, scopeOf } from './claim-choice.ts'
+import type { ClaimsConfig } from './config.ts'
+import { parseCursor, writeCursor } from './cursor.ts'
+import { type ClaimInput, isBoundTo, planClaim, type Submitter } from './intake.ts'
+import type { Quotas } from './quotas.ts'
+
+export type ClaimState = ClaimRow['state']
+
+/** How a claim stands: the part of its row that its submitters see. */
+export type ClaimStatus = ShownClaim & {
+  /** Of a claim whose content was erased. */
+  readonly erasure?: ErasureRow
+}
+
+/** A claim in a list, with what it says. */
+export type ListedClaim = ClaimStatus & ExportedClaim & Pick<ClaimRow, 'profileAction' | 'profileVersion'>
+
+export interface ClaimFilter extends ClaimChoice {
+  readonly limit: number
+  /** The `nextCursor` of the previous page. */
+  readonly cursor?: string
+  /** Reads at most this many claims, for a filter that may match few; the next page continues there. */
+  readonly mostExamined?: number
+}
+
+export interface ClaimPage {
+  readonly claims: readonly ListedClaim[]
+  readonly nextCursor: string | null
+  /** True when the page ends because of `mostExamined`, and not because it is full. */
+  readonly cutShort: boolean
+}
+
+/** A claim with its params, its profile and its checks. */
+export interface ClaimDetail {
+  readonly claim: ClaimStatus
+  readonly params: JsonObject
+  /** The profile that decides the claim: its own action name, also when the claim names an alias. */
+  readonly profile: { readonly action: string; readonly version: string }
+  /** How the destination is read. */
+  readonly access: ClaimRow['access']
+  readonly connectionId: string | null
+  /** All checks, oldest first. */
+  readonly history: readonly CheckRecord[]
+}
+
+export interface ClaimService {
+  /**
+   * Waits a limited time for the first check. The claim is durable when this returns.
+   * @throws ServiceError `invalid` with the position of each mistake; `read_only`; `unavailable` while the time is in doubt; `too_many`
+   * beyond a quota of the workspace; `forbidden` where the submitter may not claim for the agent
+   */
+  submit(submitter: Submitter, input: ClaimInput): Promise<{ readonly claim: ClaimStatus; readonly created: boolean }>
+  get(workspaceId: string, claimId: string): Promise<ClaimStatus | undefined>
+  detail(workspaceId: string, claimId: string): Promise<ClaimDetail | undefined>
+  /** Newest first. @throws ServiceError `bad_request` for an invalid cursor */
+  list(workspaceId: string, filter: ClaimFilter): Promise<ClaimPage>
+  /**
+   * The cursor of the page before the one of `filter.cursor`, of the same length; undefined: that is the first page.
+   * @throws ServiceError `bad_request` for a cursor that is not one of ours
+   */
+  newerCursor(workspaceId: string, filter: ClaimFilter & { readonly cursor: string }): Promise<string | undefined>
+  /** When each of these was decided, of those that are. */
+  decidedAt(claimIds: readonly string[]): Promise<ReadonlyMap<string, Instant>>
+}
+
+interface ClaimServiceOptions {
+  readonly storage: Storage
+  readonly registry: Registry
+  readonly sources: Sources
+  readonly connections: Pick<ConnectionService, 'open'>
+  readonly adjudication: Adjudication
+  readonly quotas: Pick<Quotas, 'refusal'>
+  readonly logGuard: Pick<LogGuard, 'problem'>
+  readonly clock: Pick<Clock, 'doubt'>
+  readonly now: () => Instant
+  readonly config: Pick<ClaimsConfig, 'checks'>
+}
+
+const MAX_LOOKUPS = 500
+const LEAST_RECENT = 20_000
+/** After a claim was submitted again that this host did not know: clients seem to repeat what they sent to another host, or long ago. */
+const LOOKS_AFTER_UNKNOWN = 500
+
+export function createClaimService(options: ClaimServiceOptions): ClaimService {
+  const { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now } = options
+  const { firstAnswerMs } = options.config.checks
+  /** Claims that this host is storing now, by identity. */
+  const storing = new Map<string, Promise<ClaimRow | undefined>>()
+  /** The last claims that this host stored or found stored, by identity. */
+  const recent = createRecentSet(LEAST_RECENT)
+  /**
+   * So many submissions look for an earlier claim first. The others store at once, and the database refuses those that are stored already:
+   * that costs them a check in vain, and the others nothing.
+   */
+  let looks = 0
+
+  /** Claims whose content was erased, with when and why; the others as they are. */
+  async function told<C extends ClaimRow>(rows: readonly C[]): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
+    const erased = rows.filter(isErased).map(({ claimId }) => claimId)
+    if (erased.length === 0) return [...rows]
+    const erasures = new Map((await storage.read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
+    return rows.map((row) => {
+      const erasure = erasures.get(row.claimId)
+      return erasure ? { ...row, erasure } : row
+    })
+  }
+
+  const toldOne = async (row: ClaimRow): Promise<ClaimStatus> => (isErased(row) ? (await told([row]))[0]! : row)
+
+  // Claims that arrive together share one lookup.
+  const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
+    (identities) => storage.read.claims.byClientIds(identities),
+    { maxItems: MAX_LOOKUPS },
+  )
+
+  function looksFirst(identity: ClaimIdentity): boolean {
+    if (looks === 0) return recent.has(identityOf(identity))
+    looks--
+    return true
+  }
+
+  async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
+    const earlier = await lookups.add(identity)
+    if (earlier) recent.add(identityOf(identity))
+    return earlier
+  }
+
+  /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
+  async function storeAndCheck(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
+    const { stored, checked } = (await adjudication.first(row)) ?? {}
+    const later = checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))
+    if (stored) recent.add(identity)
+    return later ?? stored
+  }
+
+  function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
+    const identity = identityOf(row)
+    const stored = storeAndCheck(identity, row)
+    storing.set(identity, stored)
+    const done = () => storing.delete(identity)
+    stored.then(done, done)
+    return stored
+  }
+
+  /** For a claim that was submitted before: waits for a running check, as the first submission does. */
+  async function afterRunningCheck(stored: ClaimRow, { unconfirmed }: Submitter): Promise<ClaimRow> {
+    await unconfirmed?.confirm()
+    const check = adjudication.runningCheck(stored.claimId)
+    return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
+  }
+
+  /** Why the submitter may not claim for the agent. */
+  async function speakingRefusal(
+    { workspaceId, speaksFor }: Submitter,
+    agentId: string,
+  ): Promise<ServiceError | undefined> {
+    if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
+    if (speaksFor !== 'unbound') {
+      return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
+    }
+    if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
+    const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
+    return new ServiceError('forbidden', detail)
+  }
+
+  /** Why the database did not store a claim that it does not have. */
+  async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
+    // Its agent may have been bound, or its key revoked, since the request began.
+    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+    const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
+    return (
+      refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+    )
+  }
+
+  async function submit(submitter: Submitter, input: ClaimInput): ReturnType<ClaimService['submit']> {
+    const { workspaceId } = submitter
+    const problem = logGuard.problem()
+    if (problem !== undefined) throw new ServiceError('read_only', problem)
+    const doubt = clock.doubt()
+    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
+    const identity = { workspaceId, clientClaimId: input.clientClaimId }
+    const [row, refusal, silence] = await Promise.all([
+      planClaim(submitter, input, now(), {
+        registry,
+        sources,
+        connections: () => connections.open(workspaceId),
+        closing: options.config.checks,
+      }),
+      quotas.refusal(workspaceId),
+      speakingRefusal(submitter, input.agentId),
+    ])
+    // A key that has ended reads nothing through a connection of its workspace.
+    if (row.access === 'connection') await submitter.unconfirmed?.confirm()
+    const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
+    if (known) return { claim: await toldOne(await afterRunningCheck(known, submitter)), created: false }
+    const concurrent = storing.get(identityOf(identity))
+    // A claim that is stored already, or is being stored, is answered beyond the quota too.
+    const refused = silence ?? (concurrent ? undefined : refusal)
+    const stored = refused ? undefined : await (concurrent ?? storeOnce(row))
+    if (stored) return { claim: stored, created: !concurrent }
+    const earlier = await earlierClaim(identity)
+    // The other request's key may have ended: this one stores the claim itself.
+    if (!earlier && concurrent && !refused) return submit(submitter, input)
+    if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
+    if (!refused) looks = LOOKS_AFTER_UNKNOWN
+    return { claim: await toldOne(await afterRunningCheck(earlier, submitter)), created: false }
+  }
+
+  return {
+    submit,
+    async get(workspaceId, claimId) {
+      const row = await storage.read.claims.byId(workspaceId, claimId)
+      return row && toldOne(row)
+    },
+    async detail(workspaceId, claimId) {
+      const row = await storage.read.claims.byId(workspaceId, claimId)
+      if (!row) return undefined
+      const history = await storage.read.claims.history(claimId)
+      return {
+        claim: await toldOne(row),
+        params: row.params,
+        profile: { action: row.profileAction, version: row.profileVersion },
+        access: row.access,
+        connectionId: row.connectionId,
+        history,
+      }
+    },
+    async list(workspaceId, { cursor, limit, mostExamined, ...choice }) {
+      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
+      const scope = { ...scopeOf(workspaceId, choice), ...before }
+      const end = isBounded(choice, mostExamined) ? await storage.read.claims.position(scope, mostExamined) : undefined
+      const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
+      const rows = await storage.read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
+      const page = rows.slice(0, limit)
+      const isFull = rows.length > limit
+      const last = isFull ? page.at(-1) : end
+      return { claims: await told(page), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+    },
+    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...choice }) {
+      const { claims } = storage.read
+      // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
+      const from = parseCursor(cursor)
+      const scope = { ...scopeOf(workspaceId, choice), from }
+      const end = isBounded(choice, mostExamined) ? await claims.positionFromOldest(scope, mostExamined + 1) : undefined
+      const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
+      const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
+      return start && writeCursor(start)
+    },
+    decidedAt: (claimIds) => storage.read.claims.decidedAt(claimIds),
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * ConcurrencyLimit for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
+ * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks.
+ */
+import { mayTake } from '@claimcheck/core'
+import type { DueKind } from '../../storage/claims.ts'
+
+/** Whose slot it is, and what its check reads. */
+export interface Asker {
+  readonly workspaceId: string
+  /** The key, grant or person that submitted the claim. */
+  readonly submittedBy: string
+  /** Every address that it may read; none when it reads nothing. */
+  readonly destinations: readonly string[]
+}
+
+export interface ConcurrencyLimit {
+  /** Takes a slot, or says whose part is used up. */
+  take(asker: Asker, kind: DueKind): Release | UsedUp
+  /** Whose part is used up; undefined: `take` would give a slot. */
+  usedUp(asker: Asker, kind: DueKind): UsedUp | undefined
+  /** Of all askers. */
+  usage(): Readonly<Record<Share, number>>
+  /** Called whenever a slot becomes free. */
+  onFree(listener: () => void): void
+}
+
+/** Frees the slot. */
+export type Release = () => void
+
+/** The largest user that may take no more. */
+export type UsedUp = 'workspace' | 'key' | 'destination'
+
+/** Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone. */
+export type Share = 'kept' | 'first' | 'common'
+
+/** One in so many slots is kept. */
+const KEPT = 4
+const FIRST = 8
+/** Alone, a workspace takes 3/4 of a share, a key 9/13; a destination half, of which one workspace takes 6/7. */
+const WEIGHTS = { workspace: 3, key: 3, destination: 1, workspaceAtDestination: 3 } as const
+
+export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
+  const kept = createPool(Math.floor(capacity / KEPT))
+  const first = createPool(Math.floor(capacity / FIRST))
+  const common = createPool(capacity - kept.capacity - first.capacity)
+  const listeners: (() => void)[] = []
+  const pools: Readonly<Record<DueKind, readonly Pool[]>> = {
+    deciding: [kept, common],
+    first: [first, common],
+    looking: [common],
+  }
+
+  return {
+    take(asker, kind) {
+      const users = usersOf(asker)
+      const pool = pools[kind].find((pool) => !pool.usedUp(users))
+      if (!pool) return common.usedUp(users)!
+      const release = pool.take(users)
+      return () => {
+        release()
+        for (const listener of listeners) listener()
+      }
+    },
+    usedUp(asker, kind) {
+      const users = usersOf(asker)
+      return pools[kind].every((pool) => pool.usedUp(users)) ? common.usedUp(users) : undefined
+    },
+    usage: () => ({ kept: kept.taken(), first: first.taken(), common: common.taken() }),
+    onFree: (listener) => listeners.push(listener),
+  }
+}
+
+interface Pool {
+  readonly capacity: number
+  usedUp(users: Users): UsedUp | undefined
+  /** Only when nothing is used up. */
+  take(users: Users): Release
+  taken(): number
+}
+
+/** The names under which an asker's slots are counted. */
+interface Users {
+  readonly workspace: string
+  readonly key: string
+  readonly destinations: readonly { readonly all: string; readonly ofWorkspace: string }[]
+}
+
+function usersOf({ workspaceId, submittedBy, destinations }: Asker): Users {
+  return {
+    workspace: `workspace ${workspaceId}`,
+    key: `key ${workspaceId} ${submittedBy}`,
+    destinations: destinations.map((destination) => {
+      return { all: `destination ${destination}`, ofWorkspace: `at ${destination} ${workspaceId}` }
+    }),
+  }
+}
+
+function createPool(capacity: number): Pool {
+  /** By user: a workspace, a key, a destination, a workspace at a destination. */
+  const counts = new Map<string, number>()
+  let taken = 0
+
+  const used = (user: string) => counts.get(user) ?? 0
+
+  return {
+    capacity,
+    usedUp({ workspace, key, destinations }) {
+      const free = capacity - taken
+      const ofWorkspace = WEIGHTS.workspace * free - used(workspace)
+      if (ofWorkspace <= 0) return 'workspace'
+      if (!mayTake(used(key), ofWorkspace, WEIGHTS.key)) return 'key'
+      const hasRoom = destinations.every((destination) => {
+        const ofDestination = WEIGHTS.destination * free - used(destination.all)
+        return mayTake(used(destination.ofWorkspace), ofDestination, WEIGHTS.workspaceAtDestination)
+      })
+      return hasRoom ? undefined : 'destination'
+    },
+    take({ workspace, key, destinations }) {
+      const users = [workspace, key, ...destinations.flatMap(({ all, ofWorkspace }) => [all, ofWorkspace])]
+      taken++
+      for (const user of users) counts.set(user, used(user) + 1)
+      return () => {
+        taken--
+        for (const user of users) {
+          const left = used(user) - 1
+          if (left > 0) counts.set(user, left)
+          else counts.delete(user)
+        }
+      }
+    },
+    taken: () => taken,
+  }
+}

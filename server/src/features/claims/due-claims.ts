@@ -1,0 +1,138 @@
+/**
+ * Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts
+ * share it. Claims whose checks decide come first.
+ */
+import type { Instant } from '@claimcheck/core'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+import type { DueKind } from '../../storage/claims.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Admission, Entry } from './admission.ts'
+
+export interface DueClaims {
+  /** Leases due claims of one kind whose checks may begin now, each with its entry. */
+  take(kind: DueKind, request: DueRequest): Promise<readonly TakenClaim[]>
+  /** Ends the lease of a claim whose outcome is stored: the stored `dueAt` counts from now on. */
+  recorded(claimId: string): void
+  /** Ends the lease of a claim that was not checked: it is due as before. */
+  putBack(claim: ClaimRow): Promise<void>
+  /** How many claims are due that no check is under way for. */
+  waiting(at: Instant): Promise<Readonly<Record<DueKind, number>>>
+}
+
+export interface TakenClaim {
+  readonly claim: ClaimRow
+  readonly entry: Entry
+}
+
+export interface DueRequest {
+  readonly at: Instant
+  readonly leaseEnd: Instant
+  readonly limit: number
+}
+
+interface DueClaimsOptions {
+  readonly storage: Storage
+  readonly admission: Pick<Admission, 'enter' | 'busy'>
+}
+
+/** Each round passes over those whom the earlier ones found busy. */
+const MOST_ROUNDS = 8
+
+export function createDueClaims({ storage, admission }: DueClaimsOptions): DueClaims {
+  const { lease, isLeased, leasedCount, recorded, putBack } = storage.shared
+    ? leasesInDatabase(storage)
+    : leasesInMemory(storage)
+
+  /** Adds due claims of one kind that are admitted to `found`, by id. */
+  async function admit(found: Map<string, Entry>, kind: DueKind, { at, limit }: DueRequest): Promise<void> {
+    const { claims } = storage.read
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const asked = limit + leasedCount()
+      const due = await claims.due(kind, at, asked, admission.busy(kind))
+      const refused = new Set<string>()
+      for (const one of due) {
+        if (found.size === limit) return
+        if (found.has(one.claimId) || isLeased(one.claimId, at) || refused.has(one.lane)) continue
+        const entry = admission.enter(one, kind)
+        if (entry) found.set(one.claimId, entry)
+        else refused.add(one.lane)
+      }
+      // Behind claims of those who are busy there may be claims of others.
+      if (refused.size === 0 || due.length < asked) return
+    }
+  }
+
+  return {
+    async take(kind, request) {
+      const entries = new Map<string, Entry>()
+      try {
+        await admit(entries, kind, request)
+        const claims = entries.size === 0 ? [] : await lease([...entries.keys()], request)
+        const taken = claims.map((claim) => ({ claim, entry: entries.get(claim.claimId)! }))
+        for (const { claim } of taken) entries.delete(claim.claimId)
+        return taken
+      } finally {
+        // What was admitted and is not taken must not keep its slot.
+        for (const entry of entries.values()) entry.end(undefined)
+      }
+    },
+    recorded,
+    putBack,
+    async waiting(at) {
+      const { deciding, first, looking } = await storage.read.claims.dueCounts(at)
+      // A lease in memory leaves the claim due in the database.
+      const leased = leasedCount()
+      const ofLooking = Math.max(0, leased - first)
+      return { deciding, first: Math.max(0, first - leased), looking: Math.max(0, looking - ofLooking) }
+    },
+  }
+}
+
+interface Leases {
+  /** Those of these claims that are still due. */
+  lease(claimIds: readonly string[], request: DueRequest): Promise<readonly ClaimRow[]>
+  isLeased(claimId: string, at: Instant): boolean
+  /** How many claims are leased, and look due in the database. */
+  leasedCount(): number
+  recorded(claimId: string): void
+  putBack(claim: ClaimRow): Promise<void>
+}
+
+function leasesInDatabase(storage: Storage): Leases {
+  return {
+    lease: (claimIds, { at, leaseEnd }) => storage.write((tx) => tx.claims.lease(claimIds, at, leaseEnd)),
+    isLeased: () => false,
+    leasedCount: () => 0,
+    recorded() {},
+    putBack: (claim) => storage.write((tx) => tx.claims.putBack(claim)),
+  }
+}
+
+/** Writes nothing to the database: the leases of a single host may end with its process, and the next process finds the claims due. */
+function leasesInMemory(storage: Storage): Leases {
+  const leases = new Map<string, Instant>()
+
+  return {
+    async lease(claimIds, { at, leaseEnd }) {
+      for (const [claimId, end] of leases) if (end <= at) leases.delete(claimId)
+      for (const claimId of claimIds) leases.set(claimId, leaseEnd)
+      // A claim whose outcome was stored between the two reads is not due any more.
+      const rows = await storage.read.claims.byIds(claimIds).catch((error: unknown) => {
+        for (const claimId of claimIds) leases.delete(claimId)
+        throw error
+      })
+      const claims = rows.filter(({ state, dueAt }) => state === 'queued' && dueAt !== null && dueAt <= at)
+      const taken = new Set(claims.map(({ claimId }) => claimId))
+      for (const claimId of claimIds) if (!taken.has(claimId)) leases.delete(claimId)
+      return claims
+    },
+    isLeased: (claimId, at) => (leases.get(claimId) ?? 0) > at,
+    leasedCount: () => leases.size,
+    recorded(claimId) {
+      leases.delete(claimId)
+    },
+    async putBack({ claimId }) {
+      leases.delete(claimId)
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/** For a claim that several connections fit: the values of `params.host` of which each chooses one of them. */
+import type { Claim, Connection, JsonObject } from '@claimcheck/core'
+import { validator } from '../../base/validation.ts'
+import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
+import type { Sources } from '../workspaces/sources.ts'
+import { fittingConnections } from './intake.ts'
+import { throughConnection } from './place.ts'
+
+export interface HostChoice {
+  readonly hosts: readonly string[]
+  /** How many of the fitting connections no host chooses: others have the same address. */
+  readonly alike: number
+}
+
+interface Places {
+  readonly registry: Registry
+  readonly sources: Pick<Sources, 'isListed'>
+}
+
+/**
+ * @param connections the active ones of the workspace. None may fit any more: the claim was submitted earlier
+ * @returns undefined where a plugin fails to say what fits
+ */
+export async function hostsToChoose(...given: Parameters<typeof chooseHosts>): Promise<HostChoice | undefined> {
+  try {
+    return await chooseHosts(...given)
+  } catch {
+    return undefined
+  }
+}
+
+async function chooseHosts(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly Connection[],
+): Promise<HostChoice> {
+  const fitting = await fittingConnections(claim, registered, places, connections)
+  const { params: schema } = registered.verifier.profile
+  const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
+
+  async function hostOf(connection: Connection): Promise<string | undefined> {
+    const { baseUrl } = await throughConnection(claim, registered, places.registry, connection)
+    const own = await places.registry.connectionType(connection.provider)!.baseUrl(connection.options)
+    // A plugin takes as the host's name that of the connection, or that of the place where it reads the claim.
+    for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
+      const chosen = { ...claim, params: { ...claim.params, host } }
+      if (!isValid(chosen.params)) continue
+      const [first, ...others] = await fittingConnections(chosen, registered, places, fitting)
+      if (first === connection && others.length === 0) return host
+    }
+    return undefined
+  }
+
+  const hosts = (await Promise.all(fitting.map(hostOf))).filter((host) => host !== undefined)
+  return { hosts, alike: fitting.length - hosts.length }
+}
+
+/** A provider names its hosts by its own rules: less the path of its API, or without the `api.` before it. */
+function possibleNames(baseUrl: string): string[] {
+  const { host, pathname } = new URL(baseUrl)
+  const steps = pathname.split('/').filter(Boolean)
+  const paths = steps.map((_, index) => `${host}/${steps.slice(0, steps.length - index).join('/')}`)
+  return [...(host.startsWith('api.') ? [host.slice('api.'.length)] : []), ...paths, host].map((name) =>
+    name.toLowerCase(),
+  )
+}

@@ -1,0 +1,313 @@
+/** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
+
+import {
+  type ActionProfile,
+  type Claim,
+  type Closing,
+  type Connection,
+  canonicalize,
+  claimDigest,
+  type Instant,
+  isDestinationError,
+  type JsonObject,
+  nextCheck,
+  type Rules,
+  toleranceEnd,
+  UNSUPPORTED_DEADLINE_MS,
+} from '@claimcheck/core'
+import { originOf } from '../../base/base-address.ts'
+import { type Issue, ServiceError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import { copyJson } from '../../base/json-copy.ts'
+import { sha256Text } from '../../base/sha256.ts'
+import { validator } from '../../base/validation.ts'
+import type { Credential } from '../../http/credential.ts'
+import type { HostedVerifier, Normalizable } from '../../plugins/hosted.ts'
+import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
+import type { Access, NewClaim } from '../../storage/claim-row.ts'
+import type { Sources } from '../workspaces/sources.ts'
+import { placeOf, refuseUndeclared, throughConnection } from './place.ts'
+
+/** A submitted claim in a valid form, which is not yet validated against its profile. */
+export interface ClaimInput {
+  readonly clientClaimId: string
+  readonly agentId: string
+  readonly action: string
+  readonly target: string
+  readonly params: JsonObject
+  readonly claimedAt: Instant
+  readonly deadlineAt?: Instant
+}
+
+/** Who submits a claim. */
+export interface Submitter {
+  readonly workspaceId: string
+  /** The API key, OAuth grant or person. */
+  readonly submittedBy: string
+  readonly speaksFor: SpeaksFor
+  /** W3C Trace Context of the request, in a valid form. */
+  readonly traceparent?: string | undefined
+  /** The API key, where it was remembered and not looked up. `confirm` looks it up, and throws for one that is refused. */
+  readonly unconfirmed?: { readonly keyId: string; confirm(): Promise<void> }
+}
+
+/** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
+export type SpeaksFor = readonly string[] | 'unbound' | 'any'
+
+/** For which agents a credential may claim. */
+export function speaksFor(credential: Credential): SpeaksFor {
+  if (credential.kind !== 'key') return 'unbound'
+  return credential.agentIds ?? (credential.bindsAgents ? 'unbound' : 'any')
+}
+
+export function isBoundTo(speaksFor: SpeaksFor, agentId: string): boolean {
+  return typeof speaksFor !== 'string' && speaksFor.includes(agentId)
+}
+
+/** The clock of a client may be this much ahead. */
+const CLOCK_SKEW_MS = 5 * 60_000
+
+/** The rules for claims whose action no plugin can check. */
+export const UNSUPPORTED_RULES: Rules = { rulesVersion: 1, required: {}, toleranceMs: 0 }
+const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
+
+interface IntakeOptions {
+  readonly registry: Registry
+  readonly sources: Pick<Sources, 'isListed'>
+  /** Reads the workspace's active connections; not called for actions that use no connection. */
+  readonly connections: () => Promise<readonly Connection[]>
+  readonly closing: Closing
+}
+
+/** @throws ServiceError `invalid` with all mistakes */
+export async function planClaim(
+  { workspaceId, submittedBy, speaksFor, traceparent, unconfirmed }: Submitter,
+  input: ClaimInput,
+  now: Instant,
+  { registry, sources, connections, closing }: IntakeOptions,
+): Promise<NewClaim> {
+  const registered = registry.verifierFor(input.action)
+  const profile = registered?.verifier.profile
+  const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
+  const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
+  if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
+
+  const own = registered && registered.providers.length > 0 ? await connections() : []
+  const { target, params } = await normalized(registered, own, { target: input.target, params: input.params })
+  const claim: Claim = {
+    action: input.action,
+    target,
+    params,
+    claimedAt: input.claimedAt,
+    deadlineAt,
+    submittedAt: now,
+  }
+  const { access, connectionId, origin } = registered
+    ? await chooseAccess(claim, registered, { registry, sources }, own)
+    : { access: 'unsupported_action' as const, ...NOWHERE }
+  const { at: nextCheckAt, momentAt } = nextCheck(
+    profile ?? UNSUPPORTED_RULES,
+    { ...claim, submittedAt: now },
+    [],
+    closing,
+  )
+
+  return {
+    claimId: newId('clm_', now),
+    workspaceId,
+    clientClaimId: input.clientClaimId,
+    agentId: input.agentId,
+    agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,
+    ...claim,
+    submittedAt: now,
+    claimDigest: claimDigest({ ...claim, clientClaimId: input.clientClaimId }, sha256Text),
+    access,
+    connectionId,
+    origin,
+    submittedBy,
+    traceparent: traceparent ?? null,
+    profileAction: profile?.action ?? input.action,
+    profileVersion: profile?.version ?? '0',
+    state: 'queued',
+    attempts: 0,
+    dueAt: nextCheckAt,
+    nextCheckAt,
+    momentAt,
+    lastCheck: null,
+    receiptId: null,
+    logId: null,
+    verdict: null,
+    reasonCode: null,
+    ...(unconfirmed ? { unconfirmedKey: unconfirmed.keyId } : {}),
+  }
+}
+
+/**
+ * The claim in its one form. What a plugin makes of it is signed, so it has to be valid itself, and to stay as it is when it is
+ * normalized again. Of several plugins that read the action, those are asked that may read this claim: a plugin has no say in what is read
+ * through another one's connections. Where several may, all have to make the same of it.
+ * @throws ServiceError `unavailable` when it is not
+ */
+async function normalized(
+  registered: RegisteredVerifier | undefined,
+  connections: readonly Connection[],
+  given: Normalizable,
+): Promise<Normalizable> {
+  if (!registered) return given
+  const { profile } = registered.verifier
+  const readers = possibleReaders(
+    registered,
+    connections.map(({ provider }) => provider),
+  )
+  if (readers.every(({ verifier }) => !verifier.normalize)) return given
+  try {
+    const [first = given, ...others] = await Promise.all(readers.map(({ verifier }) => normalizedBy(verifier, given)))
+    if (others.every((other) => isSame(first, other))) return first
+    throw new TypeError('the plugins that may read it normalize it differently')
+  } catch (cause) {
+    const detail = `nothing was stored: the plugin that checks ${profile.action} failed to normalize this claim`
+    throw new ServiceError('unavailable', detail, { cause })
+  }
+}
+
+async function normalizedBy({ normalize, profile }: HostedVerifier, given: Normalizable): Promise<Normalizable> {
+  if (!normalize) return given
+  const once = readNormalized(profile, await normalize(given))
+  const twice = readNormalized(profile, await normalize(once))
+  if (isSame(once, twice)) return once
+  throw new TypeError('what it returns changes when it is normalized again')
+}
+
+function isSame(one: Normalizable, other: Normalizable): boolean {
+  return canonicalize({ ...one }) === canonicalize({ ...other })
+}
+
+/** @throws TypeError for what its own profile would refuse */
+function readNormalized(profile: ActionProfile, returned: unknown): Normalizable {
+  const { target, params } = copyJson(returned as Normalizable)
+  const [issue] = profileIssues(profile, { target, params })
+  if (issue) throw new TypeError(`${issue.loc.join('.')}: ${issue.msg}`)
+  return { target, params }
+}
+
+function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {
+  return [
+    ...validator(profile.target)(input.target, ['body', 'target']),
+    ...validator(profile.params)(input.params, ['body', 'params']),
+  ]
+}
+
+function timeIssues(profile: ActionProfile | undefined, input: ClaimInput, deadlineAt: Instant, now: Instant): Issue[] {
+  const issues: Issue[] = []
+  if (input.claimedAt > now + CLOCK_SKEW_MS) {
+    issues.push(valueIssue('claimed_at', 'claimed_at is more than 5 minutes in the future'))
+  }
+  const rules = profile ?? UNSUPPORTED_RULES
+  const times = { claimedAt: input.claimedAt, deadlineAt, submittedAt: now }
+  if (deadlineAt <= toleranceEnd(rules, times)) {
+    const seconds = rules.toleranceMs / 1000
+    issues.push(valueIssue('deadline_at', `deadline_at must be more than ${seconds} s after claimed_at`))
+  }
+  const maxDeadlineMs = profile?.maxDeadlineMs ?? UNSUPPORTED_MAX_DEADLINE_MS
+  if (deadlineAt > input.claimedAt + maxDeadlineMs) {
+    issues.push(valueIssue('deadline_at', `deadline_at must be at most ${maxDeadlineMs / 1000} s after claimed_at`))
+  }
+  return issues
+}
+
+function valueIssue(field: string, message: string): Issue {
+  return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
+}
+
+type Places = Pick<IntakeOptions, 'registry' | 'sources'>
+
+/** Those of the connections through which the claim can be read. */
+export async function fittingConnections<C extends Connection>(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly C[],
+): Promise<C[]> {
+  const named = await namedConnections(claim, registered, places, connections)
+  return readableConnections(claim, registered, places, named)
+}
+
+/** Those whose plugin says that the claim means them. */
+async function namedConnections<C extends Connection>(
+  claim: Claim,
+  { providers }: RegisteredVerifier,
+  { registry }: Places,
+  connections: readonly C[],
+): Promise<C[]> {
+  return keep(connections, async ({ provider, options }) => {
+    const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
+    return type !== undefined && (await type.fits(options, claim)) === true
+  })
+}
+
+async function readableConnections<C extends Connection>(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  { registry, sources }: Places,
+  named: readonly C[],
+): Promise<C[]> {
+  if (!isAlias(claim, registered)) return [...named]
+  return keep(named, async (connection) => {
+    const { baseUrl } = await throughConnection(claim, registered, registry, connection)
+    return sources.isListed(connection.provider, baseUrl)
+  })
+}
+
+/** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
+function isAlias(claim: Claim, { verifier }: RegisteredVerifier): boolean {
+  return claim.action !== verifier.profile.action
+}
+
+async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean>): Promise<T[]> {
+  const kept = await Promise.all(items.map(isKept))
+  return items.filter((_, index) => kept[index])
+}
+
+/** @throws ServiceError */
+async function chooseAccess(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  places: Places,
+  connections: readonly Connection[],
+): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
+  const { registry, sources } = places
+  try {
+    const named = connections.length > 0 ? await namedConnections(claim, registered, places, connections) : []
+    const fitting = named.length > 0 ? await readableConnections(claim, registered, places, named) : []
+    const [first] = fitting
+    if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
+    if (first) {
+      const place = await throughConnection(claim, registered, registry, first)
+      if (!place.isOwn) refuseUndeclared(place, registered, registry, first)
+      // null for a connection's address that is none: its checks fail by themselves.
+      return { access: 'connection', connectionId: first.id, origin: originOf(place.baseUrl) ?? null }
+    }
+    // A workspace that chose where such claims are read is not read anywhere else.
+    const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
+    const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
+    const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
+    if (!isOpen) return { access: 'no_connection', ...NOWHERE }
+    refuseUndeclared(place, registered, registry, null)
+    return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
+  } catch (error) {
+    throw refusalOf(error, registered.verifier.profile)
+  }
+}
+
+const NOWHERE = { connectionId: null, origin: null } as const
+
+/** What a plugin's failure to say where a claim is read is to whoever submits the claim. */
+function refusalOf(error: unknown, { action }: ActionProfile): ServiceError {
+  if (error instanceof ServiceError) return error
+  if (isDestinationError(error) && error.code === 'unsupported_target') {
+    const issues = [valueIssue('target', 'the plugin that checks this action cannot read such a target')]
+    return new ServiceError('invalid', 'the claim is not valid', { issues })
+  }
+  const detail = `nothing was stored: the plugin that checks ${action} failed to say where this claim is read`
+  return new ServiceError('unavailable', detail, { cause: error })
+}

@@ -1,0 +1,43 @@
+/** How late this host's closing reads are: the first read of a claim after its deadline, against the time for which it was planned. */
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+
+export interface Lateness {
+  note(claim: ClaimRow, history: readonly CheckRecord[], record: CheckRecord): void
+  /** Milliseconds; 0 while there was none. */
+  state(): { readonly latestMs: number; readonly largestMs: number }
+}
+
+/** So long the largest counts, by halves: it is forgotten after one to two of these. */
+const WINDOW_MS = 5 * 60_000
+
+export function createLateness({ now }: { readonly now: () => Instant }): Lateness {
+  let latestMs = 0
+  let window = 0
+  let [ofThisWindow, ofLastWindow] = [0, 0]
+
+  function turn(): void {
+    const current = Math.floor(now() / WINDOW_MS)
+    if (current === window) return
+    ofLastWindow = current === window + 1 ? ofThisWindow : 0
+    ofThisWindow = 0
+    window = current
+  }
+
+  return {
+    note({ deadlineAt, nextCheckAt }, history, record) {
+      const isClosing = record.sentAt >= deadlineAt && !history.some(({ sentAt }) => sentAt >= deadlineAt)
+      // A claim that nothing can be read for has no read to be late.
+      if (!isClosing || (!isRead(record) && NEVER_READ.has(record.failure.code))) return
+      latestMs = Math.max(0, record.sentAt - Math.max(deadlineAt, nextCheckAt ?? deadlineAt))
+      turn()
+      ofThisWindow = Math.max(ofThisWindow, latestMs)
+    },
+    state() {
+      turn()
+      return { latestMs, largestMs: Math.max(ofThisWindow, ofLastWindow) }
+    },
+  }
+}
+
+const NEVER_READ: ReadonlySet<string> = new Set(['no_connection', 'ambiguous_claim', 'unsupported_action'])

@@ -1,0 +1,20 @@
+/** Validates the observation that a verifier returned, by the profile's schemas, and refuses one that holds a credential. */
+import { type ActionProfile, type ReadObservation, readObservation as readByContract } from '@claimcheck/core'
+import { leakFinder } from '../../base/leaks.ts'
+import { validator } from '../../base/validation.ts'
+
+export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core'
+
+/** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
+export function readObservation(
+  profile: ActionProfile,
+  returned: unknown,
+  secrets: readonly string[],
+): ReadObservation {
+  const read = readByContract(profile, returned, (facts) => {
+    const [issue] = validator(profile.facts)(facts, ['facts'])
+    return issue && `${issue.loc.join('.')}: ${issue.msg}`
+  })
+  const isLeak = read.observation !== undefined && leakFinder(secrets).isInValue(read.observation.facts)
+  return isLeak ? { part: 'facts', problem: 'facts contain a credential' } : read
+}

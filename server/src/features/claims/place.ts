@@ -1,0 +1,63 @@
+/** Where a claim is read: at its connection's address, or at one that the plugin names for the claim. */
+import { type AnonymousSource, type Claim, type Connection, withoutSecretValues } from '@claimcheck/core'
+import { originOf, requireOrigin } from '../../base/base-address.ts'
+import { grantOf } from '../../outbound/declared.ts'
+import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
+
+export interface Place extends AnonymousSource {
+  /** It is the connection's own address, which its owner chose, and not one that the plugin names for the claim. */
+  readonly isOwn: boolean
+}
+
+type Types = Pick<Registry, 'connectionType'>
+
+/** Undefined: nowhere without a connection. @throws TypeError for a plugin's answer that is no place, and the plugin's own errors */
+export async function placeOf(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  registry: Types,
+  connection: Connection | null,
+): Promise<Place | undefined> {
+  if (connection) return throughConnection(claim, registered, registry, connection)
+  const source: unknown = await readerOf(registered, null)?.verifier.anonymousSource?.(claim)
+  if (source === undefined || source === null) return undefined
+  const { provider, baseUrl } = source as Partial<AnonymousSource>
+  if (typeof provider !== 'string') throw new TypeError('the plugin names no provider')
+  return { provider, baseUrl: named(baseUrl), isOwn: false }
+}
+
+/** @throws as `placeOf` */
+export async function throughConnection(
+  claim: Claim,
+  registered: RegisteredVerifier,
+  registry: Types,
+  connection: Connection,
+): Promise<Place> {
+  const { provider, options } = connection
+  const own = await registry.connectionType(provider)!.baseUrl(options)
+  const { destination } = readerOf(registered, provider)?.verifier ?? {}
+  if (!destination) return { provider, baseUrl: own, isOwn: true }
+  const baseUrl = named(await destination(claim, connection))
+  return { provider, baseUrl, isOwn: originOf(own) === originOf(baseUrl) }
+}
+
+/** @throws TypeError for what is no base address */
+function named(baseUrl: unknown): string {
+  if (typeof baseUrl !== 'string') throw new TypeError('the plugin names no base address')
+  requireOrigin(baseUrl)
+  return baseUrl
+}
+
+/** @throws TypeError where the plugin's manifest does not allow the host that it names: each check would be refused */
+export function refuseUndeclared(
+  { baseUrl, isOwn }: Place,
+  registered: RegisteredVerifier,
+  registry: Types,
+  connection: Connection | null,
+): void {
+  const { verifier } = readerOf(registered, connection?.provider ?? null)!
+  const type = connection && registry.connectionType(connection.provider)
+  const hasSecrets = type ? withoutSecretValues(type, connection.options).secrets.size > 0 : false
+  const asked = { origin: requireOrigin(baseUrl), throughConnection: isOwn, hasSecrets }
+  if (!grantOf(verifier.reach, asked)) throw new TypeError('the plugin names a host that its manifest does not declare')
+}

@@ -1,0 +1,59 @@
+/** Entries of the audit trail as a table. */
+import type { Instant } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { Table } from '../../../web/parts/table.tsx'
+import { ExactTime, Time } from '../../../web/parts/values.tsx'
+import type { AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
+import { accountWords, actorWords, detailWords, eventWords } from '../../audit-trail/words.ts'
+
+interface EntriesProps extends Pick<AuditTrailPage, 'entries' | 'users'> {
+  readonly now: Instant
+}
+
+export function Entries({ entries, users, now }: EntriesProps) {
+  return (
+    <Table stacks label="Entries" head={['When', 'Who', 'What', 'Details', 'From', 'Position']}>
+      {entries.map((entry) => (
+        <Entry entry={entry} users={users} now={now} />
+      ))}
+    </Table>
+  )
+}
+
+interface EntryProps extends Pick<EntriesProps, 'users' | 'now'> {
+  readonly entry: AuditTrailRow
+}
+
+function Entry({ entry, users, now }: EntryProps) {
+  const account = accountWords(entry, users)
+  const details = detailWords(entry)
+  return (
+    <tr>
+      <td>
+        <Time at={entry.at} now={now} />
+        <br />
+        <small>
+          <ExactTime at={entry.at} />
+        </small>
+      </td>
+      <td>{plainText(actorWords(entry, users))}</td>
+      <td class="wide">
+        {eventWords(entry)}
+        {account === undefined ? null : (
+          <>
+            <br />
+            <small>account: {plainText(account)}</small>
+          </>
+        )}
+      </td>
+      <td class="wide">
+        {entry.subject === null ? null : <code>{plainText(entry.subject)}</code>}
+        {entry.subject !== null && details !== '' ? <br /> : null}
+        {details === '' ? null : plainText(details)}
+        {entry.subject === null && details === '' ? <span class="none">none</span> : null}
+      </td>
+      <td>{entry.address === null ? <span class="none">this machine</span> : <code>{entry.address}</code>}</td>
+      <td>{entry.position}</td>
+    </tr>
+  )
+}

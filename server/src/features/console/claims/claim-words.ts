@@ -1,0 +1,41 @@
+/** What a claim says, in one line of a list: two claims that say different things must be told apart. */
+import { type ActionProfile, claimSentence } from '@claimcheck/core'
+import { nameTurns } from '../../../base/turned-text.ts'
+import type { Registry } from '../../../plugins/registry.ts'
+import type { ListedClaim } from '../../claims/claims.ts'
+
+export type ProfileOf = (action: string, version: string) => ActionProfile | undefined
+
+export function profilesOf({ verifierFor }: Pick<Registry, 'verifierFor'>): ProfileOf {
+  return (action, version) => (verifierFor(action, version) ?? verifierFor(action))?.verifier.profile
+}
+
+type Said = Pick<ListedClaim, 'action' | 'target' | 'params' | 'profileAction' | 'profileVersion' | 'erasure'>
+
+const LONGEST_PARAMS = 120
+
+/** By the profile that judges it; where none is loaded, the action, the target and the params as they are. */
+export function claimWords(profileOf: ProfileOf, claim: Said): string {
+  if (claim.erasure) return 'Erased'
+  const profile = profileOf(claim.profileAction, claim.profileVersion)
+  if (profile) return nameTurns(claimSentence(profile, claim))
+  const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)
+  const told = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
+  return nameTurns(`${claim.action}: ${claim.target}${told}`)
+}
+
+const SHORT_HASH = 12
+
+/** Of a hash, as the sentences of profiles shorten them. */
+function withoutTail(text: string): string {
+  return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function clipped(text: string): string {
+  const characters = [...text]
+  return characters.length > LONGEST_PARAMS ? `${characters.slice(0, LONGEST_PARAMS).join('')}…` : text
+}

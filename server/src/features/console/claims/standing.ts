@@ -1,0 +1,65 @@
+/** What a claim's page leads with: what happened, why, and what was claimed beside what was found. */
+import {
+  type ActionProfile,
+  type CheckRecord,
+  formatInstant,
+  isRead,
+  type JsonObject,
+  type ReadRecord,
+  type Receipt,
+} from '@claimcheck/core'
+import { type ComparedField, comparisonOf, titlesOf } from '../../../web/receipt-view/comparison.ts'
+import { decidedBy, differenceIn, headlineOf, reasonOf } from '../../../web/receipt-view/headline.ts'
+import type { ClaimDetail } from '../../claims/claims.ts'
+
+export interface Standing {
+  readonly headline: string
+  readonly reason: string
+  readonly fields: readonly ComparedField[]
+}
+
+interface Known {
+  readonly detail: ClaimDetail
+  /** Undefined where the profile of the claim is not loaded. */
+  readonly profile: ActionProfile | undefined
+  /** Undefined while the claim is queued, and where it cannot be read. */
+  readonly receipt: Receipt | undefined
+}
+
+export function standingOf({ detail, profile, receipt }: Known): Standing {
+  const { claim, params, history } = detail
+  const { target, verdict } = claim
+  const reason = claim.reasonCode ?? undefined
+  const basis = basisOf(history, receipt)
+  const facts: JsonObject = receipt?.body.observation.facts ?? basis?.observation.facts ?? {}
+  const differs = basis?.observation.kind === 'present' ? basis.observation.differs : undefined
+  const titles = profile && titlesOf(profile)
+  const fields = comparisonOf({ claim: { target, params }, facts, verdict, reason, differs, titles })
+  if (verdict === null) {
+    return { headline: waitingFor(history.at(-1), fields), reason: CHECKED_AGAIN, fields }
+  }
+  const decided = {
+    ...(receipt ? decidedBy(receipt) : { verdict, reason, named: { target, params, facts } }),
+    fields,
+    worded: profile,
+    toleranceMs: profile?.toleranceMs,
+  }
+  return { headline: headlineOf(decided), reason: reasonOf(decided), fields }
+}
+
+/** The read on which the verdict rests; the last one where there is no receipt. */
+function basisOf(history: readonly CheckRecord[], receipt: Receipt | undefined): ReadRecord | undefined {
+  const reads = history.filter(isRead)
+  if (!receipt) return reads.at(-1)
+  return reads.findLast(({ answeredAt }) => formatInstant(answeredAt) === receipt.body.observation.observed_at)
+}
+
+const CHECKED_AGAIN = 'Not decided yet. The destination is checked again until the deadline.'
+
+function waitingFor(last: CheckRecord | undefined, fields: readonly ComparedField[]): string {
+  if (!last) return 'Waiting for the first check'
+  if (!isRead(last)) return 'Waiting: could not be read yet'
+  if (last.observation.kind === 'absent') return 'Waiting: not there yet'
+  const difference = differenceIn(fields)
+  return difference === undefined ? 'Waiting: there, and not decided yet' : `Waiting: ${difference}, so far`
+}

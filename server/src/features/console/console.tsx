@@ -1,0 +1,102 @@
+/** The console: registers the pages that people use. */
+import cookie from '@fastify/cookie'
+import formbody from '@fastify/formbody'
+import { ServiceError } from '../../base/errors.ts'
+import type { App } from '../../http/instance.ts'
+import { assetRoutes } from '../../web/assets.ts'
+import { paths, WORKSPACE_PREFIX } from '../../web/console-paths.ts'
+import { pageHeaders } from '../../web/headers.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
+import { answerErrorsWithPages } from './error-pages.tsx'
+import { rememberBrowsers } from './known-browser.ts'
+import { redirectToLocalhost } from './loopback.ts'
+import { consentRoutes } from './oauth/consent.tsx'
+import { accountRoutes } from './pages/account.tsx'
+import { closingRoutes } from './pages/account-deletion.tsx'
+import { agentRoutes } from './pages/agents.tsx'
+import { applicationRoutes } from './pages/applications.tsx'
+import { accountEventRoutes, auditTrailRoutes } from './pages/audit-trail.tsx'
+import { claimRoutes } from './pages/claims.tsx'
+import { confirmRoutes } from './pages/confirm.ts'
+import { connectionRoutes } from './pages/connections.tsx'
+import { deletionRoutes } from './pages/deletion.tsx'
+import { developerRoutes } from './pages/developers.tsx'
+import { forgottenRoutes } from './pages/forgotten.tsx'
+import { homeRoutes } from './pages/home.tsx'
+import { memberRoutes } from './pages/members.tsx'
+import { newClaimRoutes } from './pages/new-claim.tsx'
+import { linkRoutes, oidcRoutes } from './pages/oidc.tsx'
+import { passkeyRoutes, passkeySignInRoutes } from './pages/passkeys.tsx'
+import { pluginRoutes } from './pages/plugins.tsx'
+import { retentionRoutes } from './pages/retention.tsx'
+import { secondStepRoutes } from './pages/second-step.tsx'
+import { signInRoutes } from './pages/sign-in.tsx'
+import { answerSignedOut, answerStale } from './pages/signed-out.ts'
+import { readSessions, refuseUnclearText, requireSession } from './session.ts'
+import { answerWeak } from './weak-sign-in.tsx'
+
+const FORM_LIMIT_BYTES = 64 * 1024
+
+export async function consoleRoutes(app: App, services: ConsoleDependencies): Promise<void> {
+  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
+  await app.register(async (assets: App) => assetRoutes(assets))
+  await app.register(async (pages: App) => {
+    await pages.register(cookie)
+    await pages.register(formbody, { bodyLimit: FORM_LIMIT_BYTES })
+    hideRoutes(pages)
+    pages.addHook('onRequest', (_request, reply, done) => {
+      reply.headers(pageHeaders())
+      done()
+    })
+    answerErrorsWithPages(pages, services.members)
+    redirectToLocalhost(pages, services.config.publicUrl)
+    refuseUnclearText(pages)
+    readSessions(pages, services, answerStale)
+    rememberBrowsers(pages, services)
+    signInRoutes(pages, services)
+    forgottenRoutes(pages, services)
+    passkeySignInRoutes(pages, services)
+    oidcRoutes(pages, services)
+    pages.all('/console/*', async () => {
+      throw new ServiceError('not_found', 'there is no such page')
+    })
+    await pages.register(async (inside: App) => {
+      requireSession(inside, services.members, {
+        answerSignedOut: answerSignedOut(services),
+        answerWeak: answerWeak(services),
+      })
+      homeRoutes(inside, services)
+      accountRoutes(inside, services)
+      passkeyRoutes(inside, services)
+      secondStepRoutes(inside, services)
+      confirmRoutes(inside, services)
+      closingRoutes(inside, services)
+      linkRoutes(inside, services)
+      applicationRoutes(inside, services)
+      accountEventRoutes(inside, services)
+      consentRoutes(inside, services)
+      await inside.register(
+        async (workspace: App) => {
+          connectionRoutes(workspace, services)
+          developerRoutes(workspace, services)
+          claimRoutes(workspace, services)
+          newClaimRoutes(workspace, services)
+          agentRoutes(workspace, services)
+          memberRoutes(workspace, services)
+          retentionRoutes(workspace, services)
+          deletionRoutes(workspace, services)
+          pluginRoutes(workspace, services)
+          auditTrailRoutes(workspace, services)
+        },
+        { prefix: WORKSPACE_PREFIX },
+      )
+    })
+  })
+}
+
+/** Pages are not part of the API description. */
+function hideRoutes(pages: App): void {
+  pages.addHook('onRoute', (route) => {
+    route.schema = { ...route.schema, hide: true }
+  })
+}

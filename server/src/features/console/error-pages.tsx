@@ -1,0 +1,98 @@
+/** Pages for errors. People who are signed in keep the way to everything else; each page says what to do. */
+import type { FastifyError, FastifyRequest } from 'fastify'
+import { prepareRefusal } from '../../http/errors.ts'
+import type { App } from '../../http/instance.ts'
+import { paths, signInPath, workspaceIn } from '../../web/console-paths.ts'
+import { sendPage } from '../../web/document.tsx'
+import { publicPaths } from '../../web/paths.ts'
+import type { MemberService } from '../people/members.ts'
+import { ConsolePage, PlainPage, type Viewer } from './page.tsx'
+import { optionalSessionOf, viewed } from './session.ts'
+
+/** @param members undefined: of pages without sessions */
+export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
+  pages.setErrorHandler<FastifyError>(async (error, request, reply) => {
+    const { status, detail } = prepareRefusal(error, request, reply)
+    // Of a service that is not well nothing more is asked.
+    const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
+    const title = TITLES[status] ?? 'Something went wrong'
+    const page = viewer ? (
+      <ConsolePage title={title} viewer={viewer} problem={detail}>
+        <Next status={status} viewer={viewer} />
+      </ConsolePage>
+    ) : (
+      <PlainPage title={title} problem={detail}>
+        <SignedOutNext status={status} />
+      </PlainPage>
+    )
+    return sendPage(reply, page, status)
+  })
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: 'Not allowed',
+  404: 'Page not found',
+  410: 'Erased',
+  429: 'Too many attempts',
+  503: 'Not available now',
+}
+
+/** Undefined for who is not signed in. In the workspace of the address, where they are a member of it, and else in their first one. */
+async function viewerOf(
+  request: FastifyRequest,
+  members: Pick<MemberService, 'workspacesOf'>,
+): Promise<Viewer | undefined> {
+  const session = optionalSessionOf(request)
+  if (!session) return undefined
+  const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
+  const wanted = workspaceIn(request.url)
+  const workspace = workspaces.find(({ id }) => id === wanted) ?? workspaces[0]
+  return { user: session.user, csrf: session.csrf, workspaces, workspace }
+}
+
+function Next({ status, viewer: { workspace } }: { readonly status: number; readonly viewer: Viewer }) {
+  if (!workspace) {
+    return (
+      <p>
+        <a href={paths.home}>Go to the console</a>
+      </p>
+    )
+  }
+  return (
+    <>
+      {status === 404 ? (
+        <p>
+          Check the address. What it names may be gone, or belong to another workspace: choose one in the menu at the
+          top. You see only workspaces of which you are a member.
+        </p>
+      ) : null}
+      {status === 403 ? (
+        <p>
+          <a href={paths.members(workspace.id)}>See who the owners of {workspace.name} are</a>
+        </p>
+      ) : null}
+      <p>
+        <a href={paths.claims(workspace.id)}>Go to the claims of {workspace.name}</a>
+      </p>
+    </>
+  )
+}
+
+function SignedOutNext({ status }: { readonly status: number }) {
+  return (
+    <>
+      {status === 404 ? <p>Check the address. Links that let somebody in work once, and for some days only.</p> : null}
+      <ul>
+        <li>
+          <a href={signInPath(paths.home)}>Sign in</a>
+        </li>
+        <li>
+          <a href={publicPaths.docs}>Read the documentation</a>
+        </li>
+        <li>
+          <a href={publicPaths.log}>See the public log</a>
+        </li>
+      </ul>
+    </>
+  )
+}

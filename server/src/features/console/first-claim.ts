@@ -1,0 +1,103 @@
+/** The command that submits a first claim, and the action that it claims. It needs only a key. */
+import type { ActionProfile, JsonValue } from '@claimcheck/core'
+import type { TSchema } from 'typebox'
+import type { Registry } from '../../plugins/registry.ts'
+
+interface FirstClaim {
+  /** Where the service is. */
+  readonly origin: string
+  /** A key, or `$KEY` for one that the shell has. */
+  readonly key: string
+  /** Undefined where no plugin offers an action. */
+  readonly profile: Claimable | undefined
+}
+
+interface Claimable {
+  readonly action: string
+  readonly target: TSchema
+  readonly params: TSchema
+}
+
+// The API takes unknown actions, too.
+const UNKNOWN: Claimable = { action: 'example.thing.done', target: {}, params: { type: 'object' } }
+
+/** What the workspace can read: through its newest connection, else without any. One without params works as it is. */
+export function firstProfile(
+  registry: Pick<Registry, 'profiles' | 'actionsFor' | 'publicActions'>,
+  providers: readonly string[],
+): ActionProfile | undefined {
+  const all = registry.profiles()
+  const profilesOf = (actions: readonly string[]) => all.filter(({ action }) => actions.includes(action))
+  const [connected] = providers.toReversed().flatMap((provider) => profilesOf(registry.actionsFor(provider)))
+  const readable = profilesOf(registry.publicActions())
+  return connected ?? readable.find(needsNoParams) ?? readable[0] ?? all[0]
+}
+
+function needsNoParams({ params }: ActionProfile): boolean {
+  const { required = [] } = params as Example
+  return required.length === 0
+}
+
+/** Run again, it makes another claim: the shell tells the time, and makes an ID of it. */
+export function firstClaimCommand({ origin, key, profile = UNKNOWN }: FirstClaim): string {
+  const fields: [name: string, text: string][] = [
+    ['client_claim_id', `"first-claim-${byShell('date +%s')}"`],
+    ['agent_id', '"my-agent"'],
+    ['action', inQuotes(profile.action)],
+    ['target', inQuotes(exampleOf(profile.target as Example, 'target'))],
+    ['params', inQuotes(exampleOf(profile.params as Example, 'params'))],
+    ['claimed_at', `"${byShell('date -u +%Y-%m-%dT%H:%M:%SZ')}"`],
+  ]
+  return [
+    `curl ${quoted(`${origin}/v1/claims`)} \\`,
+    `  -H "Authorization: Bearer ${key}" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{`,
+    fields.map(([name, text]) => `    "${name}": ${text}`).join(',\n'),
+    `  }'`,
+  ].join('\n')
+}
+
+/** In a text between single quotes: what the command prints. */
+function byShell(command: string): string {
+  return `'"$(${command})"'`
+}
+
+interface Example {
+  readonly type?: string
+  readonly examples?: readonly JsonValue[]
+  readonly default?: JsonValue
+  readonly const?: JsonValue
+  readonly enum?: readonly JsonValue[]
+  readonly anyOf?: readonly Example[]
+  readonly properties?: Readonly<Record<string, Example>>
+  readonly required?: readonly string[]
+}
+
+/** The example of the schema, or else a placeholder of the right type. */
+function exampleOf(schema: Example, name: string): JsonValue {
+  const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0]
+  if (given !== undefined) return given
+  if (schema.anyOf?.[0]) return exampleOf(schema.anyOf[0], name)
+  if (schema.properties) {
+    const { properties, required = [] } = schema
+    return Object.fromEntries(required.map((key) => [key, exampleOf(properties[key] ?? {}, key)]))
+  }
+  return BY_TYPE[schema.type ?? ''] ?? `<${name}>`
+}
+
+const BY_TYPE: Readonly<Record<string, JsonValue>> = { integer: 1, number: 1, boolean: true, array: [], object: {} }
+
+/** Quoted for a POSIX shell. */
+function quoted(text: string): string {
+  return `'${escaped(text)}'`
+}
+
+/** As JSON, in a text between single quotes. */
+function inQuotes(value: JsonValue): string {
+  return escaped(JSON.stringify(value, null, 2).replaceAll('\n', '\n    '))
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("'", `'\\''`)
+}

@@ -1,0 +1,41 @@
+/**
+ * What changes who can get in needs a sign-in of the last ten minutes, so that somebody who finds an open browser, or has stolen a
+ * session, can neither stay nor let others in.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { confirmPath } from '../../web/console-paths.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
+import { refererPath } from './referer.ts'
+import { optionalSessionOf } from './session.ts'
+import { sendSignIn } from './sign-in-page.tsx'
+import { unsentFormOf } from './unsent.tsx'
+
+export const FRESH_MS = 10 * 60_000
+
+type FreshServices = Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox' | 'config' | 'now'>
+
+/** Whether the request needs it: a form may make an owner or a member. */
+type Needs = (request: FastifyRequest) => boolean
+
+const ALWAYS: Needs = () => true
+
+/** A session begins with a sign-in, and signing in again begins another one. */
+export function isFresh(request: FastifyRequest, now: () => number): boolean {
+  const session = optionalSessionOf(request)
+  return session !== undefined && now() - session.session.createdAt < FRESH_MS
+}
+
+/**
+ * A `preHandler`: asks for a sign-in where the last one is too long ago, and goes on afterwards with the form as it was typed. Goes after
+ * the handlers that refuse the request in any case.
+ */
+export function freshSignInOnly({ oidcSignIn, outbox, config, now }: FreshServices, needs = ALWAYS) {
+  return async function freshSignInOnly(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const session = optionalSessionOf(request)
+    if (!session || !needs(request) || isFresh(request, now)) return undefined
+    if (request.method === 'GET') return reply.redirect(confirmPath(request.url), 303)
+    const unsent = unsentFormOf(request)
+    const next = refererPath(request, config.publicUrl)
+    return sendSignIn(reply, { oidcSignIn, outbox }, { session, next, unsent, status: 403 })
+  }
+}

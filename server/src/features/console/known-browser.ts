@@ -1,0 +1,58 @@
+/** The cookie by which a browser is known to have signed in to an account, and guesses at the account's secrets by who sends them. */
+import type { FastifyRequest } from 'fastify'
+import type { App } from '../../http/instance.ts'
+import { networkOf } from '../../http/network.ts'
+import type { Guess } from '../people/login-throttle.ts'
+import type { User } from '../people/sessions.ts'
+import type { ConsoleDependencies } from './dependencies.ts'
+import { cookieName, cookieOptions, optionalSessionOf } from './session.ts'
+
+/** Browsers keep no cookie for longer. */
+const LASTS_SECONDS = 400 * 24 * 60 * 60
+
+const nameOf = (publicUrl: string | undefined) => cookieName(publicUrl, '-known')
+
+/** Of `app`, after the sessions were read: the browser of each signed-in request keeps that it is known. */
+export function rememberBrowsers(
+  app: App,
+  { knownBrowsers, config: { publicUrl } }: Pick<ConsoleDependencies, 'knownBrowsers' | 'config'>,
+): void {
+  const name = nameOf(publicUrl)
+  app.addHook('preHandler', (request, reply, done) => {
+    const session = optionalSessionOf(request)
+    const kept = session && knownBrowsers.add(request.cookies[name], session.user)
+    if (kept !== undefined) reply.setCookie(name, kept, { ...cookieOptions(publicUrl), maxAge: LASTS_SECONDS })
+    done()
+  })
+}
+
+export interface GuessServices extends Pick<ConsoleDependencies, 'loginThrottle' | 'knownBrowsers' | 'config'> {}
+
+const NO_LIMIT: Guess = { succeeded: async () => {} }
+
+/** What is guessed at. Each kind is counted by itself. */
+export type Guessed =
+  /** Of the account with this e-mail address, if there is one. */
+  | { readonly passwordOf: string }
+  /** The second step, after a right password. */
+  | { readonly codeOf: Pick<User, 'id' | 'generation'> }
+
+/**
+ * Counts a guess as failed, until it is told that it was right.
+ * @throws ServiceError `too_many`; StorageError `unavailable`
+ */
+export async function beginGuess(
+  { loginThrottle, knownBrowsers, config }: GuessServices,
+  request: FastifyRequest,
+  guessed: Guessed,
+): Promise<Guess> {
+  if (config.signInLimit === 0) return NO_LIMIT
+  const kept = request.cookies[nameOf(config.publicUrl)]
+  const network = networkOf(request.ip)
+  if ('codeOf' in guessed) {
+    const browser = knownBrowsers.idFor(kept, guessed.codeOf)
+    return loginThrottle.begin(`code of ${guessed.codeOf.id}`, { network, browser })
+  }
+  const email = guessed.passwordOf.trim().toLowerCase()
+  return loginThrottle.begin(`password of ${email}`, { network, browser: await knownBrowsers.idForEmail(kept, email) })
+}

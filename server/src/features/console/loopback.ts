@@ -1,0 +1,33 @@
+/** Without PUBLIC_URL the console and the OAuth flow are at `localhost`: redirects from the IP addresses of this machine. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from '../../http/errors.ts'
+import type { App } from '../../http/instance.ts'
+import { originOf } from '../../web/origin.ts'
+
+const LOOPBACK_ADDRESS = /^(127\.[\d.]+|\[::1\])$/
+
+/** Of `app`: redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
+export function redirectToLocalhost(app: App, publicUrl: string | undefined): void {
+  if (publicUrl !== undefined) return
+  app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return
+    const asked = new URL(originOf(request, undefined))
+    if (asked.protocol !== 'http:' || !LOOPBACK_ADDRESS.test(asked.hostname)) return
+    const target = new URL(request.url, asked)
+    target.hostname = 'localhost'
+    target.port = asked.port
+    return reply.redirect(target.href, 302)
+  })
+}
+
+/** Of `app`: refuses browsers at another origin than the issuer, where the flow would lose its cookies on the way. */
+export function requireIssuerOrigin(app: App, issuer: () => string, publicUrl: string | undefined): void {
+  app.addHook('onRequest', async (request) => {
+    const origin = originOf(request, publicUrl)
+    if (origin === issuer()) return
+    throw new HttpError(
+      400,
+      `applications sign in at ${issuer()}, and this page was opened at ${origin}: set PUBLIC_URL to the address that browsers use`,
+    )
+  })
+}

@@ -1,0 +1,193 @@
+/** The consent page: which application may do what for a person, and in which workspace. */
+
+import { KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../../http/instance.ts'
+import { confirmPath, paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { pageHeaders } from '../../../web/headers.ts'
+import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
+import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { formActionSource, redirectPlace } from '../../oauth/redirect-uris.ts'
+import { allowedTo, scopeWords } from '../../oauth/scopes.ts'
+import type { WorkspaceOfMember } from '../../people/members.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { isFresh } from '../fresh-sign-in.ts'
+import { PlainPage, type Viewer } from '../page.tsx'
+import { PostForm, Select } from '../parts/form.tsx'
+import { formOf } from '../request-fields.ts'
+import { sessionOf, viewerOf } from '../session.ts'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
+import { ROLE_WORDS } from '../words.ts'
+
+type Uid = { Params: { uid: string } }
+
+/** In a scope whose pages need a session. */
+export function consentRoutes(
+  app: App,
+  services: Pick<ConsoleDependencies, 'oauth' | 'sessions' | 'members' | 'now'>,
+): void {
+  const { oauth, sessions, members, now } = services
+
+  /** What gives a key away needs a fresh sign-in, as making one in the console does. */
+  function needsSignIn(request: FastifyRequest, { scopes }: ConsentRequest): boolean {
+    return scopes.includes(KEY_SCOPE) && !isFresh(request, now)
+  }
+
+  function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
+    reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
+    const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
+    const page = <Consent {...props} />
+    return sendPage(reply, page, problem === undefined ? 200 : 422)
+  }
+
+  app.get<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
+    const asked = await oauth.consentRequest(request.params.uid, exchangeOf(request, reply))
+    return needsSignIn(request, asked) ? reply.redirect(confirmPath(request.url), 303) : show(request, reply, asked)
+  })
+
+  app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
+    const { uid } = request.params
+    const signedIn = sessionOf(request)
+    const exchange = exchangeOf(request, reply)
+    const asked = await oauth.consentRequest(uid, exchange)
+    const { decision, workspace: id } = formOf(request)
+    if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
+    if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
+    if (needsSignIn(request, asked)) return reply.redirect(confirmPath(request.url), 303)
+    const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
+    if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
+    if (!workspace.isOpen) {
+      return show(request, reply, asked, `${workspace.name} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`)
+    }
+    const scopes = allowedTo(workspace.role, asked.scopes)
+    if (scopes.length === 0) {
+      return show(request, reply, asked, `only owners of ${workspace.name} may allow what is asked for`)
+    }
+    // After the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
+    // that is made in the same moment.
+    const confirm = async () => {
+      await sessions.confirm(signedIn.user)
+      await members.confirmSignIn(workspace.id, signedIn)
+    }
+    return reply.redirect(await oauth.allow(uid, exchange, { memberId: workspace.memberId, scopes, confirm }), 303)
+  })
+}
+
+function exchangeOf(request: FastifyRequest, reply: FastifyReply): Exchange {
+  return { request: request.raw, response: reply.raw, address: request.ip }
+}
+
+interface ConsentProps {
+  readonly uid: string
+  readonly asked: ConsentRequest
+  readonly viewer: Viewer
+  readonly problem: string | undefined
+}
+
+function Consent({ uid, asked, viewer, problem }: ConsentProps) {
+  const { user, csrf } = viewer
+  const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
+  const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
+  const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
+  return (
+    <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
+      <p>
+        <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It does
+        not get your password. You can stop it at any time under <a href={paths.applications}>Connected applications</a>
+        .
+      </p>
+      <h2>It asks to</h2>
+      <Scopes asked={asked} workspaces={workspaces} />
+      <h2>The application</h2>
+      <dl class="facts">
+        <dt>Leads back to</dt>
+        <dd>{redirectPlace(asked.redirectUri)}</dd>
+        <dt>Its token is for</dt>
+        <dd>
+          {asked.resources.map((resource) => (
+            <code>{resource}</code>
+          ))}
+        </dd>
+        <dt>Its id</dt>
+        <dd>
+          <code>{asked.clientId}</code>
+        </dd>
+      </dl>
+      <PostForm action={OAUTH_PATHS.consent(uid)} csrf={csrf}>
+        <WorkspaceChoice workspaces={possible} />
+        <Closed workspaces={closed} />
+        <div class="actions">
+          {possible.length > 0 ? (
+            <button type="submit" name="decision" value="allow">
+              Allow
+            </button>
+          ) : null}
+          <button type="submit" name="decision" value="deny" class="quiet">
+            Do not allow
+          </button>
+        </div>
+      </PostForm>
+    </PlainPage>
+  )
+}
+
+/** Left out of the choice. */
+function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
+  return (
+    <>
+      {workspaces.map(({ name, signInRule }) => (
+        <p class="help">
+          {name} is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
+        </p>
+      ))}
+    </>
+  )
+}
+
+function Scopes({ asked, workspaces }: { readonly asked: ConsentRequest; readonly workspaces: Viewer['workspaces'] }) {
+  return (
+    <ul>
+      {asked.scopes.map((scope) => {
+        const able = workspaces.filter(({ role }) => allowedTo(role, [scope]).length > 0)
+        return (
+          <li>
+            {able.length === 0 ? <del>{scopeWords(scope)}</del> : scopeWords(scope)} <code>{scope}</code>
+            <OnlyOwners able={able} workspaces={workspaces} />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface OnlyOwnersProps {
+  /** The workspaces for which this person may allow it. */
+  readonly able: readonly WorkspaceOfMember[]
+  readonly workspaces: readonly WorkspaceOfMember[]
+}
+
+function OnlyOwners({ able, workspaces }: OnlyOwnersProps) {
+  if (able.length === workspaces.length) return null
+  if (able.length === 0)
+    return <p class="help">Left out: only owners of a workspace may allow this, and you are a member.</p>
+  const names = able.map(({ name }) => name).join(', ')
+  return <p class="help">Only where you are an owner: {names}. Elsewhere it is left out.</p>
+}
+
+function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly WorkspaceOfMember[] }) {
+  const [first, ...others] = workspaces
+  if (!first) return <p>You may not allow any of this: ask an owner of a workspace.</p>
+  if (others.length > 0) {
+    const options = workspaces.map(({ id, name, role }) => [id, `${name} (${role})`] as const)
+    return <Select name="workspace" label="In the workspace" options={options} />
+  }
+  return (
+    <>
+      <input type="hidden" name="workspace" value={first.id} />
+      <p>
+        In the workspace <strong>{first.name}</strong>, where you are {ROLE_WORDS[first.role]}.
+      </p>
+    </>
+  )
+}

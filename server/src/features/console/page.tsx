@@ -1,0 +1,152 @@
+/** The pages of the console: plain ones, and those of people who are signed in. */
+import type { ComponentChildren } from 'preact'
+import { paths } from '../../web/console-paths.ts'
+import { Document, type DocumentProps } from '../../web/document.tsx'
+import { Logo } from '../../web/parts/icons.tsx'
+import { publicPaths } from '../../web/paths.ts'
+import type { WorkspaceOfMember } from '../people/members.ts'
+import type { User } from '../people/sessions.ts'
+import { CsrfField } from './parts/form.tsx'
+import { Notice } from './parts/notice.tsx'
+
+export interface PlainPageProps extends DocumentProps {
+  readonly heading?: ComponentChildren
+  /** Why the form on the page was refused. */
+  readonly problem?: string | undefined
+  readonly done?: string | undefined
+}
+
+/** A page outside of any workspace. */
+export function PlainPage({ title, heading = title, problem, done, scripts, children }: PlainPageProps) {
+  return (
+    <Document title={title} {...(scripts ? { scripts } : {})}>
+      <header class="bar">
+        <a class="brand" href={paths.home}>
+          <Logo /> Claimcheck
+        </a>
+      </header>
+      <main id="main" class="plain" tabIndex={-1}>
+        <h1>{heading}</h1>
+        <Notice problem={problem} done={done} />
+        {children}
+      </main>
+    </Document>
+  )
+}
+
+export interface ViewedWorkspace extends WorkspaceOfMember {
+  /** The person signed in as the workspace asks for: otherwise they see and do nothing there. */
+  readonly isOpen: boolean
+}
+
+/** Who looks at a page, and in which workspace. */
+export interface Viewer {
+  readonly user: User
+  readonly csrf: string
+  readonly workspaces: readonly ViewedWorkspace[]
+  readonly workspace?: ViewedWorkspace | undefined
+}
+
+export type Section =
+  | 'claims'
+  | 'agents'
+  | 'connections'
+  | 'developers'
+  | 'members'
+  | 'plugins'
+  | 'auditTrail'
+  | 'account'
+
+const SECTIONS: readonly (readonly [Exclude<Section, 'account'>, string])[] = [
+  ['claims', 'Claims'],
+  ['agents', 'Agents'],
+  ['connections', 'Connections'],
+  ['developers', 'Developers'],
+  ['members', 'Members'],
+]
+
+const FOR_OWNERS: typeof SECTIONS = [
+  ['plugins', 'Plugins'],
+  ['auditTrail', 'Audit trail'],
+]
+
+export interface ConsolePageProps extends PlainPageProps {
+  readonly viewer: Viewer
+  /** None, for an error. */
+  readonly section?: Section
+  /** Buttons beside the heading. */
+  readonly actions?: ComponentChildren
+}
+
+/** Where the header leads. On a narrow screen it is folded behind a button, which needs no script. */
+const WAYS = 'ways'
+
+/** A page for people who are signed in. */
+export function ConsolePage(props: ConsolePageProps) {
+  const { title, heading = title, viewer, section, actions, problem, done, scripts, children } = props
+  const { workspace } = viewer
+  return (
+    <Document title={workspace ? `${title} · ${workspace.name}` : title} {...(scripts ? { scripts } : {})}>
+      <header class="bar">
+        <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
+          <Logo /> Claimcheck
+        </a>
+        <WorkspaceMenu viewer={viewer} />
+        <button type="button" class="quiet fold" popovertarget={WAYS}>
+          Menu
+        </button>
+        <div class="ways" id={WAYS} popover="auto">
+          {workspace ? (
+            <nav class="sections" aria-label="Workspace">
+              {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
+                <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
+                  {label}
+                </a>
+              ))}
+            </nav>
+          ) : null}
+          <nav class="person" aria-label="Account">
+            <a href={publicPaths.docs}>Docs</a>
+            <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
+              {viewer.user.name}
+            </a>
+            <form method="post" action={paths.signOut}>
+              <CsrfField csrf={viewer.csrf} />
+              <button type="submit" class="quiet">
+                Sign out
+              </button>
+            </form>
+          </nav>
+        </div>
+      </header>
+      <main id="main" tabIndex={-1}>
+        <div class="heading">
+          <h1>{heading}</h1>
+          {actions ? <div class="actions">{actions}</div> : null}
+        </div>
+        <Notice problem={problem} done={done} />
+        {children}
+      </main>
+    </Document>
+  )
+}
+
+function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer: Viewer }) {
+  return (
+    <details class="menu">
+      <summary>{workspace?.name ?? 'Workspaces'}</summary>
+      <ul>
+        {workspaces.map(({ id, name, role }) => (
+          <li>
+            <a href={paths.claims(id)} aria-current={id === workspace?.id ? 'true' : undefined}>
+              {name} <small>{role}</small>
+            </a>
+          </li>
+        ))}
+        <li>
+          <a href={paths.newWorkspace}>New workspace</a>
+        </li>
+      </ul>
+    </details>
+  )
+}

@@ -1,0 +1,111 @@
+/** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import type { OwnedAlone } from '../../people/account-deletion.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { refusalOf } from '../refusal.ts'
+import { formOf } from '../request-fields.ts'
+import { actingOf, sessionOf, signOut, viewerOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+
+export function closingRoutes(app: App, services: ConsoleDependencies): void {
+  const { accountDeletion, config } = services
+  const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
+
+  app.get(paths.closeAccount, fresh, async (request, reply) => show(request, reply))
+
+  app.post(paths.closeAccount, fresh, async (request, reply) => {
+    const { user } = sessionOf(request)
+    try {
+      if (formOf(request).email?.trim().toLowerCase() !== user.email) {
+        throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
+      }
+      await accountDeletion.close(user, actingOf(request))
+    } catch (error) {
+      return show(request, reply, refusalOf(error))
+    }
+    signOut(reply, config.publicUrl)
+    return reply.redirect(`${paths.signIn}?done=account-closed`, 303)
+  })
+
+  async function show(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
+    const alone = await accountDeletion.ownedAlone(sessionOf(request).user.id)
+    const page = <Close viewer={viewerOf(request)} alone={alone} problem={problem} />
+    return sendPage(reply, page, problem === undefined ? 200 : 422)
+  }
+}
+
+interface CloseProps {
+  readonly viewer: Viewer
+  readonly alone: readonly OwnedAlone[]
+  readonly problem: string | undefined
+}
+
+function Close({ viewer, alone, problem }: CloseProps) {
+  const kept = alone.filter(({ hasOthers }) => hasOthers)
+  if (kept.length > 0) return <NotYet viewer={viewer} kept={kept} problem={problem} />
+  return (
+    <ConsolePage title="Close your account?" viewer={viewer} section="account" problem={problem}>
+      <p>
+        Your name, your e-mail address, your password, passkeys and sessions are deleted at once, and you are a member
+        of no workspace any more. This cannot be undone. Claims, receipts and what you made for workspaces stay, by a
+        “closed account”. API keys that you made go on working: their workspaces own them.
+      </p>
+      {alone.length > 0 ? (
+        <p class="notice warning">
+          Nobody else is in {names(alone)}. It is deleted with your account: its keys are revoked, and its connections
+          and their credentials are deleted.
+        </p>
+      ) : null}
+      <PostForm action={paths.closeAccount} csrf={viewer.csrf}>
+        <Field
+          name="email"
+          label="Your e-mail address"
+          required
+          autocomplete="off"
+          help={`Type ${viewer.user.email} to close the account.`}
+        />
+        <div class="actions">
+          <button type="submit" class="danger">
+            Close my account
+          </button>
+          <a class="button quiet" href={paths.account}>
+            Keep it
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+interface NotYetProps extends Omit<CloseProps, 'alone'> {
+  readonly kept: readonly OwnedAlone[]
+}
+
+function NotYet({ viewer, kept, problem = 'this is not possible now' }: NotYetProps) {
+  return (
+    <ConsolePage title="Close your account?" viewer={viewer} section="account" problem={problem}>
+      <p>
+        You are the only owner of these workspaces, and other people are members of them. Make one of them an owner, or
+        delete the workspace, and close the account then:
+      </p>
+      <ul>
+        {kept.map(({ id, name }) => (
+          <li>
+            <a href={paths.members(id)}>The members of {name}</a>
+          </li>
+        ))}
+      </ul>
+    </ConsolePage>
+  )
+}
+
+function names(workspaces: readonly OwnedAlone[]): string {
+  return workspaces.map(({ name }) => name).join(', ')
+}

@@ -1,0 +1,262 @@
+/** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
+import type { Instant } from '@claimcheck/core'
+import { confirmPath, paths } from '../../../web/console-paths.ts'
+import { Table } from '../../../web/parts/table.tsx'
+import { Time } from '../../../web/parts/values.tsx'
+import type { SessionEnds } from '../../people/config.ts'
+import type { Passkey } from '../../people/passkeys.ts'
+import type { SecondStep } from '../../people/second-steps.ts'
+import type { Session } from '../../people/sessions.ts'
+import type { SignedInBy } from '../../people/sign-in-rules.ts'
+import { browserName } from '../browser-name.ts'
+import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
+import type { PasskeyPlace } from '../relying-party.ts'
+
+export interface PasskeysProps {
+  readonly csrf: string
+  readonly now: Instant
+  readonly passkeys: readonly Passkey[]
+  readonly place: PasskeyPlace
+  readonly isFresh: boolean
+}
+
+export function Passkeys({ csrf, now, passkeys, place, isFresh }: PasskeysProps) {
+  return (
+    <>
+      <h2>Passkeys</h2>
+      <p>
+        A passkey signs you in with the fingerprint, face or PIN of a device. There is no password that others could
+        guess or trick you into telling.
+      </p>
+      {passkeys.length === 0 ? null : (
+        <Table stacks label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
+          {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
+            <tr>
+              <td class="wide">{name}</td>
+              <td>
+                <Time at={createdAt} now={now} />
+              </td>
+              <td>
+                <Time at={lastUsedAt} now={now} none="never" />
+              </td>
+              <td>
+                <RowForm action={paths.removePasskey} csrf={csrf} id={id} label={`Remove the passkey ${name}`}>
+                  Remove
+                </RowForm>
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      <NewPasskey csrf={csrf} place={place} isFresh={isFresh} />
+    </>
+  )
+}
+
+function NewPasskey({ csrf, place, isFresh }: Pick<PasskeysProps, 'csrf' | 'place' | 'isFresh'>) {
+  if ('problem' in place) return <NoPasskeys {...place} />
+  return isFresh ? <AddPasskey csrf={csrf} /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
+}
+
+/** In place of a form that needs a sign-in of the last ten minutes. */
+export function ConfirmFirst({ children }: { readonly children: string }) {
+  return (
+    <p>
+      {children}, <a href={confirmPath(paths.account)}>confirm that it is you</a>: your sign-in is more than ten minutes
+      old.
+    </p>
+  )
+}
+
+export interface SecondStepProps {
+  readonly hasPassword: boolean
+  /** Undefined: it is off. */
+  readonly secondStep: SecondStep | undefined
+  readonly now: Instant
+}
+
+export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProps) {
+  if (!hasPassword) return null
+  return (
+    <>
+      <h2>Second step</h2>
+      {secondStep ? (
+        <>
+          <p>
+            On since <Time at={secondStep.createdAt} now={now} />: after your password you type a code of your
+            authenticator app. {secondStep.codesLeft} recovery codes are left.
+          </p>
+          <p>
+            <a class="button quiet" href={paths.secondStep}>
+              Change the second step
+            </a>
+          </p>
+        </>
+      ) : (
+        <>
+          <p>Off. With it, your password alone lets nobody in: a code of an app on your phone stands beside it.</p>
+          <p>
+            <a class="button quiet" href={paths.secondStep}>
+              Set up a second step
+            </a>
+          </p>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Hidden until its script finds that the browser has passkeys. */
+function AddPasskey({ csrf }: { readonly csrf: string }) {
+  return (
+    <>
+      <p class="help" data-passkey="none">
+        To add a passkey, use a browser that supports passkeys, with scripts turned on.
+      </p>
+      <form
+        method="post"
+        action={paths.passkeys}
+        class="form"
+        data-passkey="create"
+        data-options={paths.passkeyOptions}
+        hidden
+      >
+        <CsrfField csrf={csrf} />
+        <input type="hidden" name="credential" />
+        <Field
+          name="passkey_name"
+          label="Name of a new passkey"
+          required
+          maxLength={100}
+          autocomplete="off"
+          help="To tell it from others, such as: work laptop."
+        />
+        <button type="submit">Add a passkey</button>
+        <p class="mistake" role="alert" />
+      </form>
+    </>
+  )
+}
+
+function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
+  return (
+    <p class="notice warning">
+      {problem} The operator of this service has to set <code>PUBLIC_URL</code> to an https address with a host name.
+    </p>
+  )
+}
+
+export interface OidcProps {
+  readonly csrf: string
+  /** The provider's name; undefined where none is configured. */
+  readonly provider: string | undefined
+  readonly isLinked: boolean
+  readonly isFresh: boolean
+}
+
+export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
+  if (provider === undefined) return null
+  return (
+    <>
+      <h2>{provider}</h2>
+      {isLinked ? (
+        <>
+          <p>Linked: you can sign in with {provider}.</p>
+          <PostForm action={paths.unlink} csrf={csrf}>
+            <button type="submit" class="danger quiet">
+              Unlink {provider}
+            </button>
+          </PostForm>
+        </>
+      ) : (
+        <>
+          <p>Not linked. Link it to sign in with {provider}, too.</p>
+          {isFresh ? (
+            <PostForm action={paths.oidc} csrf={csrf}>
+              <input type="hidden" name="purpose" value="link" />
+              <button type="submit" class="quiet">
+                Link {provider}
+              </button>
+            </PostForm>
+          ) : (
+            <ConfirmFirst>To link it</ConfirmFirst>
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+export interface SessionsProps {
+  readonly csrf: string
+  readonly now: Instant
+  readonly sessions: readonly Session[]
+  /** The session of this page. */
+  readonly sessionId: string
+  readonly sessionEnds: SessionEnds
+}
+
+const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
+  password: 'password',
+  password_and_code: 'password and code',
+  passkey: 'passkey',
+  outside: 'provider',
+}
+
+const HOUR_MS = 60 * 60_000
+
+function spanOf(ms: number): string {
+  const hours = Math.round(ms / HOUR_MS)
+  if (hours > 48 && hours % 24 === 0) return `${hours / 24} days`
+  return hours === 1 ? '1 hour' : `${hours} hours`
+}
+
+export function Sessions({ csrf, now, sessions, sessionId, sessionEnds }: SessionsProps) {
+  return (
+    <>
+      <h2>Sessions</h2>
+      <p>
+        Where you are signed in. A session ends by itself {spanOf(sessionEnds.idleMs)} after its last request, and{' '}
+        {spanOf(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
+      </p>
+      <Table stacks label="Sessions" head={['Browser', 'Address', 'Signed in', 'With', 'Last seen', 'End']}>
+        {sessions.map(({ id, userAgent, address, method, createdAt, lastSeenAt }) => (
+          <tr>
+            <td title={userAgent}>
+              {browserName(userAgent)} {id === sessionId ? <strong>(this one)</strong> : null}
+            </td>
+            <td>{address}</td>
+            <td>
+              <Time at={createdAt} now={now} />
+            </td>
+            <td>{METHOD_WORDS[method]}</td>
+            <td>
+              <Time at={lastSeenAt} now={now} />
+            </td>
+            <td>
+              {id === sessionId ? (
+                <span class="none">by signing out</span>
+              ) : (
+                <RowForm
+                  action={paths.endSession}
+                  csrf={csrf}
+                  id={id}
+                  label={`End the session of ${browserName(userAgent)}`}
+                >
+                  End
+                </RowForm>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
+      {sessions.length > 1 ? (
+        <PostForm action={paths.endOtherSessions} csrf={csrf}>
+          <button type="submit" class="danger quiet">
+            End all other sessions
+          </button>
+        </PostForm>
+      ) : null}
+    </>
+  )
+}

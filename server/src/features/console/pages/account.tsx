@@ -1,0 +1,226 @@
+/** The account page: name, ways to sign in, and sessions. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { sentence } from '../../../web/words.tsx'
+import type { Kept } from '../../people/new-passwords.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
+import { NewPassword } from '../parts/new-password.tsx'
+import { refusalOf } from '../refusal.ts'
+import { passkeyPlace } from '../relying-party.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import { actingOf, sessionOf, viewerOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+import {
+  ConfirmFirst,
+  Oidc,
+  type OidcProps,
+  Passkeys,
+  type PasskeysProps,
+  type SecondStepProps,
+  SecondStepState,
+  Sessions,
+  type SessionsProps,
+} from './account-parts.tsx'
+
+type AccountServices = GuessServices &
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'outbox' | 'now'
+  >
+
+export function accountRoutes(app: App, services: AccountServices): void {
+  const { accounts, sessions } = services
+
+  app.get(paths.account, async (request, reply) =>
+    sendAccount(request, reply, services, { done: queryOf(request).done }),
+  )
+
+  app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
+    const { name = '' } = formOf(request)
+    const rename = () => accounts.rename(sessionOf(request).user.id, name, actingOf(request))
+    return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
+  })
+
+  // A password in place of another one takes the other one.
+  const isFirst = (request: FastifyRequest) => !sessionOf(request).user.hasPassword
+  const fresh = { preHandler: freshSignInOnly(services, isFirst) }
+
+  app.post(paths.accountPassword, fresh, async (request, reply) => {
+    const { user, session } = sessionOf(request)
+    const { current = '', next = '' } = formOf(request)
+    const guess = user.hasPassword ? await beginGuess(services, request, { passwordOf: user.email }) : undefined
+    const kept = keptIn(request)
+    const change = async () => {
+      const change = { current, next, keep: kept, sessionId: session.id }
+      await accounts.changePassword(user, change, actingOf(request))
+      await guess?.succeeded()
+    }
+    return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
+  })
+
+  app.post(paths.endSession, async (request, reply) => {
+    // A session that has ended already is no problem.
+    await sessions.end(sessionOf(request).user.id, formOf(request).id ?? '', actingOf(request))
+    return reply.redirect(`${paths.account}?done=session-ended`, 303)
+  })
+
+  app.post(paths.endOtherSessions, async (request, reply) => {
+    const { user, session } = sessionOf(request)
+    await sessions.endOthers(user.id, session.id, actingOf(request))
+    return reply.redirect(`${paths.account}?done=sessions-ended`, 303)
+  })
+}
+
+type ShownServices = Omit<AccountServices, 'accounts' | keyof GuessServices> & Pick<AccountServices, 'config'>
+
+interface Change {
+  readonly work: () => Promise<void>
+  /** The code of the notice on success. */
+  readonly done: string
+  /** The name that was typed. */
+  readonly name?: string
+  /** What was ticked to stay beside a new password. */
+  readonly kept?: Kept
+}
+
+/** Runs `work`, and shows the account again, with a problem where there was one. */
+export async function changeAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: ShownServices,
+  { work, done, ...given }: Change,
+): Promise<FastifyReply> {
+  try {
+    await work()
+  } catch (error) {
+    return sendAccount(request, reply, services, { problem: refusalOf(error), ...given })
+  }
+  return reply.redirect(`${paths.account}?done=${done}`, 303)
+}
+
+interface Shown extends Pick<Change, 'name' | 'kept'> {
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+/** The account page; with a problem, as the answer to a form. */
+async function sendAccount(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  services: ShownServices,
+  shown: Shown,
+): Promise<FastifyReply> {
+  const { user, session } = sessionOf(request)
+  const { sessions, secondSteps, oidcSignIn, config, now } = services
+  const ways = await waysInOf(services, user.id)
+  const props: AccountProps = {
+    ...shown,
+    viewer: viewerOf(request),
+    now: now(),
+    sessions: await sessions.list(user.id),
+    sessionId: session.id,
+    sessionEnds: config.sessionEnds,
+    isFresh: isFresh(request, now),
+    ways,
+    kept: shown.kept ?? allKept(ways),
+    passkeys: ways.passkeys,
+    secondStep: await secondSteps.find(user.id),
+    place: passkeyPlace(request, config.publicUrl),
+    provider: oidcSignIn?.name,
+    isLinked: ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer),
+  }
+  return sendPage(reply, <Account {...props} />, shown.problem === undefined ? 200 : 422)
+}
+
+type AccountProps = Shown &
+  Omit<SessionsProps, 'csrf'> &
+  Omit<PasskeysProps, 'csrf'> &
+  Omit<OidcProps, 'csrf'> &
+  Omit<SecondStepProps, 'hasPassword'> & { readonly viewer: Viewer; readonly ways: WaysIn; readonly kept: Kept }
+
+function Account({ viewer, name, problem, done, ...props }: AccountProps) {
+  const { user, csrf } = viewer
+  // What is wrong with the name stands at its field.
+  const notice = name === undefined ? { problem, done } : {}
+  return (
+    <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>
+      <p>
+        You sign in as <strong>{user.email}</strong>. Applications that may act for you are under{' '}
+        <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
+        <a href={paths.accountEvents}>Events</a>.
+      </p>
+      <div class="columns">
+        <div>
+          <h2>Name</h2>
+          <PostForm action={paths.accountName} csrf={csrf}>
+            <Field
+              name="name"
+              label="Your name"
+              value={name ?? user.name}
+              problem={name === undefined ? undefined : problem && sentence(problem)}
+              required
+              maxLength={100}
+              autocomplete="name"
+            />
+            <button type="submit">Change the name</button>
+          </PostForm>
+          <Passkeys {...props} csrf={csrf} />
+          <Oidc {...props} csrf={csrf} />
+        </div>
+        <div>
+          <Password viewer={viewer} {...props} />
+          <SecondStepState {...props} hasPassword={user.hasPassword} />
+        </div>
+      </div>
+      <Sessions {...props} csrf={csrf} />
+      <h2>Closing the account</h2>
+      <p>
+        <a class="button danger quiet" href={paths.closeAccount}>
+          Close the account
+        </a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+interface PasswordProps extends Pick<AccountProps, 'viewer' | 'ways' | 'kept' | 'now' | 'isFresh'> {}
+
+function Password({ viewer: { user, csrf }, ways, kept, now, isFresh }: PasswordProps) {
+  if (!user.hasPassword && !isFresh) {
+    return (
+      <>
+        <h2>Password</h2>
+        <p>You have no password yet.</p>
+        <ConfirmFirst>To choose one</ConfirmFirst>
+      </>
+    )
+  }
+  return (
+    <>
+      <h2>Password</h2>
+      <PostForm action={paths.accountPassword} csrf={csrf}>
+        {/* Password managers store the password under it. */}
+        <input type="hidden" name="email" value={user.email} autocomplete="username" />
+        {user.hasPassword ? (
+          <Field name="current" label="Current password" type="password" required autocomplete="current-password" />
+        ) : (
+          <p>You have no password yet.</p>
+        )}
+        <NewPassword
+          name="next"
+          label="New password"
+          more="All your other sessions end, and all connected applications."
+        />
+        <KeptWaysIn ways={ways} kept={kept} now={now} />
+        <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
+      </PostForm>
+    </>
+  )
+}

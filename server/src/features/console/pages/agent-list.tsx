@@ -1,0 +1,92 @@
+/** The list of a workspace's agents, by their last claim. */
+import type { Instant } from '@claimcheck/core'
+import { nameTurns } from '../../../base/turned-text.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { Empty, Table } from '../../../web/parts/table.tsx'
+import { Time } from '../../../web/parts/values.tsx'
+import { type AgentPage, type AgentSummary, MOST_COUNTED_EACH } from '../../claims/agents.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { RateCell, RateHelp } from '../parts/rate.tsx'
+
+interface AgentListProps {
+  readonly viewer: Viewer
+  readonly page: AgentPage
+  readonly isFirst: boolean
+  readonly now: Instant
+}
+
+export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
+  const { id: workspaceId } = viewer.workspace!
+  const { agents, nextCursor } = page
+  const isCut = agents.some(({ cutShort }) => cutShort)
+  return (
+    <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} viewer={viewer} section="agents">
+      <p>Who submitted claims in this workspace, and how their claims of the last 30 days held.</p>
+      {agents.length > 0 ? (
+        <>
+          <div class="records">
+            <Table label="Agents" head={['Agent', 'Last claim, newest first', 'Verified in the last 30 days']}>
+              {agents.map((agent) => (
+                <AgentRow workspaceId={workspaceId} agent={agent} now={now} />
+              ))}
+            </Table>
+          </div>
+          {isCut ? (
+            <p class="help">
+              Of each agent at most the {MOST_COUNTED_EACH.toLocaleString('en')} newest claims count here.
+            </p>
+          ) : null}
+          <RateHelp />
+        </>
+      ) : (
+        <NoAgents workspaceId={workspaceId} isFirst={isFirst && nextCursor === null} />
+      )}
+      <nav class="pager" aria-label="Pages of agents">
+        {isFirst ? null : (
+          <a id="newest" href={paths.agents(workspaceId)}>
+            Newest
+          </a>
+        )}
+        {nextCursor === null ? null : (
+          <a id="older" href={`${paths.agents(workspaceId)}?${new URLSearchParams({ cursor: nextCursor })}`} rel="next">
+            Agents that claimed earlier
+          </a>
+        )}
+      </nav>
+    </ConsolePage>
+  )
+}
+
+interface AgentRowProps {
+  readonly workspaceId: string
+  readonly agent: AgentSummary
+  readonly now: Instant
+}
+
+function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts }, now }: AgentRowProps) {
+  return (
+    <tr>
+      <td class="wide">
+        <a class="clamp" href={paths.agent(workspaceId, agentId)}>
+          {nameTurns(agentId)}
+        </a>
+      </td>
+      <td class="when">
+        <Time at={lastClaimAt} now={now} />
+      </td>
+      <RateCell counts={counts} />
+    </tr>
+  )
+}
+
+function NoAgents({ workspaceId, isFirst }: { readonly workspaceId: string; readonly isFirst: boolean }) {
+  if (!isFirst) return <p>No other agent claimed earlier, among the claims that were searched.</p>
+  return (
+    <Empty heading="No agents yet">
+      <p>
+        An agent is listed here from its first claim on. Go to <a href={paths.claims(workspaceId)}>Claims</a> to see how
+        agents submit them.
+      </p>
+    </Empty>
+  )
+}

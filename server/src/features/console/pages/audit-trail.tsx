@@ -1,0 +1,206 @@
+/** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
+import { Readable } from 'node:stream'
+import { formatInstant, type Instant } from '@claimcheck/core'
+import { ServiceError } from '../../../base/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { type CommandLine, commandLineOf } from '../../../web/command-line.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { Empty } from '../../../web/parts/table.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import { sentence } from '../../../web/words.tsx'
+import type { AuditTrailPage } from '../../audit-trail/audit-trail.ts'
+import type { MemberOfWorkspace } from '../../people/members.ts'
+import { Entries } from '../audit-trail/entries.tsx'
+import {
+  auditFilterOf,
+  fieldsOf,
+  GROUP_CHOICES,
+  OTHER_ACTORS,
+  readTrailQuery,
+  type TrailQuery,
+  trailPath,
+} from '../audit-trail/query.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, PostForm, Select } from '../parts/form.tsx'
+import { formOf, queryOf } from '../request-fields.ts'
+import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+
+type TrailServices = Pick<ConsoleDependencies, 'auditTrail' | 'members' | 'now' | 'config'>
+
+const PAGE_SIZE = 50
+
+export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: TrailServices): void {
+  app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const query = readTrailQuery(queryOf(request))
+    const listed = await members.list(id)
+    const before = query.before === undefined ? {} : { before: query.before }
+    const page = await auditTrail.list(auditFilterOf(id, query.filter, listed), { ...before, limit: PAGE_SIZE })
+    const props = {
+      viewer: viewerOf(request),
+      query,
+      page,
+      members: listed,
+      now: now(),
+      commandLine: commandLineOf(config),
+    }
+    return sendPage(reply, <AuditTrail {...props} />)
+  })
+
+  // A form and no link, because an export is recorded: no other site can have it recorded.
+  app.post('/audit-trail/export', { preHandler: ownersOnly }, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const { filter, problems } = readTrailQuery(formOf(request))
+    // A file cannot say that a filter was ignored.
+    if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+    const lines = await auditTrail.export(auditFilterOf(id, filter, await members.list(id)), actingOf(request))
+    return reply
+      .type('application/jsonl; charset=utf-8')
+      .header('content-disposition', `attachment; filename="audit-trail-${formatInstant(now()).slice(0, 10)}.jsonl"`)
+      .send(Readable.from(lines))
+  })
+}
+
+export function accountEventRoutes(app: App, { auditTrail, now }: TrailServices): void {
+  app.get(paths.accountEvents, async (request, reply) => {
+    const { before: given } = readTrailQuery({ before: queryOf(request).before })
+    const before = given === undefined ? {} : { before: given }
+    const page = await auditTrail.list(
+      { scope: { userId: sessionOf(request).user.id } },
+      { ...before, limit: PAGE_SIZE },
+    )
+    return sendPage(
+      reply,
+      <ConsolePage title="Events on your account" viewer={viewerOf(request)} section="account">
+        <p>
+          Sign-ins, and changes of how you sign in. If you do not know one of them, choose a new password and end your
+          other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
+        </p>
+        {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} now={now()} />}
+        <Pager path={paths.accountEvents} query={{ filter: {}, before: given, problems: [] }} page={page} />
+      </ConsolePage>,
+    )
+  })
+}
+
+interface TrailProps {
+  readonly viewer: Viewer
+  readonly query: TrailQuery
+  readonly page: AuditTrailPage
+  readonly members: readonly MemberOfWorkspace[]
+  readonly now: Instant
+  readonly commandLine: CommandLine
+}
+
+function AuditTrail({ viewer, query, page, members, now, commandLine }: TrailProps) {
+  const { id } = viewer.workspace!
+  const isFiltered = fieldsOf(query.filter).length > 0
+  return (
+    <ConsolePage title="Audit trail" viewer={viewer} section="auditTrail">
+      <p>
+        Who changed what in this workspace, newest first, and how its members signed in. Entries stand in a chain of
+        hashes: <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
+      </p>
+      {query.problems.map((problem) => (
+        <p class="notice warning">{sentence(problem)}</p>
+      ))}
+      <Filters workspaceId={id} query={query} members={members} />
+      {page.entries.length > 0 ? (
+        <Entries {...page} now={now} />
+      ) : (
+        <Empty heading="No entries">
+          <p>
+            {isFiltered || query.before !== undefined
+              ? 'No entry fits these filters.'
+              : 'Nothing has happened here yet.'}
+          </p>
+        </Empty>
+      )}
+      <Pager path={paths.auditTrail(id)} query={query} page={page} />
+      <PostForm action={paths.auditTrailExport(id)} csrf={viewer.csrf} class="inline">
+        {fieldsOf(query.filter).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <button type="submit" class="quiet">
+          {isFiltered ? 'Export what these filters show' : 'Export all'} as JSON lines
+        </button>
+      </PostForm>
+      <p class="help">
+        The export is recorded here. <code>{commandLine.program} audit-trail --check FILE</code>, {commandLine.where},
+        checks the file on any machine.
+      </p>
+    </ConsolePage>
+  )
+}
+
+function Filters({
+  workspaceId,
+  query: { filter },
+  members,
+}: Pick<TrailProps, 'query' | 'members'> & { readonly workspaceId: string }) {
+  const { search, group, who, from, to } = filter
+  const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
+  const known = [...people, ...Object.entries(OTHER_ACTORS)]
+  const choices = who === undefined || known.some(([value]) => value === who) ? known : [...known, [who, who] as const]
+  return (
+    <search>
+      <form method="get" action={paths.auditTrail(workspaceId)} class="filters">
+        <div class="search-line">
+          <label class="spoken" for="q">
+            Search entries by name, address, ID or details
+          </label>
+          <input
+            id="q"
+            name="q"
+            type="search"
+            value={search}
+            placeholder="Search name, address, ID, details"
+            autocomplete="off"
+            spellcheck={false}
+          />
+          <button type="submit" class="quiet">
+            Search
+          </button>
+        </div>
+        <details id="filters" open={fieldsOf(filter).some(([name]) => name !== 'q')}>
+          <summary>Filters</summary>
+          <div class="inline">
+            <Select name="group" label="About" options={[['', 'Anything'], ...GROUP_CHOICES]} value={group} />
+            <Select name="who" label="Who" options={[['', 'Anybody'], ...choices]} value={who} />
+            <Field name="from" label="From day (UTC)" type="date" value={from} />
+            <Field name="to" label="To day (UTC)" type="date" value={to} />
+            <button type="submit" class="quiet">
+              Filter
+            </button>
+          </div>
+        </details>
+        {fieldsOf(filter).length > 0 ? <a href={paths.auditTrail(workspaceId)}>Clear the filters</a> : null}
+      </form>
+    </search>
+  )
+}
+
+interface PagerProps {
+  readonly path: string
+  readonly query: TrailQuery
+  readonly page: Pick<AuditTrailPage, 'before'>
+}
+
+function Pager({ path, query, page }: PagerProps) {
+  return (
+    <nav class="pager" aria-label="Pages of entries">
+      {query.before === undefined ? null : (
+        <a id="newest" href={trailPath(path, query.filter)}>
+          Newest
+        </a>
+      )}
+      {page.before === undefined ? null : (
+        <a id="older" href={trailPath(path, query.filter, page.before)} rel="next">
+          Older
+        </a>
+      )}
+    </nav>
+  )
+}

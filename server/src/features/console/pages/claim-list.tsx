@@ -1,0 +1,273 @@
+/** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
+import type { Instant } from '@claimcheck/core'
+import { nameTurns } from '../../../base/turned-text.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { Empty, Table } from '../../../web/parts/table.tsx'
+import { readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
+import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
+import type { Counted, Span, Standing } from '../../claims/claim-statistics.ts'
+import type { ClaimPage, ListedClaim } from '../../claims/claims.ts'
+import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
+import { MOST_EXPORTED } from '../claims/export.ts'
+import { claimChoiceOf, exportPath, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Live, LiveStatus } from '../parts/live.tsx'
+import { VerdictChart } from '../parts/verdict-chart.tsx'
+import { Filters } from './claim-filters.tsx'
+import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
+
+interface ListProps {
+  readonly viewer: Viewer
+  readonly query: ListQuery
+  readonly page: ClaimPage
+  /** The cursor of the page before this one; undefined: that is the first page. */
+  readonly newerCursor: string | undefined
+  /** None on later pages. */
+  readonly counted: Counted | undefined
+  /** Those that plugins check, and those of the workspace's claims. Others may be in the address. */
+  readonly actions: readonly string[]
+  /** What people call an action; undefined where no loaded plugin checks it. */
+  readonly titleOf: (action: string) => string | undefined
+  /** What claims say. */
+  readonly profileOf: ProfileOf
+  /** Of a workspace without any claim. */
+  readonly firstSteps: FirstStepsState | undefined
+  readonly now: Instant
+  readonly isOwner: boolean
+  readonly done: string | undefined
+}
+
+export function ClaimListPage(props: ListProps) {
+  const { viewer, query, counted, actions, titleOf, firstSteps, now, isOwner, done } = props
+  const { id: workspaceId } = viewer.workspace!
+  const { filter, cursor, span, problems } = query
+  const isFirst = cursor === undefined
+  const hasNone = firstSteps !== undefined
+  return (
+    <ConsolePage
+      title={isFirst ? 'Claims' : 'Older claims'}
+      viewer={viewer}
+      section="claims"
+      scripts={isFirst ? ['live'] : []}
+      done={done}
+      actions={
+        isOwner ? (
+          <a class="button" href={paths.newClaim(workspaceId)}>
+            Submit a claim
+          </a>
+        ) : undefined
+      }
+    >
+      {problems.map((problem) => (
+        <p class="notice warning" role="status">
+          {sentence(problem)}
+        </p>
+      ))}
+      {isFirst ? <LiveStatus /> : null}
+      {counted ? (
+        <Live id="chart" on>
+          {hasNone ? null : (
+            <VerdictChart
+              counted={counted}
+              most={MOST_EXAMINED}
+              span={span}
+              lastDay={lastDayOf(filter, now)}
+              path={(standing) => listPath(workspaceId, { filter: filterOf(filter, standing), span })}
+            >
+              <Spans workspaceId={workspaceId} query={query} />
+            </VerdictChart>
+          )}
+        </Live>
+      ) : null}
+      {hasNone ? null : <Filters workspaceId={workspaceId} query={query} actions={actions} titleOf={titleOf} />}
+      <Live id="claims" on={isFirst}>
+        {firstSteps ? <FirstSteps viewer={viewer} isOwner={isOwner} {...firstSteps} /> : <Claims {...props} />}
+      </Live>
+    </ConsolePage>
+  )
+}
+
+function filterOf({ verdict: _, state: __, ...filter }: TableFilter, standing: Standing): TableFilter {
+  return standing === 'queued' ? { ...filter, state: 'queued' } : { ...filter, verdict: standing }
+}
+
+/** Undefined: the days that are asked for reach to today. */
+function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
+  const { until } = claimChoiceOf(filter)
+  return until === undefined || until > now ? undefined : filter.to
+}
+
+/** For a cursor that is not one of ours. */
+export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
+  const problem = 'this address leads to no page of the list: part of it may be missing'
+  return (
+    <ConsolePage title="Claims" viewer={viewer} section="claims" problem={problem}>
+      <p>
+        <a href={listPath(viewer.workspace!.id, { filter: query.filter })}>Go to the newest claims</a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+const SPAN_NAMES: readonly (readonly [Span, string])[] = [
+  ['day', '24 hours'],
+  ['month', '30 days'],
+]
+
+function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly query: ListQuery }) {
+  return (
+    <nav class="choices" aria-label="Time shown">
+      {SPAN_NAMES.map(([span, name]) => (
+        <a
+          id={`span-${span}`}
+          href={listPath(workspaceId, { filter: query.filter, span })}
+          aria-current={span === query.span ? 'true' : undefined}
+        >
+          {name}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+const HEAD = ['Verdict', 'Claim', 'Agent', 'Submitted, newest first']
+/** While something is queued. */
+const HEAD_OF_QUEUED = ['Checks', 'Next check']
+
+function Claims(props: ListProps) {
+  const { viewer, query, page, newerCursor, profileOf, now } = props
+  const { id: workspaceId } = viewer.workspace!
+  const { filter, cursor, span } = query
+  const isFirst = cursor === undefined
+  const most = MOST_EXAMINED.toLocaleString('en')
+  const waits = page.claims.some(({ state }) => state === 'queued')
+  return (
+    <>
+      {page.claims.length > 0 ? (
+        <div class="records">
+          <Table label="Claims" head={waits ? [...HEAD, ...HEAD_OF_QUEUED] : HEAD}>
+            {page.claims.map((claim) => (
+              <ClaimRow
+                workspaceId={workspaceId}
+                claim={claim}
+                words={claimWords(profileOf, claim)}
+                waits={waits}
+                now={now}
+              />
+            ))}
+          </Table>
+        </div>
+      ) : (
+        <NoMatch {...props} />
+      )}
+      {page.cutShort ? (
+        <p class="help">
+          These filters were applied to {isFirst ? `the ${most} newest` : `${most} older`} claims only.
+        </p>
+      ) : null}
+      <nav class="pager" aria-label="Pages of claims">
+        {isFirst ? null : (
+          <>
+            <a id="newest" href={listPath(workspaceId, { filter, span })}>
+              Newest
+            </a>
+            <a id="newer" href={listPath(workspaceId, { filter, span, cursor: newerCursor })} rel="prev">
+              Newer
+            </a>
+          </>
+        )}
+        {page.nextCursor === null ? null : (
+          <a id="older" href={listPath(workspaceId, { filter, span, cursor: page.nextCursor })} rel="next">
+            {page.cutShort ? 'Search older claims' : 'Older'}
+          </a>
+        )}
+      </nav>
+      <p class="help">
+        Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'}, the{' '}
+        {MOST_EXPORTED.toLocaleString('en')} newest at most:{' '}
+        <a id="export-csv" href={exportPath(workspaceId, 'csv', filter)} download>
+          CSV
+        </a>
+        ,{' '}
+        <a id="export-json" href={exportPath(workspaceId, 'json', filter)} download>
+          JSON
+        </a>
+      </p>
+    </>
+  )
+}
+
+interface RowProps {
+  readonly workspaceId: string
+  readonly claim: ListedClaim
+  /** What it says. */
+  readonly words: string
+  /** Whether the table has the columns of queued claims. */
+  readonly waits: boolean
+  readonly now: Instant
+}
+
+function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
+  const { claimId, verdict, agentId, submittedAt, attempts, state, nextCheckAt } = claim
+  const agent = nameTurns(agentId)
+  return (
+    <tr id={claimId}>
+      <td>
+        <Verdict value={verdict} bare />
+      </td>
+      <td class="wide">
+        <a
+          class="clamp"
+          href={paths.claim(workspaceId, claimId)}
+          aria-label={`${words} ${verdict ?? 'queued'}, submitted ${readableUtc(submittedAt)}`}
+        >
+          {words}
+        </a>
+      </td>
+      <td>
+        {agentId === '' ? (
+          <span class="none">–</span>
+        ) : (
+          <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
+            {agent}
+          </a>
+        )}
+      </td>
+      <td class="when">
+        <Time at={submittedAt} now={now} />
+      </td>
+      {waits ? (
+        <>
+          {state === 'queued' ? <td data-label="Checks">{attempts}</td> : <td />}
+          {state === 'queued' ? (
+            <td data-label="Next check">
+              <Time at={nextCheckAt} now={now} />
+            </td>
+          ) : (
+            <td />
+          )}
+        </>
+      ) : null}
+    </tr>
+  )
+}
+
+function NoMatch({ viewer, query: { cursor, span, filter }, page }: ListProps) {
+  const { id: workspaceId } = viewer.workspace!
+  if (Object.keys(filter).length === 0) return <p>There are no older claims.</p>
+  return (
+    <Empty heading="No claim matches">
+      <p>
+        {cursor === undefined && !page.cutShort
+          ? 'No claim in this workspace matches these filters.'
+          : 'None of the claims that were searched matches these filters.'}
+      </p>
+      <p>
+        <a id="clear" href={listPath(workspaceId, { span })}>
+          Clear the filters
+        </a>
+      </p>
+    </Empty>
+  )
+}

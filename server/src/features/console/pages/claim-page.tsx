@@ -1,0 +1,280 @@
+/** The page of a claim: what was claimed, what happened since, and the receipt. */
+import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { pluginWords } from '@claimcheck/core/words/plugins'
+import { vouchedFor } from '@claimcheck/core/words/verdicts'
+import type { CommandLine } from '../../../web/command-line.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { Comparison } from '../../../web/parts/comparison.tsx'
+import { Facts } from '../../../web/parts/facts.tsx'
+import {
+  ActionName,
+  Code,
+  Codes,
+  Copy,
+  ExactTime,
+  Hash,
+  ShortDigests,
+  Time,
+  Verdict,
+} from '../../../web/parts/values.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import { placeOf } from '../../../web/receipt-view/place.ts'
+import { headingOf, soundTone } from '../../../web/receipt-view/view.ts'
+import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
+import type { HostChoice } from '../../claims/host-choice.ts'
+import { listPath } from '../claims/list-query.ts'
+import { standingOf } from '../claims/standing.ts'
+import type { Moment } from '../claims/story.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Live, LiveStatus } from '../parts/live.tsx'
+import { Timeline } from '../parts/timeline.tsx'
+
+interface ClaimPageProps {
+  readonly viewer: Viewer
+  readonly detail: ClaimDetail
+  /** Of the version by which it is judged; undefined where that is not loaded. */
+  readonly profile: ActionProfile | undefined
+  /** Of its connection: null when that was removed, undefined when the claim needs none. */
+  readonly provider: string | null | undefined
+  /** Of a claim that several connections fitted. */
+  readonly choice: HostChoice | undefined
+  readonly receipt: Receipt | undefined
+  /** What people call a provider. */
+  readonly titleOf: (provider: string) => string
+  readonly story: readonly Moment[]
+  readonly origin: string
+  readonly commandLine: CommandLine
+  readonly now: Instant
+  readonly done: string | undefined
+}
+
+export function ClaimPage(props: ClaimPageProps) {
+  const { viewer, detail, profile, choice, receipt, story, origin, commandLine, now, done } = props
+  const { claim } = detail
+  const isLive = claim.state === 'queued'
+  const { headline, reason, fields } = standingOf(props)
+  return (
+    <ConsolePage
+      title={headline}
+      heading={
+        <span id="headline" data-live={isLive ? '' : undefined}>
+          {headline}
+        </span>
+      }
+      viewer={viewer}
+      section="claims"
+      scripts={isLive ? ['live'] : []}
+      done={done}
+    >
+      {isLive ? <LiveStatus /> : null}
+      <Live id="claim" on={isLive}>
+        <p class="standing">
+          <Verdict value={claim.verdict} /> {reason}
+        </p>
+        {claim.nextCheckAt === null ? null : (
+          <p>
+            Next check: <Time at={claim.nextCheckAt} now={now} />, deadline: <ExactTime at={claim.deadlineAt} />
+          </p>
+        )}
+        {choice ? <ChooseHost choice={choice} /> : null}
+        <div class="columns">
+          <div>
+            <h2>Claimed and found</h2>
+            {profile ? (
+              <p>
+                The agent says: {plainText(claimSentence(profile, { target: claim.target, params: detail.params }))}
+              </p>
+            ) : null}
+            <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
+            {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
+            <h2>What happened</h2>
+            <Timeline moments={story} claim={claim} profile={profile} now={now} />
+          </div>
+          <div>
+            {receipt ? (
+              <ReceiptCard receipt={receipt} origin={origin} commandLine={commandLine} />
+            ) : (
+              <section class="card">
+                <h2>Receipt</h2>
+                <p>{NO_RECEIPT[claim.state]}</p>
+              </section>
+            )}
+            <h2>The claim</h2>
+            <ClaimFacts {...props} />
+          </div>
+        </div>
+      </Live>
+    </ConsolePage>
+  )
+}
+
+/** Of the fields that must match: a claim that failed found none of them. */
+function missingBy({ claim }: ClaimDetail, profile: ActionProfile | undefined): (name: string) => boolean {
+  const { required = {} } = profile ?? {}
+  return (name) => claim.verdict === 'failed' && Object.hasOwn(required, name)
+}
+
+const NO_RECEIPT: Readonly<Record<ClaimState, string>> = {
+  queued: 'There is no receipt yet: it is issued when the claim is decided.',
+  decided:
+    'The claim is decided, but its receipt cannot be read. Ask the operator of this service to run claimcheck doctor.',
+}
+
+function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
+  const { id: workspaceId } = viewer.workspace!
+  const { claim } = detail
+  const { target, action, agentId } = claim
+  return (
+    <Facts
+      rows={[
+        [
+          profile?.words.target ?? 'Target',
+          <a href={listPath(workspaceId, { filter: { target } })}>{plainText(target)}</a>,
+        ],
+        [
+          'Action',
+          <a href={listPath(workspaceId, { filter: { action } })}>
+            <ActionName action={action} title={profile?.words.title} />
+          </a>,
+        ],
+        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{plainText(agentId)}</a>],
+        ['Claimed at', <ExactTime at={claim.claimedAt} />],
+        ['In time until', profile ? <ExactTime at={claim.claimedAt + profile.toleranceMs} /> : null],
+        ['Deadline', <ExactTime at={claim.deadlineAt} />],
+        ['Client claim ID', <code>{plainText(claim.clientClaimId)}</code>],
+        ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
+        ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
+        ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
+        [
+          'Connection, for this workspace alone',
+          provider === undefined ? null : <Through workspaceId={workspaceId} provider={provider} />,
+        ],
+      ]}
+    />
+  )
+}
+
+function Through({ workspaceId, provider }: { readonly workspaceId: string; readonly provider: string | null }) {
+  if (provider === null) return <>a connection that was removed</>
+  return <a href={paths.connections(workspaceId)}>{provider}</a>
+}
+
+/** What to do about a claim that several connections fitted. */
+function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice }) {
+  if (hosts.length + alike < 2) {
+    return (
+      <p class="notice warning">
+        Several connections of the workspace fitted this claim when it was submitted. That is no longer so: submit it
+        again, with a new client claim ID.
+      </p>
+    )
+  }
+  return (
+    <p class="notice warning">
+      Several connections of the workspace fit this claim.
+      {hosts.length > 0 ? (
+        <>
+          {' '}
+          Submit it again with a new client claim ID, and name the one to read with <code>host</code> in its params:{' '}
+          <Codes values={hosts} />.
+        </>
+      ) : null}
+      {alike > 0 ? (
+        <>
+          {' '}
+          {hosts.length > 0 ? `${alike} others have` : 'They have'} no host that names one of them alone: disconnect
+          those that are too many, or give each its own owners.
+        </>
+      ) : null}
+    </p>
+  )
+}
+
+interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 'detail'> {
+  readonly receipt: Receipt
+}
+
+/** Where, who chose the place, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, and then what it does not tell. */
+function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
+  const { claim, observation, verdict } = body
+  const { source, facts } = observation
+  const told = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
+  const checkedBy = pluginWords(observation.verifier)
+  const vouched = vouchedFor(verdict.value)
+  const place = placeOf(source)
+  if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
+  return (
+    <>
+      <h2>Where it was read</h2>
+      <p>
+        <strong>{plainText(place.address)}</strong>
+      </p>
+      <p>{plainText(place.chosenBy)}</p>
+      {source && !source.listed ? (
+        <p class="help">
+          Only this workspace reads here that {access === 'anonymous' ? 'this service' : 'this workspace'} chose it, as{' '}
+          {titleOf(source.provider)}.
+        </p>
+      ) : null}
+      {checkedBy === undefined ? null : (
+        <p>
+          Checked by <ShortDigests text={plainText(checkedBy)} />.
+        </p>
+      )}
+      {told.length > 0 ? (
+        <ul>
+          {told.map((sentence) => (
+            <li>{plainText(sentence)}</li>
+          ))}
+        </ul>
+      ) : null}
+      {vouched === undefined ? null : <p>{vouched}</p>}
+    </>
+  )
+}
+
+interface ReceiptCardProps {
+  readonly receipt: Receipt
+  readonly origin: string
+  readonly commandLine: CommandLine
+}
+
+function ReceiptCard({ receipt, origin, commandLine }: ReceiptCardProps) {
+  const { receipt_id: id, observation, verdict } = receipt.body
+  const tone = soundTone(verdict.value, placeOf(observation.source))
+  const document = `/v1/receipts/${encodeURIComponent(id)}`
+  const page = publicPaths.receipt(id)
+  return (
+    <section class="card receipt-card">
+      <h2>Receipt</h2>
+      <p>
+        Its recipients read “<strong>{headingOf({ tone })}</strong>”. Anyone can open it, and check it without trusting
+        this service.
+      </p>
+      <div class="actions">
+        <a class="button" href={page}>
+          Open
+        </a>
+        <Copy value={`${origin}${page}`} label="link" text="Copy link" />
+        <a class="button quiet" href={document} download={`${id}.json`}>
+          Download
+        </a>
+      </div>
+      <p>
+        <Hash value={id} label="the receipt ID" ends={15} />
+      </p>
+      <p>On the command line, {commandLine.where}:</p>
+      <Code text={`${commandLine.program} verify ${origin}${document}`} label="the command" />
+      {observation.evidence_digest === undefined ? null : (
+        <p>
+          <a href={`${document}/evidence`}>The evidence</a>: every check, from which anyone can recompute the verdict.
+        </p>
+      )}
+      <details id="receipt-json">
+        <summary>The receipt as JSON</summary>
+        <Code text={JSON.stringify(receipt, null, 2)} label="the receipt" />
+      </details>
+    </section>
+  )
+}

@@ -1,0 +1,204 @@
+/** The routes of the claim list and of the page of each claim. */
+import { Readable } from 'node:stream'
+import { type ActionProfile, formatInstant, isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import { ServiceError } from '../../../base/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { isId } from '../../../http/route.ts'
+import { commandLineOf } from '../../../web/command-line.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
+import type { ClaimDetail } from '../../claims/claims.ts'
+import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
+import { profilesOf } from '../claims/claim-words.ts'
+import { exported, exportType } from '../claims/export.ts'
+import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
+import { type Landing, storyOf } from '../claims/story.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { queryOf } from '../request-fields.ts'
+import { actingOf, isOwner, viewerOf, workspaceOf } from '../session.ts'
+import { actionTitle } from '../words.ts'
+import { ClaimListPage, LostPlace } from './claim-list.tsx'
+import { ClaimPage } from './claim-page.tsx'
+import { ErasedClaim } from './erased-claim.tsx'
+import { firstStepsOf } from './first-steps.tsx'
+
+type ClaimServices = Pick<
+  ConsoleDependencies,
+  | 'auditTrail'
+  | 'claims'
+  | 'claimStatistics'
+  | 'receipts'
+  | 'log'
+  | 'keys'
+  | 'connections'
+  | 'registry'
+  | 'sources'
+  | 'now'
+  | 'ownAddress'
+  | 'config'
+>
+
+/** A page of so many weighs less than 60 kB, with its style and its scripts. */
+const PAGE_SIZE = 25
+
+export function claimRoutes(app: App, services: ClaimServices): void {
+  const {
+    auditTrail,
+    claims,
+    claimStatistics,
+    receipts,
+    log,
+    connections,
+    registry,
+    sources,
+    now,
+    ownAddress,
+    config,
+  } = services
+
+  const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
+
+  app.get('/claims', async (request, reply) => {
+    const viewer = viewerOf(request)
+    const { id: workspaceId } = workspaceOf(request)
+    const query = readListQuery(queryOf(request))
+    const { filter, cursor, span } = query
+    const choice = claimChoiceOf(filter)
+    const asked = { ...choice, limit: PAGE_SIZE, ...(isSifted(filter) ? { mostExamined: MOST_EXAMINED } : {}) }
+    const [page, newerCursor, counted, claimedActions] = await Promise.all([
+      claims.list(workspaceId, { ...asked, ...(cursor === undefined ? {} : { cursor }) }).catch(orLost),
+      cursor === undefined ? undefined : claims.newerCursor(workspaceId, { ...asked, cursor }).catch(orLost),
+      cursor === undefined ? claimStatistics.count(workspaceId, span, choice) : undefined,
+      claimStatistics.actions(workspaceId),
+    ])
+    if (!page) return sendPage(reply, <LostPlace viewer={viewer} query={query} />, 400)
+    const hasNone = page.claims.length === 0 && cursor === undefined && Object.keys(filter).length === 0
+    return sendPage(
+      reply,
+      <ClaimListPage
+        viewer={viewer}
+        query={query}
+        page={page}
+        newerCursor={newerCursor}
+        counted={counted}
+        actions={[...new Set([...loadedActions, ...claimedActions])]}
+        titleOf={(action) => actionTitle(registry, action)}
+        profileOf={profilesOf(registry)}
+        firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
+        now={now()}
+        isOwner={isOwner(request)}
+        done={queryOf(request).done}
+      />,
+    )
+  })
+
+  for (const format of ['csv', 'json'] as const) {
+    app.get(`/claims.${format}`, async (request, reply) => {
+      const { id: workspaceId } = workspaceOf(request)
+      const { filter, problems } = readListQuery(queryOf(request))
+      // A file cannot say that a filter was ignored.
+      if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+      // A HEAD gets no claims.
+      if (request.method === 'GET') {
+        const details = { format, ...filter }
+        await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
+      }
+      const origin = ownAddress.origin()
+      const rows = exported(format, claimChoiceOf(filter), {
+        list: (choice) => claims.list(workspaceId, choice),
+        decidedAt: (claimIds) => claims.decidedAt(claimIds),
+        receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
+      })
+      const name = `claims-${formatInstant(now()).slice(0, 10)}.${format}`
+      return reply
+        .type(exportType(format))
+        .header('content-disposition', `attachment; filename="${name}"`)
+        .send(Readable.from(rows))
+    })
+  }
+
+  app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
+    const { claim_id: claimId } = request.params
+    const { id: workspaceId } = workspaceOf(request)
+    const detail = isId(claimId) ? await claims.detail(workspaceId, claimId) : undefined
+    if (!detail) throw new ServiceError('not_found', 'there is no such claim')
+    const { claim } = detail
+    if (claim.erasure) {
+      const title = actionTitle(registry, claim.action)
+      const props = { viewer: viewerOf(request), claim, erasure: claim.erasure, title }
+      return sendPage(reply, <ErasedClaim {...props} />)
+    }
+    const [receipt, provider, choice] = await Promise.all([
+      receiptOf(detail),
+      providerOf(workspaceId, detail),
+      choiceOf(workspaceId, detail),
+    ])
+    const landing = receipt && (await landingOf(receipt))
+    const anchors = registry.anchorer !== undefined
+    const profile = profileOf(detail)
+    const story = storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })
+    return sendPage(
+      reply,
+      <ClaimPage
+        viewer={viewerOf(request)}
+        detail={detail}
+        profile={profile}
+        provider={provider}
+        choice={choice}
+        receipt={receipt}
+        titleOf={(name) => registry.connectionType(name)?.title ?? name}
+        story={story}
+        origin={ownAddress.origin()}
+        commandLine={commandLineOf(config)}
+        now={now()}
+        done={queryOf(request).done}
+      />,
+    )
+  })
+
+  async function receiptOf({ claim: { receiptId } }: ClaimDetail): Promise<Receipt | undefined> {
+    const text = receiptId === null ? undefined : await receipts.get(receiptId)
+    if (text === undefined) return undefined
+    const receipt = JSON.parse(text) as JsonValue
+    return isReceipt(receipt) ? receipt : undefined
+  }
+
+  /** Null: the connection was removed. */
+  async function providerOf(workspaceId: string, { connectionId }: ClaimDetail): Promise<string | null | undefined> {
+    if (connectionId === null) return undefined
+    const active = await connections.list(workspaceId)
+    return active.find(({ id }) => id === connectionId)?.provider ?? null
+  }
+
+  /** For a claim that several connections fitted. */
+  async function choiceOf(
+    workspaceId: string,
+    { claim, params, profile, access }: ClaimDetail,
+  ): Promise<HostChoice | undefined> {
+    const registered = registry.verifierFor(profile.action, profile.version)
+    if (access !== 'ambiguous_claim' || !registered) return undefined
+    const { action, target, claimedAt, deadlineAt, submittedAt } = claim
+    const claimed = { action, target, params, claimedAt, deadlineAt, submittedAt }
+    return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
+  }
+
+  async function landingOf({ proof }: Receipt): Promise<Landing | undefined> {
+    if (!proof?.anchor) return undefined
+    const { chain, tx_hash: txHash, uid, tree_size: treeSize } = proof.anchor
+    const { anchors } = await log.anchors(1, treeSize + 1)
+    const landed = anchors.find((anchor) => anchor.uid === uid)
+    const block = landed && { number: landed.blockNumber, time: landed.blockTime * 1000 }
+    return { chain, txHash, uid, ...(block ? { block } : {}) }
+  }
+
+  /** Undefined where that version of the profile is not loaded: another one has other rules. */
+  function profileOf({ profile: { action, version } }: ClaimDetail): ActionProfile | undefined {
+    return registry.verifierFor(action, version)?.verifier.profile
+  }
+}
+
+/** Undefined for a cursor that is not one of ours. @throws any other error */
+function orLost(error: unknown): undefined {
+  if (error instanceof ServiceError && error.code === 'bad_request') return undefined
+  throw error
+}

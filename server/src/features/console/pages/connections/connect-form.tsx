@@ -1,0 +1,292 @@
+/** The forms that connect a destination and replace its credentials, made from the description of the plugin. */
+import { secretNames } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+import type { TSchema } from 'typebox'
+import { MAX_NAME_LENGTH } from '../../../../base/names.ts'
+import { propertiesOf, propertyLabel } from '../../../../base/schema-properties.ts'
+import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
+import { paths } from '../../../../web/console-paths.ts'
+import { Codes } from '../../../../web/parts/values.tsx'
+import { Prose } from '../../../../web/words.tsx'
+import type { NotConnected } from '../../../workspaces/connection-trial.ts'
+import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import { ConsolePage, type Viewer } from '../../page.tsx'
+import { failureInWords } from '../../parts/failures.ts'
+import { Field, PostForm } from '../../parts/form.tsx'
+import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
+import { secretsIn } from '../../parts/schema-properties.ts'
+import { Options } from './list.tsx'
+import { TRY, TrialField } from './trial-field.tsx'
+
+/** Before the names of the options of the plugin. */
+export const PREFIX = 'option_'
+/** The checkbox that keeps a destination that could not be reached. */
+export const INSIST = 'insist'
+
+/** The checkbox that lets receipts name the address. */
+export const PUBLISH = 'publish_address'
+
+/** What the owner calls the connection. */
+export const NAME = 'connection_name'
+
+/** Why the form is shown again. */
+export interface Outcome {
+  readonly problems?: Readonly<Record<string, string>>
+  readonly failed?: NotConnected
+}
+
+interface FormProps {
+  readonly viewer: Viewer
+  readonly type: HostedConnectionType
+  readonly values: FormValues
+  readonly outcome: Outcome
+}
+
+interface ConnectFormProps extends FormProps {
+  /** The addresses that the operator lists for this provider. */
+  readonly listed: readonly string[]
+}
+
+export function ConnectForm({ viewer, type, listed, values, outcome }: ConnectFormProps) {
+  return (
+    <DestinationForm
+      viewer={viewer}
+      type={type}
+      values={values}
+      outcome={outcome}
+      title={`Connect ${type.title}`}
+      action={paths.newConnection(viewer.workspace!.id, type.provider)}
+      schema={type.options}
+      words={CONNECT}
+      more={
+        <>
+          <TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />
+          <NameField
+            value={values[NAME]}
+            problem={outcome.problems?.[NAME]}
+            help={`What your team calls it. Leave it empty for a name that is made of the kind and the options, such as “${type.title}, acme”.`}
+          />
+          <AddressChoice type={type} listed={listed} ticked={values[PUBLISH] !== undefined} />
+        </>
+      }
+    />
+  )
+}
+
+interface NameFieldProps {
+  readonly value: string | undefined
+  readonly problem: string | undefined
+  readonly help: string
+}
+
+function NameField(props: NameFieldProps) {
+  return <Field name={NAME} label="Name of the connection" autocomplete="off" maxLength={MAX_NAME_LENGTH} {...props} />
+}
+
+interface RenameFormProps {
+  readonly viewer: Viewer
+  readonly connection: ConnectionSummary
+  /** What was typed. */
+  readonly name?: string | undefined
+  readonly problem?: string | undefined
+}
+
+export function RenameForm({ viewer, connection, name, problem }: RenameFormProps) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage title={`Rename ${connection.name}`} viewer={viewer} section="connections">
+      <PostForm action={paths.connectionName(workspaceId, connection.id)} csrf={viewer.csrf}>
+        <NameField
+          value={name ?? connection.name}
+          problem={problem}
+          help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
+        />
+        <div class="actions">
+          <button type="submit">Rename</button>
+          <a class="button quiet" href={paths.connections(workspaceId)}>
+            Cancel
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+interface ReplaceFormProps extends FormProps {
+  readonly connection: ConnectionSummary
+}
+
+export function ReplaceForm({ viewer, connection, type, values, outcome }: ReplaceFormProps) {
+  const schema = secretsIn(type)
+  return (
+    <DestinationForm
+      viewer={viewer}
+      type={type}
+      values={values}
+      outcome={outcome}
+      title={`Replace the credentials of ${connection.name}`}
+      action={paths.credentials(viewer.workspace!.id, connection.id)}
+      schema={schema}
+      words={REPLACE}
+      more={<TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />}
+    >
+      <dl class="facts">
+        <Options connection={connection} type={type} />
+      </dl>
+      <p>
+        The new credentials are tried first. Until they work, the present ones are used. Everything else of the
+        connection stays, and claims that wait go on.
+        {propertiesOf(schema).length > 1 ? ' Empty fields are not replaced.' : null}
+      </p>
+    </DestinationForm>
+  )
+}
+
+interface Words {
+  readonly submit: string
+  readonly refused: string
+  readonly insist: string
+  readonly insisted: string
+}
+
+const CONNECT: Words = {
+  submit: 'Connect',
+  refused: 'Not connected',
+  insist: 'Connect anyway',
+  insisted: 'The connection is saved untested. Claims wait until it can be read, or until their deadline.',
+}
+const REPLACE: Words = {
+  submit: 'Replace',
+  refused: 'Not replaced',
+  insist: 'Replace anyway',
+  insisted: 'The new credentials are saved untested, and the present ones are deleted.',
+}
+
+interface DestinationFormProps extends FormProps {
+  readonly title: string
+  readonly action: string
+  /** The options of the form. */
+  readonly schema: TSchema
+  readonly words: Words
+  /** Fields after those of the schema. */
+  readonly more?: ComponentChildren
+  readonly children?: ComponentChildren
+}
+
+function DestinationForm(props: DestinationFormProps) {
+  const { viewer, type, values, outcome, title, action, schema, words, more, children } = props
+  const mayInsist = outcome.failed?.isRefused === false
+  return (
+    <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, schema, outcome, words)}>
+      {children}
+      <div class="columns">
+        <PostForm action={action} csrf={viewer.csrf}>
+          <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
+          {more}
+          {mayInsist ? <Insist words={words} ticked={values[INSIST] !== undefined} /> : null}
+          <div class="actions">
+            <button type="submit">{words.submit}</button>
+            <a class="button quiet" href={paths.connections(viewer.workspace!.id)}>
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+        <section>
+          <h2>Read-only access</h2>
+          <p>
+            <Prose text={type.help} />
+          </p>
+          <p>
+            Give read access only: destinations are never changed. Secrets are stored encrypted and never shown again.
+          </p>
+        </section>
+      </div>
+    </ConsolePage>
+  )
+}
+
+/** Nothing is asked where the address is always the same, and listed. */
+function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' | 'listed'> & { ticked: boolean }) {
+  const only = type.onlyAddress
+  if (only !== undefined && listed.includes(only)) {
+    return (
+      <p class="help">
+        Receipts name the address <code>{only}</code>: the operator lists it as a public place.
+      </p>
+    )
+  }
+  return (
+    <div class="field">
+      <div class="choice">
+        <input
+          type="checkbox"
+          id={PUBLISH}
+          name={PUBLISH}
+          value="yes"
+          checked={ticked}
+          aria-describedby={`${PUBLISH}-help`}
+        />
+        <label for={PUBLISH}>Receipts may name the address</label>
+      </div>
+      <p class="help" id={`${PUBLISH}-help`}>
+        Everyone who has a receipt can then read the address of the server. Without it, receipts say “at a server that
+        this workspace chose, address withheld”: their readers cannot tell where a claim was read, and may trust it
+        less.
+        {listed.length > 0 ? (
+          <>
+            {' '}
+            This makes no difference for {listed.length === 1 ? 'the address' : 'the addresses'}{' '}
+            <Codes values={listed} />, which the operator lists as public: receipts always name{' '}
+            {listed.length === 1 ? 'it' : 'them'}.
+          </>
+        ) : null}{' '}
+        To change it later, disconnect and connect again.
+      </p>
+    </div>
+  )
+}
+
+function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boolean }) {
+  return (
+    <div class="field">
+      <div class="choice">
+        <input type="checkbox" id={INSIST} name={INSIST} value="yes" checked={ticked} aria-describedby="insist-help" />
+        <label for={INSIST}>{words.insist}</label>
+      </div>
+      <p class="help" id="insist-help">
+        {words.insisted}
+      </p>
+    </div>
+  )
+}
+
+function problemOf(
+  type: HostedConnectionType,
+  schema: TSchema,
+  { problems, failed }: Outcome,
+  { refused }: Words,
+): string | undefined {
+  const again = secretNames(type).length > 0 ? ' Enter the secrets again.' : ''
+  if (failed) return `${refused}: ${failureInWords(failed.failure)}.${hintOf(failed)}${again}`
+  return (
+    problems && `${refused}: ${problems[''] ?? unshown(type, schema, problems) ?? 'correct the fields below.'}${again}`
+  )
+}
+
+/** What is wrong with an option that the form does not show: the plugin may require more than when it was connected. */
+function unshown(
+  type: HostedConnectionType,
+  schema: TSchema,
+  problems: Readonly<Record<string, string>>,
+): string | undefined {
+  const shown = new Set([NAME, TRY, ...propertiesOf(schema).map(([key]) => PREFIX + key)])
+  const [name, problem] = Object.entries(problems).find(([name]) => !shown.has(name)) ?? []
+  return name && `${propertyLabel(type.options, name.slice(PREFIX.length))}: ${problem}`
+}
+
+function hintOf({ failure }: NotConnected): string {
+  if (failure === 'forbidden') return ' Give them read access to what is to be tried, or look whether it is there.'
+  return failure === 'unavailable'
+    ? ' The operator of this service has to allow addresses in private networks (ALLOW_PRIVATE).'
+    : ''
+}

@@ -1,0 +1,383 @@
+/** The list of connections, and of what can be connected. */
+import { type Instant, type JsonValue, secretNames } from '@claimcheck/core'
+import { propertyLabel } from '../../../../base/schema-properties.ts'
+import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
+import type { Registry } from '../../../../plugins/registry.ts'
+import { paths } from '../../../../web/console-paths.ts'
+import { MARKS } from '../../../../web/parts/icons.tsx'
+import { Empty } from '../../../../web/parts/table.tsx'
+import { ActionNames, Codes, Time } from '../../../../web/parts/values.tsx'
+import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
+import type { ConnectionSummary } from '../../../workspaces/connections.ts'
+import type { AddressInReceipts } from '../../../workspaces/sources.ts'
+import { ConsolePage, type Viewer } from '../../page.tsx'
+import { failureAdvice, failureInWords } from '../../parts/failures.ts'
+import { PostForm } from '../../parts/form.tsx'
+import { actionTitle } from '../../words.ts'
+import { TRY, trialLabel } from './trial-field.tsx'
+
+interface ConnectionsProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly connections: readonly ConnectionSummary[]
+  /** Names of the people who connected them, by their ids. */
+  readonly names: ReadonlyMap<string, string>
+  readonly registry: Pick<
+    Registry,
+    'connectionType' | 'connectionTypes' | 'actionsFor' | 'publicActions' | 'verifierFor'
+  >
+  /** How receipts name their addresses, by their ids. */
+  readonly addresses: ReadonlyMap<string, AddressInReceipts>
+  readonly now: Instant
+  readonly done: string | undefined
+}
+
+export function Connections(props: ConnectionsProps) {
+  const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
+  const publicActions = registry.publicActions()
+  const failing = connections.filter((one) => failureOf(one) !== null)
+  const inOrder = [...failing, ...connections.filter((one) => failureOf(one) === null)]
+  const named = namesFrom(registry)
+  const toConnect = isOwner ? (
+    <a class="button" href="#connect">
+      Connect a destination
+    </a>
+  ) : null
+  return (
+    <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
+      <Failing connections={failing} isOwner={isOwner} />
+      <Ending connections={connections} now={now} />
+      <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
+      {publicActions.length > 0 ? (
+        <p>
+          Public destinations need no connection: <ActionNames actions={publicActions.map(named)} />.
+        </p>
+      ) : null}
+      {connections.length === 0 ? (
+        <Empty heading="Nothing is connected">
+          <p>{isOwner ? 'Choose a destination below.' : 'Ask an owner of the workspace to connect destinations.'}</p>
+        </Empty>
+      ) : (
+        <>
+          <h2>Connected</h2>
+          <div class="cards">
+            {inOrder.map((connection) => (
+              <ConnectionCard
+                viewer={viewer}
+                isOwner={isOwner}
+                connection={connection}
+                named={named}
+                type={registry.connectionType(connection.provider)}
+                address={addresses.get(connection.id)!}
+                by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
+                now={now}
+              />
+            ))}
+          </div>
+        </>
+      )}
+      {isOwner ? <Providers viewer={viewer} registry={registry} /> : null}
+    </ConsolePage>
+  )
+}
+
+/** What cannot be read stands first, with what to do about it. */
+function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' | 'isOwner'>) {
+  if (connections.length === 0) return null
+  return (
+    <section class="notice problem" aria-label="Problems">
+      <p>
+        <strong>
+          {connections.length === 1 ? 'A connection' : `${connections.length} connections`} could not be read.
+        </strong>{' '}
+        Claims that need {connections.length === 1 ? 'it' : 'them'} wait until their deadline, and are unverifiable
+        then.
+        {isOwner ? null : ' Ask an owner of the workspace to look at this:'}
+      </p>
+      <ul>
+        {connections.map((connection) => {
+          const failure = failureOf(connection)!
+          return (
+            <li>
+              <a href={`#${connection.id}`}>{connection.name}</a>: {failureInWords(failure)}.
+              {isOwner ? ` ${failureAdvice(failure)}` : null}
+            </li>
+          )
+        })}
+      </ul>
+    </section>
+  )
+}
+
+/** Of which the credentials end within a week, or ended. */
+function Ending({ connections, now }: Pick<ConnectionsProps, 'connections' | 'now'>) {
+  const ending = connections.flatMap((connection) => {
+    const end = endingOf(connection, now)
+    return end ? [{ ...connection, ...end }] : []
+  })
+  if (ending.length === 0) return null
+  return (
+    <section class="notice warning" aria-label="Credentials that end">
+      <ul>
+        {ending.map(({ id, name, at, isOver }) => (
+          <li>
+            The credentials of <a href={`#${id}`}>{name}</a> {isOver ? 'ended' : 'end'} <Time at={at} now={now} />:
+            replace them, or claims that need them stay unverified.
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+type NameAction = (action: string) => { readonly action: string; readonly title: string | undefined }
+
+function namesFrom(registry: Pick<Registry, 'verifierFor'>): NameAction {
+  return (action) => ({ action, title: actionTitle(registry, action) })
+}
+
+const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
+  listed: 'named: the operator lists it as a public place',
+  published: 'named',
+  withheld: 'withheld: readers see that this workspace chose the server',
+}
+
+interface ConnectionCardProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly connection: ConnectionSummary
+  readonly named: NameAction
+  /** Undefined where its plugin is not loaded. */
+  readonly type: HostedConnectionType | undefined
+  readonly address: AddressInReceipts
+  readonly by: string | undefined
+  readonly now: Instant
+}
+
+function ConnectionCard({ viewer, isOwner, connection, named, type, address, by, now }: ConnectionCardProps) {
+  const { id, name, provider, actions, scopes, notes, connectedAt } = connection
+  const title = type?.title ?? provider
+  const hasSecrets = type !== undefined && secretNames(type).length > 0
+  return (
+    <article class="card" aria-labelledby={id}>
+      <h3 id={id}>{name}</h3>
+      <Health connection={connection} now={now} />
+      {notes.map((note) => (
+        <p class="notice warning">{note}</p>
+      ))}
+      <dl class="facts">
+        <dt>Kind</dt>
+        <dd>{title}</dd>
+        <Options connection={connection} type={type} />
+        <dt>Verifies</dt>
+        <dd>
+          {actions.length > 0 ? (
+            <ActionNames actions={actions.map(named)} />
+          ) : (
+            'nothing: no loaded plugin verifies through it'
+          )}
+        </dd>
+        <dt>Permissions</dt>
+        <dd>
+          {scopes.length > 0 ? (
+            <Codes values={scopes} />
+          ) : (
+            <span class="none">unknown: the destination does not say</span>
+          )}
+        </dd>
+        <dt>Address in receipts</dt>
+        <dd>{ADDRESS_WORDS[address]}</dd>
+        <dt>Connected</dt>
+        <dd>
+          <Time at={connectedAt} now={now} /> by {by}
+        </dd>
+        {connection.expiresAt === null ? null : (
+          <>
+            <dt>Credentials end</dt>
+            <dd>
+              <Time at={connection.expiresAt} now={now} />
+            </dd>
+          </>
+        )}
+        <History connection={connection} now={now} />
+      </dl>
+      {isOwner ? (
+        <div class="actions">
+          <PostForm action={paths.testConnection(viewer.workspace!.id, id)} csrf={viewer.csrf} class="row">
+            {type?.trial ? (
+              <input
+                name={TRY}
+                value={connection.trialTarget ?? ''}
+                placeholder={type.trial.example}
+                aria-label={`${trialLabel(type.trial)} with ${name}`}
+                autocomplete="off"
+                spellcheck={false}
+              />
+            ) : null}
+            <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
+              Test now
+            </button>
+          </PostForm>
+          <a class="button quiet" href={paths.connectionName(viewer.workspace!.id, id)} aria-label={`Rename ${name}`}>
+            Rename
+          </a>
+          {hasSecrets ? (
+            <a
+              class="button quiet"
+              href={paths.credentials(viewer.workspace!.id, id)}
+              aria-label={`Replace credentials of ${name}`}
+            >
+              Replace credentials
+            </a>
+          ) : null}
+          <a
+            class="button danger quiet"
+            href={paths.disconnect(viewer.workspace!.id, id)}
+            aria-label={`Disconnect ${name}`}
+          >
+            Disconnect
+          </a>
+        </div>
+      ) : null}
+    </article>
+  )
+}
+
+type HealthProps = Pick<ConnectionCardProps, 'connection' | 'now'>
+
+/** How it stands, and since when. Green is only what a read proved. */
+function Health({ connection, now }: HealthProps) {
+  const { state, stateAt, trialTarget, lastFailureAt } = connection
+  const failure = failureOf(connection)
+  if (failure !== null) {
+    const isRefused = state === 'refused'
+    return (
+      <p class="health failing">
+        <MARKS.failed /> {isRefused ? 'Refused' : 'Last read'}{' '}
+        <Time at={isRefused ? stateAt : lastFailureAt} now={now} />: {failureInWords(failure)}
+      </p>
+    )
+  }
+  if (state === null) return <p class="health">Not tried yet</p>
+  if (state === 'works') {
+    return (
+      <p class="health working">
+        <MARKS.verified /> Works{trialTarget === null ? ', tested' : `: read ${trialTarget}`}{' '}
+        <Time at={stateAt} now={now} />
+      </p>
+    )
+  }
+  return (
+    <p class="health">
+      <MARKS.unverifiable /> Reached, but not tried, <Time at={stateAt} now={now} />: nothing shows yet that it can be
+      read. Test it with something that only its credentials can read.
+    </p>
+  )
+}
+
+/** The last read, and the last one that went otherwise. */
+function History({ connection, now }: HealthProps) {
+  const { lastReadAt, lastFailureAt, lastFailure } = connection
+  const failed = (
+    <>
+      <dt>Last failure</dt>
+      <dd>
+        <Time at={lastFailureAt} now={now} none="none" />
+        {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
+      </dd>
+    </>
+  )
+  return (
+    <>
+      <dt>{isFailing(connection) ? 'Last good read' : 'Last read'}</dt>
+      <dd>
+        <Time at={lastReadAt} now={now} none="not yet" />
+      </dd>
+      {failed}
+    </>
+  )
+}
+
+export function Options({ connection: { options }, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
+  return (
+    <>
+      {Object.entries(options).map(([key, value]) => (
+        <>
+          <dt>{propertyLabel(type?.options, key)}</dt>
+          <dd>{optionText(value)}</dd>
+        </>
+      ))}
+    </>
+  )
+}
+
+function optionText(value: JsonValue): string {
+  if (typeof value === 'string') return value
+  const isTexts = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isTexts ? value.join(', ') : JSON.stringify(value)
+}
+
+function Providers({ viewer, registry }: Pick<ConnectionsProps, 'viewer' | 'registry'>) {
+  const types = registry.connectionTypes()
+  return (
+    <>
+      <h2 id="connect">Connect</h2>
+      {types.length === 0 ? (
+        <p>No plugin with connections is configured: ask the operator of this service to add one.</p>
+      ) : null}
+      <div class="cards">
+        {types.map(({ provider, title }) => (
+          <article class="card" aria-labelledby={`new-${provider}`}>
+            <h3 id={`new-${provider}`}>{title}</h3>
+            <p>
+              Verifies: <ProviderActions actions={registry.actionsFor(provider).map(namesFrom(registry))} />
+            </p>
+            <a
+              class="button quiet"
+              href={paths.newConnection(viewer.workspace!.id, provider)}
+              aria-label={`Connect ${title}`}
+            >
+              Connect
+            </a>
+          </article>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function ProviderActions({ actions }: { readonly actions: readonly ReturnType<NameAction>[] }) {
+  return actions.length > 0 ? <ActionNames actions={actions} /> : <span class="none">nothing yet</span>
+}
+
+interface DisconnectProps {
+  readonly viewer: Viewer
+  readonly connection: ConnectionSummary
+  readonly type: HostedConnectionType | undefined
+}
+
+export function Disconnect({ viewer, connection, type }: DisconnectProps) {
+  const workspaceId = viewer.workspace!.id
+  const title = type?.title ?? connection.provider
+  return (
+    <ConsolePage title={`Disconnect ${connection.name}?`} viewer={viewer} section="connections">
+      <dl class="facts">
+        <dt>Kind</dt>
+        <dd>{title}</dd>
+        <Options connection={connection} type={type} />
+      </dl>
+      <p>
+        The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read
+        the destination again, connect it again.
+      </p>
+      <PostForm action={paths.disconnect(workspaceId, connection.id)} csrf={viewer.csrf} class="actions">
+        <button type="submit" class="danger">
+          Disconnect
+        </button>
+        <a class="button quiet" href={paths.connections(workspaceId)}>
+          Keep it
+        </a>
+      </PostForm>
+    </ConsolePage>
+  )
+}

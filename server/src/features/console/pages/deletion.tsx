@@ -1,0 +1,79 @@
+/** Deleting a workspace: says what ends and what stays, and asks for its name. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { refusalOf } from '../refusal.ts'
+import { formOf } from '../request-fields.ts'
+import { actingOf, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+
+export function deletionRoutes(app: App, services: ConsoleDependencies): void {
+  const { workspaces } = services
+  const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+
+  app.get('/delete', guarded, async (request, reply) => show(request, reply))
+
+  app.post('/delete', guarded, async (request, reply) => {
+    const { id, name } = workspaceOf(request)
+    try {
+      if (formOf(request).name?.trim() !== name) {
+        throw new ServiceError('bad_request', `nothing is deleted: type ${name} to delete the workspace`)
+      }
+      await workspaces.delete(id, actingOf(request))
+    } catch (error) {
+      return show(request, reply, refusalOf(error))
+    }
+    return reply.redirect(paths.home, 303)
+  })
+
+  async function show(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
+    const page = <Delete viewer={viewerOf(request)} problem={problem} />
+    return sendPage(reply, page, problem === undefined ? 200 : 422)
+  }
+}
+
+function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem: string | undefined }) {
+  const { id, name } = viewer.workspace!
+  return (
+    <ConsolePage title={`Delete ${name}?`} viewer={viewer} section="members" problem={problem}>
+      <p>This cannot be undone.</p>
+      <ul>
+        <li>Every API key is revoked, and no application gets in any more.</li>
+        <li>Every connection ends, and its credentials are deleted.</li>
+        <li>Nobody is a member any more, and open invitations end. The name is free for another workspace.</li>
+        <li>
+          Claims that wait are still decided. Where a claim needs a connection, its receipt says{' '}
+          <code>unverifiable</code>.
+        </li>
+        <li>
+          Receipts stay: they are in the <a href={publicPaths.log}>public log</a>, and whoever has one can still check
+          it.
+        </li>
+      </ul>
+      <PostForm action={paths.deleteWorkspace(id)} csrf={viewer.csrf}>
+        <Field
+          name="name"
+          label="Name of the workspace"
+          required
+          autocomplete="off"
+          help={`Type ${name} to delete the workspace.`}
+        />
+        <div class="actions">
+          <button type="submit" class="danger">
+            Delete the workspace
+          </button>
+          <a class="button quiet" href={paths.members(id)}>
+            Keep it
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
+  )
+}

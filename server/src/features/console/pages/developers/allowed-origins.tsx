@@ -1,0 +1,39 @@
+/** The part of the developers page about the sites whose scripts may submit claims. */
+
+import { paths } from '../../../../web/console-paths.ts'
+import type { Viewer } from '../../page.tsx'
+import { Field, PostForm } from '../../parts/form.tsx'
+
+interface SitesProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly sites: readonly string[]
+  readonly typed?: string | undefined
+  readonly problem?: string | undefined
+}
+
+export function Sites({ viewer, isOwner, sites, typed, problem }: SitesProps) {
+  return (
+    <>
+      <h2 id="sites">Scripts in browsers</h2>
+      <p>
+        {sites.length === 0
+          ? 'Scripts of no other site may submit claims with the keys of this workspace.'
+          : `Scripts of these sites may submit claims with the keys of this workspace: ${sites.join(', ')}`}
+      </p>
+      {isOwner ? (
+        <PostForm action={paths.sites(viewer.workspace!.id)} csrf={viewer.csrf}>
+          <Field
+            name="sites"
+            label="Sites"
+            multiline
+            value={typed ?? sites.join('\n')}
+            help="One a line, such as https://app.example.com. Whoever opens such a page can take a key that is in it."
+            problem={problem}
+          />
+          <button type="submit">Change the sites</button>
+        </PostForm>
+      ) : null}
+    </>
+  )
+}

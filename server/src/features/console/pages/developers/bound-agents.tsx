@@ -1,0 +1,82 @@
+/** The agents that are bound to keys, and the page that asks before one is released. */
+import type { Instant } from '@claimcheck/core'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { paths } from '../../../../web/console-paths.ts'
+import { Table } from '../../../../web/parts/table.tsx'
+import { Time } from '../../../../web/parts/values.tsx'
+import type { BoundAgent } from '../../../workspaces/keys.ts'
+import { ConsolePage, type Viewer } from '../../page.tsx'
+import { PostForm } from '../../parts/form.tsx'
+
+interface BoundAgentsProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly agents: readonly BoundAgent[]
+  readonly now: Instant
+}
+
+export function BoundAgents({ viewer, isOwner, agents, now }: BoundAgentsProps) {
+  if (agents.length === 0) return null
+  const head = ['Agent', 'Claims through', 'Bound', ...(isOwner ? ['Release'] : [])]
+  return (
+    <>
+      <h2 id="agents">Bound agents</h2>
+      <p>Only the keys named here claim for these agents. An agent stays bound when its last key ends.</p>
+      <Table stacks label="Bound agents" head={head}>
+        {agents.map(({ agentId, boundAt, keys }) => (
+          <tr>
+            <th scope="row" class="wide">
+              {plainText(agentId)}
+            </th>
+            <td>
+              {keys.length === 0 ? <span class="none">no key: nobody</span> : keys.map(({ name }) => name).join(', ')}
+            </td>
+            <td>
+              <Time at={boundAt} now={now} />
+            </td>
+            {isOwner ? (
+              <td>
+                {keys.length === 0 ? (
+                  <a
+                    href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
+                    aria-label={`Release ${plainText(agentId)}`}
+                  >
+                    Release
+                  </a>
+                ) : null}
+              </td>
+            ) : null}
+          </tr>
+        ))}
+      </Table>
+    </>
+  )
+}
+
+interface ReleaseProps {
+  readonly viewer: Viewer
+  readonly agentId: string
+  readonly problem?: string | undefined
+}
+
+export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage title="Release this agent?" viewer={viewer} section="developers" problem={problem}>
+      <p>
+        <strong>{plainText(agentId)}</strong> has no key left. Once it is released, every key of the workspace that is
+        not bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound,
+        make a new key for it in place of this.
+      </p>
+      <PostForm action={paths.releaseAgent(workspaceId)} csrf={viewer.csrf} class="actions">
+        <input type="hidden" name="agent" value={agentId} />
+        <button type="submit" class="danger">
+          Release the agent
+        </button>
+        <a class="button quiet" href={paths.developers(workspaceId)}>
+          Keep it bound
+        </a>
+      </PostForm>
+    </ConsolePage>
+  )
+}

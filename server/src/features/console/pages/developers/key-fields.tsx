@@ -1,0 +1,125 @@
+/** The fields in which an owner says what a key is held to, and how they are read. */
+import type { Instant } from '@claimcheck/core'
+import { ServiceError } from '../../../../base/errors.ts'
+import { sentence } from '../../../../web/words.tsx'
+import type { KeySettings } from '../../../workspaces/key-settings.ts'
+import type { ApiKey } from '../../../workspaces/keys.ts'
+import { Field } from '../../parts/form.tsx'
+import type { Fields } from '../../request-fields.ts'
+
+const DAY_MS = 86_400_000
+
+interface KeyFieldsProps {
+  readonly values: Fields
+  readonly problem?: string | undefined
+}
+
+/** For a new key: its name, and the rest folded until something is in it. */
+export function NewKeyFields({ values, problem }: KeyFieldsProps) {
+  const { expires = '', networks = '', agents = '' } = values
+  return (
+    <>
+      <NameField values={values} problem={problem} />
+      <details open={expires + networks + agents !== ''}>
+        <summary>Hold it to a time, to networks or to agents</summary>
+        <LimitFields values={values} />
+      </details>
+    </>
+  )
+}
+
+export function KeyFields({ values, problem }: KeyFieldsProps) {
+  return (
+    <>
+      <NameField values={values} problem={problem} />
+      <LimitFields values={values} />
+    </>
+  )
+}
+
+function NameField({ values, problem }: KeyFieldsProps) {
+  return (
+    <Field
+      name="name"
+      label="Name"
+      value={values.name}
+      problem={problem && sentence(problem)}
+      help="What will use it: a program, a machine, a pipeline."
+      autocomplete="off"
+      required
+    />
+  )
+}
+
+function LimitFields({ values }: Pick<KeyFieldsProps, 'values'>) {
+  return (
+    <>
+      <Field
+        name="expires"
+        label="Last day"
+        type="date"
+        value={values.expires}
+        help="The key expires at the end of this day, UTC. Leave it empty for a key that does not expire."
+      />
+      <Field
+        name="networks"
+        label="Networks"
+        value={values.networks}
+        help="Where requests may come from, one on each line: 10.0.0.0/8, 2001:db8::/32, or a single address. Leave it empty for anywhere."
+        multiline
+        spellcheck={false}
+      />
+      <Field
+        name="agents"
+        label="Bound to agents"
+        value={values.agents}
+        help="The ids of the agents for which this key claims, one on each line. From then on no other key of the workspace claims for them unless it is bound to them too. Leave it empty for a key that claims for every agent that is not bound."
+        multiline
+        spellcheck={false}
+      />
+    </>
+  )
+}
+
+/** What the fields show of a key. */
+export function fieldsOf({ name, expiresAt, networks, agentIds }: ApiKey): Fields {
+  return {
+    name,
+    expires: expiresAt === null ? '' : lastDayOf(expiresAt),
+    networks: networks.join('\n'),
+    agents: (agentIds ?? []).join('\n'),
+  }
+}
+
+/**
+ * @param from the key that the fields showed: an end within a day stays as it is when the day does
+ * @throws ServiceError `bad_request`
+ */
+export function readKeyFields(values: Fields, from?: ApiKey): KeySettings {
+  const { expires = '', networks = '', agents = '' } = values
+  const isUnchanged = from && expires === fieldsOf(from).expires
+  const agentIds = linesOf(agents)
+  return {
+    expiresAt: isUnchanged ? from.expiresAt : endOf(expires),
+    networks: linesOf(networks),
+    agentIds: agentIds.length === 0 ? null : agentIds,
+  }
+}
+
+function lastDayOf(end: Instant): string {
+  return new Date(end - 1).toISOString().slice(0, 10)
+}
+
+function endOf(day: string): Instant | null {
+  if (day === '') return null
+  const start = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
+  if (Number.isNaN(start)) throw new ServiceError('bad_request', 'the last day is not a date: write it as 2027-12-31')
+  return start + DAY_MS
+}
+
+export function linesOf(text: string): string[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}

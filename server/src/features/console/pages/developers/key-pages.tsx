@@ -1,0 +1,144 @@
+/** The pages about one key: the new one, and those that ask before something happens to it. */
+import type { Instant } from '@claimcheck/core'
+import { paths } from '../../../../web/console-paths.ts'
+import { Facts } from '../../../../web/parts/facts.tsx'
+import { Code, Time } from '../../../../web/parts/values.tsx'
+import type { ApiKey } from '../../../workspaces/keys.ts'
+import { ConsolePage, type Viewer } from '../../page.tsx'
+import { PostForm, Select } from '../../parts/form.tsx'
+import type { Fields } from '../../request-fields.ts'
+import { KeyFields } from './key-fields.tsx'
+import { HeldTo, KeyState, KeyText, LastUse } from './key-table.tsx'
+
+interface NewKeyProps {
+  readonly viewer: Viewer
+  readonly secret: string
+  readonly command: string
+  /** The key that it replaces, which still works for some time. */
+  readonly replaced?: ApiKey
+  readonly now: Instant
+}
+
+export function NewKey({ viewer, secret, command, replaced, now }: NewKeyProps) {
+  return (
+    <ConsolePage title="Your new key" viewer={viewer} section="developers">
+      <p class="notice warning">
+        <strong>Copy this key now: it is not shown again.</strong> Only its hash is stored.
+      </p>
+      <Code text={secret} label="the key" />
+      {replaced ? (
+        <p>
+          Put it where <KeyText apiKey={replaced} /> is used now. That key expires{' '}
+          <Time at={replaced.expiresAt} now={now} />.
+        </p>
+      ) : null}
+      <h2>{replaced ? 'Try it' : 'Submit a first claim'}</h2>
+      <p>Paste this into a shell. Replace the example with what your agent did, and where.</p>
+      <Code text={command} label="the command" />
+      <p>
+        <a class="button" href={paths.developers(viewer.workspace!.id)}>
+          I have copied the key
+        </a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+interface KeyPageProps {
+  readonly viewer: Viewer
+  readonly apiKey: ApiKey
+  readonly now: Instant
+  readonly problem?: string | undefined
+}
+
+export function ChangeKey({ viewer, apiKey, now, values, problem }: KeyPageProps & { readonly values: Fields }) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage title="Change a key" viewer={viewer} section="developers">
+      <KeyFacts apiKey={apiKey} now={now} />
+      <PostForm action={paths.key(workspaceId, apiKey.id)} csrf={viewer.csrf}>
+        <KeyFields values={values} problem={problem} />
+        <p>
+          An agent that you take from the key stays bound, so that nobody else speaks for it: release it under{' '}
+          <a href={`${paths.developers(workspaceId)}#agents`}>Bound agents</a>.
+        </p>
+        <button type="submit">Change the key</button>{' '}
+        <a class="button quiet" href={paths.developers(workspaceId)}>
+          Leave it
+        </a>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+const OVERLAPS = [
+  ['1h', '1 hour'],
+  ['24h', '1 day'],
+  ['7d', '7 days'],
+  ['30d', '30 days'],
+  ['0m', 'no time: it is refused at once'],
+] as const
+
+export function RotateKey({ viewer, apiKey, now, problem }: KeyPageProps) {
+  const workspaceId = viewer.workspace!.id
+  return (
+    <ConsolePage title="Replace this key?" viewer={viewer} section="developers" problem={problem}>
+      <KeyFacts apiKey={apiKey} now={now} />
+      <p>
+        You get a new key that is held to the same. The old one goes on for the time that you choose, so that you can
+        put the new one in its place. If the old key has leaked, let it go on for no time, or revoke it.
+      </p>
+      <PostForm action={paths.rotateKey(workspaceId, apiKey.id)} csrf={viewer.csrf}>
+        <Select name="overlap" label="The old key goes on for" options={OVERLAPS} value="24h" />
+        <button type="submit">Make the new key</button>{' '}
+        <a class="button quiet" href={paths.developers(workspaceId)}>
+          Keep it as it is
+        </a>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+export function RevokeKey({ viewer, apiKey, now }: KeyPageProps) {
+  const workspaceId = viewer.workspace!.id
+  const isRevoked = apiKey.revokedAt !== null
+  return (
+    <ConsolePage title={isRevoked ? 'This key is revoked' : 'Revoke this key?'} viewer={viewer} section="developers">
+      <KeyFacts apiKey={apiKey} now={now} />
+      {isRevoked ? (
+        <p>
+          Requests with it are refused. <a href={paths.developers(workspaceId)}>Back to the keys</a>
+        </p>
+      ) : (
+        <>
+          <p>
+            The next request with this key is refused. This cannot be undone. Claims that were submitted with it stay.
+            {apiKey.agentIds === null ? null : ' Its agents stay bound until you release them.'}
+          </p>
+          <PostForm action={paths.revokeKey(workspaceId, apiKey.id)} csrf={viewer.csrf} class="actions">
+            <button type="submit" class="danger">
+              Revoke the key
+            </button>
+            <a class="button quiet" href={paths.developers(workspaceId)}>
+              Keep it
+            </a>
+          </PostForm>
+        </>
+      )}
+    </ConsolePage>
+  )
+}
+
+function KeyFacts({ apiKey, now }: Pick<KeyPageProps, 'apiKey' | 'now'>) {
+  return (
+    <Facts
+      rows={[
+        ['Name', apiKey.name],
+        ['Key', <KeyText apiKey={apiKey} />],
+        ['Held to', <HeldTo apiKey={apiKey} />],
+        ['Last used', <LastUse apiKey={apiKey} now={now} />],
+        ['State', <KeyState apiKey={apiKey} now={now} />],
+      ]}
+    />
+  )
+}

@@ -1,0 +1,148 @@
+/** The list of a workspace's keys: what each is held to, how it stands, and when and from where it was last used. */
+import type { Instant } from '@claimcheck/core'
+import { paths } from '../../../../web/console-paths.ts'
+import { Table } from '../../../../web/parts/table.tsx'
+import { Codes, Time } from '../../../../web/parts/values.tsx'
+import { hasExpired } from '../../../workspaces/key-settings.ts'
+import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
+import type { Viewer } from '../../page.tsx'
+
+const COMMAND_LINE = 'command line'
+
+interface KeyTableProps {
+  readonly viewer: Viewer
+  readonly isOwner: boolean
+  readonly keys: readonly ApiKey[]
+  /** Names of the people who made keys, by their ids. */
+  readonly names: ReadonlyMap<string, string>
+  readonly now: Instant
+}
+
+export function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
+  const head = ['Name', 'Key', 'State', 'Held to', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Action'] : [])]
+  return (
+    <Table stacks label="API keys" head={head}>
+      {keys.map((key) => (
+        <tr>
+          <th scope="row" class="wide">
+            {key.name}
+          </th>
+          <td>
+            <KeyText apiKey={key} />
+          </td>
+          <td>
+            <KeyState apiKey={key} successor={keys.find(({ id }) => id === key.replacedBy)} now={now} />
+          </td>
+          <td>
+            <HeldTo apiKey={key} />
+          </td>
+          <td>
+            <LastUse apiKey={key} now={now} />
+          </td>
+          <td>
+            <Time at={key.createdAt} now={now} />
+          </td>
+          <td>{key.createdBy === null ? COMMAND_LINE : names.get(key.createdBy)}</td>
+          {isOwner ? (
+            <td>{key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} now={now} /> : null}</td>
+          ) : null}
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
+  return <code>{`${KEY_PREFIX}…${apiKey.lastFour}`}</code>
+}
+
+interface KeyStateProps {
+  readonly apiKey: ApiKey
+  /** The key that replaced it, where one did. */
+  readonly successor?: ApiKey | undefined
+  readonly now: Instant
+}
+
+export function KeyState({ apiKey, successor, now }: KeyStateProps) {
+  const { expiresAt, revokedAt } = apiKey
+  const replaced = successor ? (
+    <>
+      , replaced by <KeyText apiKey={successor} />
+    </>
+  ) : null
+  if (revokedAt !== null) {
+    return (
+      <span class="none">
+        revoked <Time at={revokedAt} now={now} />
+      </span>
+    )
+  }
+  if (expiresAt === null) return <>active</>
+  if (hasExpired(apiKey, now)) {
+    return (
+      <span class="none">
+        expired <Time at={expiresAt} now={now} />
+        {replaced}
+      </span>
+    )
+  }
+  return (
+    <>
+      active, expires <Time at={expiresAt} now={now} />
+      {replaced}
+    </>
+  )
+}
+
+export function HeldTo({ apiKey: { networks, agentIds } }: { readonly apiKey: ApiKey }) {
+  if (networks.length === 0 && agentIds === null) return <span class="none">nothing</span>
+  return (
+    <>
+      {agentIds === null ? null : (
+        <>
+          agents <Codes values={agentIds} />{' '}
+        </>
+      )}
+      {networks.length === 0 ? null : (
+        <>
+          networks <Codes values={networks} />
+        </>
+      )}
+    </>
+  )
+}
+
+export function LastUse({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: Instant }) {
+  return (
+    <>
+      <Time at={apiKey.lastUsedAt} now={now} none="never" />
+      {apiKey.lastAddress === null ? null : <> from {apiKey.lastAddress}</>}
+    </>
+  )
+}
+
+interface ActionsProps {
+  readonly viewer: Viewer
+  readonly apiKey: ApiKey
+  readonly now: Instant
+}
+
+function Actions({ viewer, apiKey, now }: ActionsProps) {
+  const { id, name, replacedBy } = apiKey
+  const workspaceId = viewer.workspace!.id
+  return (
+    <>
+      <a href={paths.key(workspaceId, id)} aria-label={`Change ${name}`}>
+        Change
+      </a>{' '}
+      {replacedBy === null && !hasExpired(apiKey, now) ? (
+        <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${name}`}>
+          Replace
+        </a>
+      ) : null}{' '}
+      <a href={paths.revokeKey(workspaceId, id)} aria-label={`Revoke ${name}`}>
+        Revoke
+      </a>
+    </>
+  )
+}

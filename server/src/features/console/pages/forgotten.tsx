@@ -1,0 +1,57 @@
+/** For people who forgot their password, where the service sends mail: asks for their address, and answers the same whether it has an account. */
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { createAttempts } from '../attempts.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { PlainPage } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { formOf } from '../request-fields.ts'
+import { optionalSessionOf } from '../session.ts'
+
+type ForgottenServices = Pick<ConsoleDependencies, 'outbox' | 'counters' | 'config'>
+
+export function forgottenRoutes(app: App, { outbox, counters, config }: ForgottenServices): void {
+  if (!outbox.isOn) return
+  const attempts = createAttempts(counters, config.signInLimit)
+
+  app.get(paths.forgotten, async (request, reply) =>
+    sendPage(reply, <Forgotten csrf={optionalSessionOf(request)?.csrf} />),
+  )
+
+  app.post(paths.forgotten, async (request, reply) => {
+    await attempts.count(request, reply)
+    await outbox.askReset(formOf(request).email ?? '')
+    return sendPage(reply, <OnItsWay />)
+  })
+}
+
+function Forgotten({ csrf }: { readonly csrf: string | undefined }) {
+  return (
+    <PlainPage title="A new password">
+      <p>Type the e-mail address of your account. If it has one, you get a mail with a link to a new password.</p>
+      <PostForm action={paths.forgotten} csrf={csrf}>
+        <Field name="email" label="E-mail" type="email" required autocomplete="username" />
+        <button type="submit">Send the link</button>
+      </PostForm>
+      <p>
+        <a href={paths.signIn}>Back to signing in</a>
+      </p>
+    </PlainPage>
+  )
+}
+
+function OnItsWay() {
+  return (
+    <PlainPage title="Look into your mail">
+      <p>
+        If there is an account with this address, a link to a new password is on its way to it. The link works once, for
+        an hour. Asking again within 15 minutes sends nothing more.
+      </p>
+      <p>
+        No mail? Look among unwanted mail, and check that you typed the address that you sign in with.{' '}
+        <a href={paths.signIn}>Back to signing in</a>
+      </p>
+    </PlainPage>
+  )
+}

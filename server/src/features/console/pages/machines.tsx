@@ -1,0 +1,264 @@
+/** The OAuth clients of machines: owners make them, see them and revoke them. */
+import type { Instant } from '@claimcheck/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import { HttpError } from '../../../http/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { Facts } from '../../../web/parts/facts.tsx'
+import { Table } from '../../../web/parts/table.tsx'
+import { Code, Codes, Time } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
+import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
+import { OAUTH_PATHS } from '../../oauth/paths.ts'
+import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ConsolePage, type ViewedWorkspace, type Viewer } from '../page.tsx'
+import { Field, PostForm, Select } from '../parts/form.tsx'
+import { refusalOf } from '../refusal.ts'
+import { type Fields, formOf } from '../request-fields.ts'
+import { actingOf, viewerOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+
+type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
+type MachinePath = { Params: { machine: string } }
+
+/** A machine with the workspace that it belongs to. */
+export interface ListedMachine extends Machine {
+  readonly workspaceName: string
+}
+
+/** Of the workspaces that this person owns. */
+export async function machinesOf(
+  { workspaces }: Viewer,
+  machines: MachineServices['machines'],
+): Promise<readonly ListedMachine[]> {
+  const lists = ownedBy(workspaces).map(async ({ id, name: workspaceName }) => {
+    return (await machines.list(id)).map((machine) => ({ ...machine, workspaceName }))
+  })
+  return (await Promise.all(lists)).flat()
+}
+
+type ShowList = (request: FastifyRequest, reply: FastifyReply, values: Fields, problem: string) => Promise<FastifyReply>
+
+/** @param showList answers with the page of the form, which was refused */
+export function machineRoutes(app: App, services: MachineServices, showList: ShowList): void {
+  const { machines, oauth, now } = services
+  const by = actingOf
+
+  async function requireMachine(request: FastifyRequest, id: string): Promise<ListedMachine> {
+    const machine = (await machinesOf(viewerOf(request), machines)).find((one) => one.id === id)
+    if (!machine) throw new ServiceError('not_found', 'there is no such machine')
+    return machine
+  }
+
+  const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
+
+  app.post(paths.machines, fresh, async (request, reply) => {
+    const viewer = viewerOf(request)
+    const values = formOf(request)
+    const workspace = ownedBy(viewer.workspaces).find(({ id }) => id === values.workspace)
+    if (!workspace) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
+    try {
+      const scopes = SCOPES.filter((scope) => values[fieldOf(scope)] !== undefined)
+      const made = await machines.create(workspace.id, values.name ?? '', scopes, by(request))
+      return sendPage(reply, <MadeMachine viewer={viewer} made={made} issuer={oauth.issuer()} />, 201)
+    } catch (error) {
+      return showList(request, reply, values, `no machine was made: ${refusalOf(error)}`)
+    }
+  })
+
+  // For a reload of the page of a new machine.
+  app.get(paths.machines, async (_request, reply) => reply.redirect(paths.applications, 303))
+
+  app.get<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
+    const machine = await requireMachine(request, request.params.machine)
+    return sendPage(reply, <RevokeMachine viewer={viewerOf(request)} machine={machine} now={now()} />)
+  })
+
+  app.post<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
+    const { id, workspaceId } = await requireMachine(request, request.params.machine)
+    await machines.revoke(id, workspaceId, by(request))
+    return reply.redirect(`${paths.applications}?done=machine-revoked`, 303)
+  })
+}
+
+/** Those in which the person can do something as they signed in. */
+function ownedBy(workspaces: readonly ViewedWorkspace[]): readonly ViewedWorkspace[] {
+  return workspaces.filter(({ role, isOpen }) => role === 'owner' && isOpen)
+}
+
+function fieldOf(scope: Scope): string {
+  return `scope:${scope}`
+}
+
+interface MachinesProps {
+  readonly viewer: Viewer
+  readonly machines: readonly ListedMachine[]
+  readonly now: Instant
+  readonly values: Fields
+  readonly problem?: string | undefined
+}
+
+/** A part of the applications page. Nothing for people who own no workspace. */
+export function Machines({ viewer, machines, now, values, problem }: MachinesProps) {
+  const owned = ownedBy(viewer.workspaces)
+  if (owned.length === 0) return null
+  return (
+    <>
+      <h2 id="machines">Machines</h2>
+      <p>
+        A machine gets tokens for a workspace with its own id and secret, and asks nobody. Give it a key in place of
+        this if it calls this API: a token is for other servers, which ask Claimcheck what it permits.
+      </p>
+      {machines.length === 0 ? null : (
+        <Table stacks label="Machines" head={['Machine', 'Workspace', 'It may', 'State', 'Last token', 'Action']}>
+          {machines.map((machine) => (
+            <MachineRow machine={machine} now={now} />
+          ))}
+        </Table>
+      )}
+      <h3>New machine</h3>
+      <PostForm action={paths.machines} csrf={viewer.csrf}>
+        <Field
+          name="name"
+          label="Name"
+          value={values.name}
+          problem={problem && sentence(problem)}
+          help="Which program on which machine will use it."
+          autocomplete="off"
+          required
+        />
+        <Select
+          name="workspace"
+          label="Workspace"
+          options={owned.map(({ id, name }) => [id, name])}
+          value={values.workspace}
+        />
+        <fieldset>
+          <legend>It may</legend>
+          {SCOPES.map((scope) => (
+            <label>
+              <input type="checkbox" name={fieldOf(scope)} value="on" checked={values[fieldOf(scope)] !== undefined} />{' '}
+              {scopeWords(scope)} <code>{scope}</code>
+            </label>
+          ))}
+        </fieldset>
+        <button type="submit">Make a machine</button>
+      </PostForm>
+    </>
+  )
+}
+
+function MachineRow({ machine, now }: { readonly machine: ListedMachine; readonly now: Instant }) {
+  const { id, name, workspaceName, scopes, lastUsedAt, revokedAt } = machine
+  return (
+    <tr>
+      <th scope="row" class="wide">
+        {name} <code>{id}</code>
+      </th>
+      <td>{workspaceName}</td>
+      <td>
+        <Codes values={scopes} />
+      </td>
+      <td>
+        <MachineState revokedAt={revokedAt} now={now} />
+      </td>
+      <td>
+        <Time at={lastUsedAt} now={now} none="never" />
+      </td>
+      <td>
+        {revokedAt === null ? (
+          <a href={paths.revokeMachine(id)} aria-label={`Revoke ${name}`}>
+            Revoke
+          </a>
+        ) : null}
+      </td>
+    </tr>
+  )
+}
+
+function MachineState({ revokedAt, now }: { readonly revokedAt: Instant | null; readonly now: Instant }) {
+  if (revokedAt === null) return <>active</>
+  return (
+    <span class="none">
+      revoked <Time at={revokedAt} now={now} />
+    </span>
+  )
+}
+
+interface MadeMachineProps {
+  readonly viewer: Viewer
+  readonly made: NewMachine
+  readonly issuer: string
+}
+
+function MadeMachine({ viewer, made: { clientId, clientSecret }, issuer }: MadeMachineProps) {
+  const command = `curl -s '${issuer}${OAUTH_PATHS.token}' -u '${clientId}:${clientSecret}' -d grant_type=client_credentials`
+  return (
+    <ConsolePage title="Your new machine" viewer={viewer} section="account">
+      <p class="notice warning">
+        <strong>Copy this secret now: it is not shown again.</strong> Only its hash is stored.
+      </p>
+      <Code text={clientId} label="the client id" />
+      <Code text={clientSecret} label="the client secret" />
+      <h2>Get a token</h2>
+      <p>Paste this into a shell. The token lasts 15 minutes; then the machine asks for another.</p>
+      <Code text={command} label="the command" />
+      <p>
+        <a class="button" href={paths.applications}>
+          I have copied the secret
+        </a>
+      </p>
+    </ConsolePage>
+  )
+}
+
+interface RevokeMachineProps {
+  readonly viewer: Viewer
+  readonly machine: ListedMachine
+  readonly now: Instant
+}
+
+function RevokeMachine({ viewer, machine, now }: RevokeMachineProps) {
+  const { id, name, workspaceName, scopes, lastFour, lastUsedAt, revokedAt } = machine
+  const isRevoked = revokedAt !== null
+  return (
+    <ConsolePage
+      title={isRevoked ? 'This machine is revoked' : 'Revoke this machine?'}
+      viewer={viewer}
+      section="account"
+    >
+      <Facts
+        rows={[
+          ['Name', name],
+          ['Client id', <code>{id}</code>],
+          ['Secret', <code>{`${MACHINE_SECRET_PREFIX}…${lastFour}`}</code>],
+          ['Workspace', workspaceName],
+          ['It may', <Codes values={scopes} />],
+          ['Last token', <Time at={lastUsedAt} now={now} none="never" />],
+          ['State', <MachineState revokedAt={revokedAt} now={now} />],
+        ]}
+      />
+      {isRevoked ? (
+        <p>
+          It gets no tokens. <a href={paths.applications}>Back to the applications</a>
+        </p>
+      ) : (
+        <>
+          <p>It gets no more tokens, and those that it has end at once. This cannot be undone.</p>
+          <PostForm action={paths.revokeMachine(id)} csrf={viewer.csrf} class="actions">
+            <button type="submit" class="danger">
+              Revoke the machine
+            </button>
+            <a class="button quiet" href={paths.applications}>
+              Keep it
+            </a>
+          </PostForm>
+        </>
+      )}
+    </ConsolePage>
+  )
+}

@@ -1,0 +1,260 @@
+/** The parts of the members page: the name of the workspace, its members and open invitations. */
+import type { Instant } from '@claimcheck/core'
+import { paths } from '../../../web/console-paths.ts'
+import { Table } from '../../../web/parts/table.tsx'
+import { Code, Time } from '../../../web/parts/values.tsx'
+import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
+import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
+import type { ApiKey } from '../../workspaces/keys.ts'
+import type { Viewer } from '../page.tsx'
+import { Field, PostForm, RowForm, Select, Tick } from '../parts/form.tsx'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
+import { ROLE_WORDS } from '../words.ts'
+
+export interface MembersProps {
+  readonly viewer: Viewer
+  readonly workspaceId: string
+  readonly isOwner: boolean
+  readonly now: Instant
+  readonly members: readonly MemberOfWorkspace[]
+  readonly invitations: readonly Invitation[]
+  /** Just made, and shown only now. */
+  readonly invitation?: { readonly role: Role } & ({ readonly link: string } | { readonly sentTo: string })
+  /** True where an invitation can go by mail. */
+  readonly sendsMail: boolean
+  readonly problem?: string
+  /** A new name for the workspace that was refused, and why. */
+  readonly refusedName?: { readonly name: string; readonly problem: string }
+  readonly done?: string | undefined
+}
+
+export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps) {
+  return (
+    <>
+      <h2>Workspace</h2>
+      <PostForm action={paths.workspaceName(workspaceId)} csrf={viewer.csrf} class="inline">
+        <Field
+          name="name"
+          label="Name"
+          value={refusedName?.name ?? viewer.workspace!.name}
+          problem={refusedName?.problem}
+          required
+          maxLength={64}
+          autocomplete="off"
+        />
+        <button type="submit" class="quiet">
+          Rename
+        </button>
+      </PostForm>
+    </>
+  )
+}
+
+export function SignInRules({ viewer, workspaceId }: MembersProps) {
+  return (
+    <>
+      <h2>Sign-in</h2>
+      <PostForm action={paths.signInRule(workspaceId)} csrf={viewer.csrf} class="inline">
+        <Select
+          name="rule"
+          label="Members need"
+          value={viewer.workspace!.signInRule}
+          options={SIGN_IN_RULES.map((rule) => [rule, RULE_WORDS[rule]])}
+        />
+        <button type="submit" class="quiet">
+          Save
+        </button>
+      </PostForm>
+      <p class="help">
+        Whoever signs in with less sees what to set up, and nothing of this workspace. Applications that members
+        connected have to be allowed again. Sign-ins with the OpenID provider of this service count as a second step:
+        whether it asks for one is up to the provider. API keys need no sign-in.
+      </p>
+    </>
+  )
+}
+
+export function Deletion({ workspaceId }: MembersProps) {
+  return (
+    <>
+      <h2>Deleting the workspace</h2>
+      <p>
+        <a class="button danger quiet" href={paths.deleteWorkspace(workspaceId)}>
+          Delete the workspace
+        </a>
+      </p>
+    </>
+  )
+}
+
+/** The field of the keys that are revoked with a member. */
+export const REVOKE = 'revoke'
+
+/** A key, or a machine. */
+export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' | 'lastUsedAt'> {
+  /** By which people know it, without its secret. */
+  readonly shown: string
+}
+
+interface KeysOfMemberProps {
+  readonly made: readonly MadeByMember[]
+  readonly isSelf: boolean
+  readonly now: Instant
+}
+
+/** What somebody made they may have kept: the keys of others are revoked unless an owner says that they stay. */
+export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
+  if (made.length === 0) return null
+  return (
+    <fieldset>
+      <legend>Revoke what {isSelf ? 'you' : 'they'} made</legend>
+      {made.map(({ id, name, shown, createdAt, lastUsedAt }) => (
+        <Tick field={REVOKE} value={id} isTicked={!isSelf}>
+          {name} <code>{shown}</code>{' '}
+          <small>
+            made <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
+          </small>
+        </Tick>
+      ))}
+      <p class="help">
+        API keys and machines. The next request with a revoked one is refused. {isSelf ? 'You' : 'They'} may have a copy
+        of each: make another one for a program that still needs it.
+      </p>
+    </fieldset>
+  )
+}
+
+export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
+  const list = paths.members(workspaceId)
+  return (
+    <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
+      {members.map((member) => (
+        <tr>
+          <td>
+            {member.name} {member.userId === viewer.user.id ? <small>(you)</small> : null}
+          </td>
+          <td>{member.email}</td>
+          <td>{member.role}</td>
+          <td>
+            <Time at={member.createdAt} now={now} />
+          </td>
+          <td>
+            <div class="actions">
+              {isOwner ? <RoleLink {...{ list, member }} /> : null}
+              <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
+            </div>
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+interface OfMember {
+  readonly list: string
+  readonly member: MemberOfWorkspace
+}
+
+function RoleLink({ list, member }: OfMember) {
+  const role = otherRole(member)
+  return (
+    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${member.name}`}>
+      Make {role}
+    </a>
+  )
+}
+
+/** The one that a member gets by a change. */
+export function otherRole({ role }: Pick<MemberOfWorkspace, 'role'>): Role {
+  return role === 'owner' ? 'member' : 'owner'
+}
+
+function RemoveLink({
+  list,
+  member,
+  isOwner,
+  isSelf,
+}: OfMember & { readonly isOwner: boolean; readonly isSelf: boolean }) {
+  if (!isOwner && !isSelf) return null
+  return (
+    <a
+      class="button danger quiet"
+      href={`${list}/${member.id}/remove`}
+      aria-label={isSelf ? 'Leave the workspace' : `Remove ${member.name}`}
+    >
+      {isSelf ? 'Leave' : 'Remove'}
+    </a>
+  )
+}
+
+export function Invitations({ viewer, workspaceId, now, invitations, invitation, sendsMail }: MembersProps) {
+  const action = `${paths.members(workspaceId)}/invitations`
+  return (
+    <>
+      <h2>Invite</h2>
+      {invitation && 'sentTo' in invitation ? (
+        <p class="notice" role="status">
+          The invitation as {ROLE_WORDS[invitation.role]} is on its way to {invitation.sentTo}. It works for 7 days.
+        </p>
+      ) : null}
+      {invitation && 'link' in invitation ? (
+        <div class="card" role="status">
+          <p>
+            Copy this link now, and send it to the person that you invite as {ROLE_WORDS[invitation.role]}. It lets one
+            person join, works for 7 days, and is not shown again:
+          </p>
+          <Code text={invitation.link} label="invitation link" />
+        </div>
+      ) : null}
+      <PostForm action={action} csrf={viewer.csrf} class="inline">
+        <Select
+          name="role"
+          label="Role"
+          options={[
+            ['member', 'Member'],
+            ['owner', 'Owner'],
+          ]}
+        />
+        {sendsMail ? (
+          <Field
+            name="email"
+            label="Send it to"
+            type="email"
+            autocomplete="off"
+            help="Leave it empty to get a link that you pass on."
+          />
+        ) : null}
+        <button type="submit">{sendsMail ? 'Invite' : 'Make a link'}</button>
+      </PostForm>
+      {invitations.length === 0 ? null : (
+        <>
+          <h2>Open invitations</h2>
+          <Table stacks label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
+            {invitations.map(({ id, role, createdBy, createdAt, expiresAt }) => (
+              <tr>
+                <td>{role}</td>
+                <td>{createdBy ?? 'command line'}</td>
+                <td>
+                  <Time at={createdAt} now={now} />
+                </td>
+                <td>
+                  <Time at={expiresAt} now={now} />
+                </td>
+                <td>
+                  <RowForm
+                    action={`${action}/withdraw`}
+                    csrf={viewer.csrf}
+                    id={id}
+                    label={`Withdraw the invitation for ${ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
+                  >
+                    Withdraw
+                  </RowForm>
+                </td>
+              </tr>
+            ))}
+          </Table>
+        </>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,337 @@
+/** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
+import type { Instant } from '@claimcheck/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ComponentChildren } from 'preact'
+import { ServiceError } from '../../../base/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { sentence } from '../../../web/words.tsx'
+import { isMailAddress } from '../../mail/config.ts'
+import { invitation } from '../../mail/messages.ts'
+import type { MemberOfWorkspace, Role } from '../../people/members.ts'
+import { isSignInRule, meetsRule } from '../../people/sign-in-rules.ts'
+import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { PostForm } from '../parts/form.tsx'
+import { refusalOf } from '../refusal.ts'
+import { formOf, listOf, queryOf } from '../request-fields.ts'
+import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+import { RULE_WORDS } from '../weak-sign-in.tsx'
+import { ROLE_WORDS } from '../words.ts'
+import {
+  Deletion,
+  Invitations,
+  KeysOfMember,
+  type MadeByMember,
+  MemberList,
+  type MembersProps,
+  otherRole,
+  REVOKE,
+  SignInRules,
+  WorkspaceName,
+} from './members-parts.tsx'
+
+type MembersServices = Pick<
+  ConsoleDependencies,
+  | 'accounts'
+  | 'members'
+  | 'workspaces'
+  | 'keys'
+  | 'machines'
+  | 'oidcSignIn'
+  | 'ownAddress'
+  | 'outbox'
+  | 'config'
+  | 'now'
+>
+
+type OfMember = { Params: { member: string } }
+
+/** A member whom somebody wants to change. */
+interface Asked {
+  readonly member: MemberOfWorkspace
+  /** No other member is an owner: they stay. */
+  readonly isOnlyOwner: boolean
+}
+
+const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
+
+export function memberRoutes(app: App, services: MembersServices): void {
+  const { accounts, members, workspaces, keys, machines, ownAddress, outbox, now } = services
+  const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
+  const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
+  const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+
+  async function requireMember(request: FastifyRequest<OfMember>): Promise<Asked> {
+    const listed = await members.list(workspaceOf(request).id)
+    const member = listed.find(({ id }) => id === request.params.member)
+    // Only owners remove others.
+    const isSelf = member?.userId === sessionOf(request).user.id
+    const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
+    if (member && (isSelf || isOwner(request))) return { member, isOnlyOwner: !hasOther }
+    throw new ServiceError('not_found', 'there is no such page')
+  }
+
+  /** Runs `work`, and shows the members again, with a problem where there was one. */
+  async function change(request: FastifyRequest, reply: FastifyReply, work: () => Promise<void>, next: string) {
+    try {
+      await work()
+    } catch (error) {
+      return sendMembers(request, reply, services, { problem: refusalOf(error) })
+    }
+    return reply.redirect(next, 303)
+  }
+
+  app.get('/members', async (request, reply) => sendMembers(request, reply, services, { done: queryOf(request).done }))
+
+  app.post('/members/invitations', freshForOwner, async (request, reply) => {
+    const role = readRole(formOf(request).role)
+    const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
+    try {
+      if (email !== '' && !isMailAddress(email))
+        throw new ServiceError('bad_request', 'the e-mail address is not valid')
+      const inviter = sessionOf(request).user.id
+      const token = await accounts.inviteToken(workspaceOf(request).id, role, inviter, actingOf(request))
+      const link = ownAddress.url() + paths.invitation(token)
+      // Only this answer has the link: its hash is stored.
+      if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
+      const { name: workspaceName } = workspaceOf(request)
+      const { name: inviterName } = sessionOf(request).user
+      await outbox.send(email, invitation({ workspaceName, inviterName, role, link }))
+      return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
+    } catch (error) {
+      return sendMembers(request, reply, services, { problem: refusalOf(error) })
+    }
+  })
+
+  app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const withdraw = () => members.withdraw(id, formOf(request).id ?? '', actingOf(request))
+    return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
+  })
+
+  app.post('/name', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const name = formOf(request).name?.trim() ?? ''
+    try {
+      await workspaces.rename(id, name, actingOf(request))
+    } catch (error) {
+      const refusedName = { name, problem: sentence(refusalOf(error)) }
+      return sendMembers(request, reply, services, { refusedName })
+    }
+    return reply.redirect(`${paths.members(id)}?done=workspace-renamed`, 303)
+  })
+
+  app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
+    const { member, isOnlyOwner } = await requireMember(request)
+    return sendPage(reply, <ChangeRole viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
+  })
+
+  app.post<OfMember>('/members/:member/role', freshForOwner, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const role = readRole(formOf(request).role)
+    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
+    return change(request, reply, setRole, `${paths.members(id)}?done=role-changed`)
+  })
+
+  app.get<OfMember>('/members/:member/remove', async (request, reply) => {
+    const { member, isOnlyOwner } = await requireMember(request)
+    const props = { viewer: viewerOf(request), member, isOnlyOwner, made: await madeBy(request, member), now: now() }
+    return sendPage(reply, <Remove {...props} />)
+  })
+
+  app.post('/sign-in-rule', fresh, async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const { rule } = formOf(request)
+    const set = () => setRule(request, rule)
+    return change(request, reply, set, `${paths.members(id)}?done=sign-in-rule-changed`)
+  })
+
+  /** @throws ServiceError `bad_request`; `conflict` for a rule that would close the workspace to the one who sets it */
+  async function setRule(request: FastifyRequest, rule: string | undefined): Promise<void> {
+    if (!isSignInRule(rule)) throw new ServiceError('bad_request', 'choose one of the kinds of sign-in')
+    if (!meetsRule(rule, sessionOf(request).session.method)) {
+      const problem = `nothing is changed: sign in with ${RULE_WORDS[rule]} yourself first, or you could not come back`
+      throw new ServiceError('conflict', problem)
+    }
+    await members.setSignInRule(workspaceOf(request).id, rule, actingOf(request))
+  }
+
+  /** The keys and machines that a member made and that still work; to owners alone. */
+  async function madeBy(request: FastifyRequest, { userId }: MemberOfWorkspace): Promise<readonly MadeByMember[]> {
+    if (!isOwner(request)) return []
+    const { id } = workspaceOf(request)
+    const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
+      ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
+      ...(await machines.list(id)).map((machine) => ({ ...machine, shown: machine.id })),
+    ]
+    return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
+  }
+
+  app.post<OfMember>('/members/:member/remove', async (request, reply) => {
+    const { id } = workspaceOf(request)
+    const { member } = await requireMember(request)
+    const isSelf = member.userId === sessionOf(request).user.id
+    const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
+    const revoked = isOwner(request) ? listOf(request, REVOKE) : []
+    return change(request, reply, () => members.remove(id, member.id, actingOf(request), revoked), next)
+  })
+}
+
+/** @throws ServiceError `bad_request` */
+function readRole(text: string | undefined): Role {
+  if (ROLES.has(text)) return text as Role
+  throw new ServiceError('bad_request', 'a role is owner or member')
+}
+
+async function sendMembers(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { members, outbox, now }: MembersServices,
+  shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
+): Promise<FastifyReply> {
+  const { id } = workspaceOf(request)
+  const props: MembersProps = {
+    ...shown,
+    viewer: viewerOf(request),
+    workspaceId: id,
+    isOwner: isOwner(request),
+    now: now(),
+    sendsMail: outbox.isOn,
+    members: await members.list(id),
+    invitations: isOwner(request) ? await members.invitations(id) : [],
+  }
+  const isRefused = shown.problem !== undefined || shown.refusedName !== undefined
+  return sendPage(reply, <Members {...props} />, isRefused ? 422 : 200)
+}
+
+function Members(props: MembersProps) {
+  const { viewer, problem, done } = props
+  return (
+    <ConsolePage title="Members" viewer={viewer} section="members" problem={problem} done={done}>
+      <p>
+        Members read everything in this workspace. Owners also invite people, connect destinations, make keys and submit
+        claims. The account that set this service up owns each workspace that is made on the command line.
+      </p>
+      <MemberList {...props} />
+      {props.isOwner ? <Invitations {...props} /> : null}
+      {props.isOwner ? <WorkspaceName {...props} /> : null}
+      <p>
+        <a href={paths.retention(props.workspaceId)}>Retention</a>: how long the workspace keeps the content of its
+        receipts.
+      </p>
+      {props.isOwner ? <SignInRules {...props} /> : null}
+      {props.isOwner ? <Deletion {...props} /> : null}
+    </ConsolePage>
+  )
+}
+
+interface AskProps extends Asked {
+  readonly viewer: Viewer
+}
+
+interface RemoveProps extends AskProps {
+  readonly made: readonly MadeByMember[]
+  readonly now: Instant
+}
+
+function Remove({ viewer, member, isOnlyOwner, made, now }: RemoveProps) {
+  const workspace = viewer.workspace!
+  const isSelf = member.userId === viewer.user.id
+  return (
+    <Ask
+      viewer={viewer}
+      title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+      action={`${paths.members(workspace.id)}/${member.id}/remove`}
+      button={isSelf ? 'Leave' : 'Remove'}
+      isDangerous
+      stays={
+        isOnlyOwner
+          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          : undefined
+      }
+      fields={<KeysOfMember made={made} isSelf={isSelf} now={now} />}
+    >
+      {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
+      invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that
+      you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
+    </Ask>
+  )
+}
+
+function ChangeRole({ viewer, member, isOnlyOwner }: AskProps) {
+  const { id } = viewer.workspace!
+  const role = otherRole(member)
+  const isSelf = member.userId === viewer.user.id
+  const who = isSelf ? 'You' : `${member.name} (${member.email})`
+  return (
+    <Ask
+      viewer={viewer}
+      title={`Make ${isSelf ? 'yourself' : member.name} ${ROLE_WORDS[role]}?`}
+      action={`${paths.members(id)}/${member.id}/role`}
+      button={`Make ${role}`}
+      value={['role', role]}
+      isDangerous={role === 'member'}
+      stays={
+        isOnlyOwner && role === 'member'
+          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          : undefined
+      }
+    >
+      {role === 'owner'
+        ? `${who} can then change everything here: invite and remove people, you too, connect and disconnect destinations, make and revoke keys, and submit claims.`
+        : `${who} can then still read everything here, and change nothing. Open invitations that ${isSelf ? 'you' : 'they'} made end.`}
+    </Ask>
+  )
+}
+
+interface QuestionProps {
+  readonly viewer: Viewer
+  readonly title: string
+  readonly action: string
+  readonly button: string
+  /** What the form says besides. */
+  readonly value?: readonly [name: string, value: string]
+  readonly isDangerous: boolean
+  /** Why it is not possible now. */
+  readonly stays: string | undefined
+  readonly fields?: ComponentChildren
+  /** What it means. */
+  readonly children: ComponentChildren
+}
+
+/** Asks before a change, and says what it means. */
+function Ask({ viewer, title, action, button, value, isDangerous, stays, fields, children }: QuestionProps) {
+  const list = paths.members(viewer.workspace!.id)
+  if (stays !== undefined) {
+    return (
+      <ConsolePage title={title} viewer={viewer} section="members" problem={`this is not possible now. ${stays}`}>
+        <p>
+          Make another member an owner first. If there is no other member, invite one as an owner: both are under{' '}
+          <a href={list}>Members</a>.
+        </p>
+      </ConsolePage>
+    )
+  }
+  return (
+    <ConsolePage title={title} viewer={viewer} section="members">
+      <p>{children}</p>
+      <PostForm action={action} csrf={viewer.csrf}>
+        {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}
+        {fields}
+        <div class="actions">
+          <button type="submit" class={isDangerous ? 'danger' : undefined}>
+            {button}
+          </button>
+          <a class="button quiet" href={list}>
+            Cancel
+          </a>
+        </div>
+      </PostForm>
+    </ConsolePage>
+  )
+}

@@ -1,0 +1,200 @@
+/** Submitting a claim by hand: a form from the profile of the action, checked by the rules of the API. */
+import { randomUUID } from 'node:crypto'
+import { type ActionProfile, formatInstant } from '@claimcheck/core'
+import { ServiceError } from '../../../base/errors.ts'
+import { prepareRefusal } from '../../../http/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { ActionName } from '../../../web/parts/values.tsx'
+import { Prose } from '../../../web/words.tsx'
+import { claimReader } from '../../claims/wire.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { ConsolePage, type Viewer } from '../page.tsx'
+import { Field, PostForm, Select } from '../parts/form.tsx'
+import {
+  type FormValues,
+  problemsByField,
+  readSchemaForm,
+  SchemaFields,
+  startingValues,
+} from '../parts/schema-form.tsx'
+import { TimeField, utcOf } from '../parts/time-field.tsx'
+import { formOf, queryOf } from '../request-fields.ts'
+import { ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
+import { KEEPS_ALL } from '../unsent.tsx'
+
+const PREFIX = 'params.'
+const TEXTS = ['client_claim_id', 'agent_id', 'target', 'claimed_at', 'deadline_at'] as const
+const TIMES: ReadonlySet<string> = new Set(['claimed_at', 'deadline_at'])
+
+type Problems = Readonly<Record<string, string>>
+
+export function newClaimRoutes(
+  app: App,
+  { claims, registry, now }: Pick<ConsoleDependencies, 'claims' | 'registry' | 'now'>,
+): void {
+  const profiles = registry.profiles()
+  const readClaim = claimReader(profiles)
+  const profileOf = (action: string | undefined) => profiles.find((profile) => profile.action === action)
+
+  app.get('/claims/new', { preHandler: ownersOnly }, async (request, reply) => {
+    const viewer = viewerOf(request)
+    const { action } = queryOf(request)
+    const profile = action === undefined && profiles.length === 1 ? profiles[0] : profileOf(action)
+    if (!profile) return sendPage(reply, <ChooseAction viewer={viewer} profiles={profiles} action={action} />)
+    const values = {
+      client_claim_id: `by-hand-${randomUUID()}`,
+      claimed_at: formatInstant(now()),
+      ...startingValues(profile.params, PREFIX),
+    }
+    return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
+  })
+
+  app.post('/claims/new', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+    const { id: workspaceId } = workspaceOf(request)
+    const values = formOf(request)
+    const profile = profileOf(values.action)
+    if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
+    try {
+      const submitter = { workspaceId, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
+      const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
+      const done = created ? 'claim-submitted' : 'claim-known'
+      return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const problems = problemsOf(error)
+      const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
+      return sendPage(reply, page, prepareRefusal(error, request, reply).status)
+    }
+  })
+}
+
+/** The body of the same request to the API. Empty fields are left out. */
+function bodyOf({ action, params }: ActionProfile, values: FormValues) {
+  const given = TEXTS.map((name) => [name, values[name]?.trim() ?? ''] as const)
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => [name, TIMES.has(name) ? utcOf(text) : text] as const)
+  return { action, params: readSchemaForm(params, values, PREFIX), ...Object.fromEntries(given) }
+}
+
+/** By the names of the fields; under the empty name what concerns no single field. */
+function problemsOf({ code, issues, message }: ServiceError): Problems {
+  if (code !== 'invalid') return { '': message }
+  const { params: _, ...ofClaim } = problemsByField(issues, ['body'], '')
+  const problems = { ...ofClaim, ...problemsByField(issues, ['body', 'params'], PREFIX) }
+  return Object.fromEntries(Object.entries(problems).map(([name, text]) => [name, text.replace(/^Value error, /, '')]))
+}
+
+interface ChooseActionProps {
+  readonly viewer: Viewer
+  readonly profiles: readonly ActionProfile[]
+  /** Asked for, but unknown. */
+  readonly action: string | undefined
+}
+
+function ChooseAction({ viewer, profiles, action }: ChooseActionProps) {
+  const problem = action === undefined ? undefined : 'there is no such action: choose one from the list'
+  return (
+    <ConsolePage title="Submit a claim" viewer={viewer} section="claims" problem={problem}>
+      {profiles.length > 0 ? (
+        <form method="get" action={paths.newClaim(viewer.workspace!.id)} class="form">
+          <Select
+            name="action"
+            label="What is claimed"
+            options={profiles.map(
+              ({ action, words, summary }) => [action, `${words.title} (${action}): ${summary}`] as const,
+            )}
+          />
+          <button type="submit">Continue</button>
+        </form>
+      ) : (
+        <p>No plugin is configured: ask the operator of this service to add one.</p>
+      )}
+    </ConsolePage>
+  )
+}
+
+interface NewClaimProps {
+  readonly viewer: Viewer
+  readonly profile: ActionProfile
+  readonly values: FormValues
+  readonly problems: Problems
+}
+
+function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
+  const { action, words, summary, target, params, deadlineMs, maxDeadlineMs } = profile
+  const wrong = Object.keys(problems).length > 0 ? 'the claim was not submitted: correct the fields below' : undefined
+  const text = { autocomplete: 'off', spellcheck: false } as const
+  return (
+    <ConsolePage
+      title="Submit a claim"
+      viewer={viewer}
+      section="claims"
+      problem={problems[''] ?? problems.action ?? wrong}
+    >
+      <p>
+        <ActionName action={action} title={words.title} />: {summary}
+      </p>
+      <PostForm action={paths.newClaim(viewer.workspace!.id)} csrf={viewer.csrf}>
+        <input type="hidden" name="action" value={action} />
+        <Field
+          name="target"
+          label={words.target}
+          value={values.target}
+          help={<Prose text={(target as { description?: string }).description ?? ''} />}
+          problem={problems.target}
+          required
+          {...text}
+        />
+        <SchemaFields schema={params} values={values} problems={problems} prefix={PREFIX} />
+        <Field
+          name="agent_id"
+          label="Agent"
+          value={values.agent_id}
+          help="The name of the agent that claims."
+          problem={problems.agent_id}
+          required
+          {...text}
+        />
+        <TimeField
+          name="claimed_at"
+          label="Claimed at"
+          value={values.claimed_at}
+          help="When the agent did it."
+          problem={problems.claimed_at}
+          required
+        />
+        <TimeField
+          name="deadline_at"
+          label="Deadline"
+          value={values.deadline_at}
+          help={`Until when the destination is checked: at most ${inWords(maxDeadlineMs)} after “Claimed at”. If empty: ${inWords(deadlineMs)}.`}
+          problem={problems.deadline_at}
+        />
+        <Field
+          name="client_claim_id"
+          label="Client claim ID"
+          value={values.client_claim_id}
+          help="The same ID again is the same claim."
+          problem={problems.client_claim_id}
+          required
+          {...text}
+        />
+        <button type="submit">Submit</button>
+      </PostForm>
+    </ConsolePage>
+  )
+}
+
+const LENGTHS = [
+  ['hour', 60 * 60_000],
+  ['minute', 60_000],
+  ['second', 1000],
+] as const
+
+function inWords(ms: number): string {
+  const [unit, size] = LENGTHS.find(([, size]) => ms >= size && ms % size === 0) ?? (['second', 1000] as const)
+  const count = ms / size
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}

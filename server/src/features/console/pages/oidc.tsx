@@ -1,0 +1,169 @@
+/** Signing in through the OpenID provider: for an account, for a new account with a link, and linking it to an account. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import { HttpError } from '../../../http/errors.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths, returnPath } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import type { NewUser } from '../../people/accounts.ts'
+import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
+import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
+import { createAttempts } from '../attempts.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
+import { PlainPage } from '../page.tsx'
+import { refusalOf } from '../refusal.ts'
+import { formOf } from '../request-fields.ts'
+import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
+import { ticketCookie } from '../ticket-cookie.ts'
+import { changeAccount } from './account.tsx'
+
+type OidcServices = Pick<
+  ConsoleDependencies,
+  | 'accounts'
+  | 'identities'
+  | 'sessions'
+  | 'oidcSignIn'
+  | 'counters'
+  | 'config'
+  | 'ownAddress'
+  | 'outbox'
+  | 'now'
+  | 'auditTrail'
+>
+
+export function oidcRoutes(app: App, services: OidcServices): void {
+  const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
+  if (!oidcSignIn) return
+  const attempts = createAttempts(counters, config.signInLimit)
+  // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anybody can send one.
+  const returns = createAttempts(counters, config.signInLimit, 'outside_return')
+  const cookie = ticketCookie('outside', config.publicUrl)
+  const { name } = oidcSignIn
+
+  const callbackUrl = () => ownAddress.url() + paths.oidcCallback
+
+  const isLink = (request: FastifyRequest) => formOf(request).purpose === 'link'
+  const fresh = freshSignInOnly(services, isLink)
+
+  app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
+    await attempts.count(request, reply)
+    const purpose = await readPurpose(request)
+    const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
+    cookie.give(reply, ticket)
+    // Not a redirect: the policy of our pages lets forms lead to our origin only. The browser follows `refresh`.
+    reply.header('refresh', `0;url=${url}`)
+    return sendPage(reply, <GoOn name={name} url={url} />)
+  })
+
+  app.get(paths.oidcCallback, async (request, reply) => {
+    await returns.count(request, reply)
+    const arrivedAt = new URL(callbackUrl())
+    arrivedAt.search = new URL(request.url, arrivedAt).search
+    try {
+      const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
+      return await arrive(request, reply, returned)
+    } catch (error) {
+      await recordRefusal(request)
+      return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
+    }
+  })
+
+  /** Of no account: who came back from the provider is not known here. */
+  function recordRefusal(request: FastifyRequest): Promise<void> {
+    const details = { method: 'outside', provider: name }
+    return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
+  }
+
+  /** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
+  async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
+    const { purpose: kind, token = '', workspace = '', next } = formOf(request)
+    const session = optionalSessionOf(request)
+    if (kind === 'sign_in') return { kind, next: returnPath(next) }
+    if (kind === 'link' && session) return { kind, userId: session.user.id }
+    const link = await accounts.link(token)
+    if (kind === 'join' && link?.kind === 'invitation') return { kind, token }
+    if (kind !== 'setup' || link?.kind !== 'setup') throw new ServiceError('not_found', 'this link cannot be used')
+    if (!link.hasWorkspace) checkWorkspaceName(workspace.trim())
+    return { kind, token, workspace: workspace.trim() }
+  }
+
+  async function arrive(request: FastifyRequest, reply: FastifyReply, { purpose, identity, ...person }: Returned) {
+    const newUser: NewUser = { ...person, proof: { identity } }
+    const begins = purpose.kind === 'setup' || purpose.kind === 'join'
+    if (begins && person.email === '') {
+      const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
+      throw new ServiceError('bad_request', problem)
+    }
+    const entering = { request, reply, sessions, config }
+    switch (purpose.kind) {
+      case 'sign_in': {
+        const user = await identities.signIn(identity)
+        if (user) return enter(entering, { user, method: 'outside' }, purpose.next)
+        await recordRefusal(request)
+        return sendPage(reply, <Unknown name={name} />, 403)
+      }
+      case 'setup': {
+        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
+        return enter(entering, { user, method: 'outside' }, paths.home)
+      }
+      case 'join': {
+        const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
+        return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
+      }
+      case 'link': {
+        // The person who began must be the one who comes back.
+        const session = optionalSessionOf(request)
+        if (session?.user.id !== purpose.userId)
+          throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
+        await identities.add(session.user, identity, actingOf(request))
+        return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
+      }
+    }
+  }
+}
+
+/** For people who are signed in. */
+export function linkRoutes(app: App, services: ConsoleDependencies): void {
+  const { identities, oidcSignIn } = services
+  if (!oidcSignIn) return
+
+  app.post(paths.unlink, async (request, reply) => {
+    const unlink = () => identities.remove(sessionOf(request).user.id, oidcSignIn.issuer, actingOf(request))
+    return changeAccount(request, reply, services, { work: unlink, done: 'sign-in-unlinked' })
+  })
+}
+
+function GoOn({ name, url }: { readonly name: string; readonly url: string }) {
+  return (
+    <PlainPage title={`Continue to ${name}`}>
+      <p>
+        If nothing happens, <a href={url}>continue to {name}</a>.
+      </p>
+    </PlainPage>
+  )
+}
+
+function NotIn({ name, problem }: { readonly name: string; readonly problem: string }) {
+  return (
+    <PlainPage title={`Not signed in with ${name}`} problem={problem}>
+      <p>
+        <a href={paths.home}>Go to the console</a>
+      </p>
+    </PlainPage>
+  )
+}
+
+function Unknown({ name }: { readonly name: string }) {
+  return (
+    <PlainPage title="No account is linked">
+      <p>
+        No account here is linked to your sign-in at {name}. If you have an account, sign in another way, and link{' '}
+        {name} on the Account page. If not, ask an owner of a workspace for an invitation.
+      </p>
+      <p>
+        <a href={paths.signIn}>Sign in another way</a>
+      </p>
+    </PlainPage>
+  )
+}

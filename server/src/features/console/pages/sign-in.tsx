@@ -1,0 +1,333 @@
+/** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
+import type { Instant } from '@claimcheck/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { byNobody } from '../../../base/actor.ts'
+import type { App } from '../../../http/instance.ts'
+import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
+import { sendPage } from '../../../web/document.tsx'
+import type { Link, NewUser } from '../../people/accounts.ts'
+import { unusableLink } from '../../people/links.ts'
+import type { Kept } from '../../people/new-passwords.ts'
+import type { User } from '../../people/sessions.ts'
+import { createAttempts } from '../attempts.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { beginGuess, type GuessServices } from '../known-browser.ts'
+import { PlainPage } from '../page.tsx'
+import { Field, PostForm } from '../parts/form.tsx'
+import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
+import { NewPassword } from '../parts/new-password.tsx'
+import { OidcEntry } from '../parts/sign-in-methods.tsx'
+import { refusalOf } from '../refusal.ts'
+import { formOf, queryOf } from '../request-fields.ts'
+import {
+  type Arrival,
+  actingOf,
+  type ConsoleSession,
+  type Entering,
+  enter,
+  optionalSessionOf,
+  signOut,
+  startSession,
+} from '../session.ts'
+import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
+import { ticketCookie } from '../ticket-cookie.ts'
+import { carriedForm, sendConfirmation } from '../unsent.tsx'
+import { ROLE_WORDS } from '../words.ts'
+
+type SignInServices = GuessServices &
+  Pick<
+    ConsoleDependencies,
+    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'outbox' | 'now'
+  >
+
+type Token = { Params: { token: string } }
+
+export function signInRoutes(app: App, services: SignInServices): void {
+  const { accounts, sessions, secondSteps, counters, config, oidcSignIn } = services
+  const oidcName = oidcSignIn?.name
+  const attempts = createAttempts(counters, config.signInLimit)
+
+  const codeCookie = ticketCookie('code', config.publicUrl)
+
+  /** After a right password: into the console, or to the second step. */
+  async function passPassword(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    user: Pick<User, 'id' | 'generation'>,
+    destination: Destination,
+  ): Promise<FastifyReply> {
+    const ticket = await secondSteps.ask(user)
+    if (ticket === undefined) {
+      return arrive({ request, reply, sessions, config }, { user, method: 'password' }, destination)
+    }
+    codeCookie.give(reply, ticket)
+    return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
+  }
+
+  async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
+    const link = await accounts.link(token)
+    if (link?.kind === kind) return link as Extract<Link, { kind: K }>
+    throw unusableLink()
+  }
+
+  app.get(paths.signIn, async (request, reply) => {
+    const { next, done } = queryOf(request)
+    if (optionalSessionOf(request)) return reply.redirect(returnPath(next), 303)
+    return sendSignIn(reply, services, { next: returnPath(next), done })
+  })
+
+  app.post(paths.signIn, async (request, reply) => {
+    const values = formOf(request)
+    const { email = '', password = '', next } = values
+    const guess = await beginGuess(services, request, { passwordOf: email })
+    const user = await accounts.byPassword(email, password, byNobody(request.ip))
+    if (user) await guess.succeeded()
+    const unsent = carriedForm(values)
+    if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
+    const problem = 'the e-mail address or the password is not right'
+    const session = optionalSessionOf(request)
+    return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent, session })
+  })
+
+  app.post(paths.signInCode, async (request, reply) => {
+    const values = formOf(request)
+    const { code = '', next } = values
+    const destination = { next: returnPath(next), unsent: carriedForm(values) }
+    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
+    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip), begin)
+    if ('user' in outcome) {
+      const arrival = { user: outcome.user, method: 'password_and_code' } as const
+      return arrive({ request, reply, sessions, config }, arrival, destination)
+    }
+    const { problem, again, retryAfterMs } = outcome
+    const session = optionalSessionOf(request)
+    if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
+    codeCookie.give(reply, again)
+    return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
+  })
+
+  app.post(paths.signOut, async (request, reply) => {
+    const session = optionalSessionOf(request)
+    if (session) await sessions.end(session.user.id, session.session.id, actingOf(request), 'signed out')
+    signOut(reply, config.publicUrl)
+    return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
+  })
+
+  app.get<Token>('/console/setup/:token', async (request, reply) => {
+    const link = await requireLink(request.params.token, 'setup')
+    return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} oidcName={oidcName} />)
+  })
+
+  app.post<Token>('/console/setup/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'setup')
+    try {
+      const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
+      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, paths.home)
+    } catch (error) {
+      const problem = refusalOf(error)
+      const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
+      return sendPage(reply, page, 422)
+    }
+  })
+
+  app.get<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const link = await requireLink(token, 'invitation')
+    const session = optionalSessionOf(request)
+    return sendPage(reply, <Join token={token} link={link} values={{}} session={session} oidcName={oidcName} />)
+  })
+
+  app.post<Token>('/console/join/:token', async (request, reply) => {
+    const { token } = request.params
+    const values = formOf(request)
+    const session = optionalSessionOf(request)
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'invitation')
+    try {
+      const newUser = session ? { user: session.user } : newUserOf(values)
+      const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
+      const next = paths.claims(workspaceId)
+      if (session) return reply.redirect(next, 303)
+      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, next)
+    } catch (error) {
+      const problem = refusalOf(error)
+      const page = <Join {...{ token, link, values, session, oidcName, problem }} />
+      return sendPage(reply, page, 422)
+    }
+  })
+
+  app.get<Token>('/console/reset/:token', async (request, reply) => {
+    const link = await requireLink(request.params.token, 'reset')
+    return sendReset(request, reply, link)
+  })
+
+  app.post<Token>('/console/reset/:token', async (request, reply) => {
+    const { token } = request.params
+    await attempts.count(request, reply)
+    const link = await requireLink(token, 'reset')
+    try {
+      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request), actingOf(request))
+      return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
+    } catch (error) {
+      return sendReset(request, reply, link, refusalOf(error))
+    }
+  })
+
+  async function sendReset(request: FastifyRequest<Token>, reply: FastifyReply, link: ResetLink, problem?: string) {
+    const kept = keptIn(request)
+    const ways = await waysInOf(services, link.userId)
+    const hasSecondStep = (await secondSteps.find(link.userId)) !== undefined
+    const csrf = optionalSessionOf(request)?.csrf
+    const props: ResetProps = {
+      token: request.params.token,
+      link,
+      csrf,
+      ways,
+      kept,
+      hasSecondStep,
+      now: services.now(),
+    }
+    return sendPage(reply, <Reset {...props} problem={problem} />, problem === undefined ? 200 : 422)
+  }
+}
+
+type Values = Readonly<Record<string, string | undefined>>
+
+function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
+  return { name, email, proof: { password } }
+}
+
+/** Begins a session, and shows the unsent form or redirects to `next`. */
+export async function arrive(
+  entering: Entering,
+  arrival: Arrival,
+  { next, unsent }: Destination,
+): Promise<FastifyReply> {
+  if (!unsent) return enter(entering, arrival, next)
+  return sendConfirmation(entering.reply, unsent, await startSession(entering, arrival), 200)
+}
+
+function NewAccountFields({ values }: { readonly values: Values }) {
+  return (
+    <>
+      <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
+      <Field name="email" label="E-mail" type="email" value={values.email} required autocomplete="username" />
+      <PasswordField />
+    </>
+  )
+}
+
+function PasswordField() {
+  return <NewPassword name="password" label="Password" more="You can add a passkey afterwards, which is safer." />
+}
+
+interface SetUpProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'setup' }>
+  readonly values: Values
+  readonly oidcName: string | undefined
+  readonly problem?: string
+}
+
+function SetUp({ token, link, values, oidcName, problem }: SetUpProps) {
+  return (
+    <PlainPage title="Set up Claimcheck" problem={problem}>
+      <p>
+        You are the first person here. You become the owner of all present workspaces, and of each one that is made on
+        the command line later.
+      </p>
+      <PostForm action={paths.setup(token)}>
+        <input type="hidden" name="token" value={token} />
+        <NewAccountFields values={values} />
+        {link.hasWorkspace ? null : (
+          <Field
+            name="workspace"
+            label="Workspace"
+            value={values.workspace}
+            required
+            maxLength={64}
+            help="A workspace owns keys, connections and claims. Name it after your team or company."
+          />
+        )}
+        <button type="submit">Set up</button>
+        <OidcEntry name={oidcName} purpose="setup" />
+      </PostForm>
+    </PlainPage>
+  )
+}
+
+interface JoinProps {
+  readonly token: string
+  readonly link: Extract<Link, { kind: 'invitation' }>
+  readonly values: Values
+  readonly session: ConsoleSession | undefined
+  readonly oidcName: string | undefined
+  readonly problem?: string
+}
+
+function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
+  const action = paths.invitation(token)
+  return (
+    <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
+      <p>
+        You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
+      </p>
+      {session ? (
+        <PostForm action={action} csrf={session.csrf}>
+          <button type="submit">Join as {session.user.name}</button>
+        </PostForm>
+      ) : (
+        <>
+          <PostForm action={action}>
+            <input type="hidden" name="token" value={token} />
+            <NewAccountFields values={values} />
+            <button type="submit">Join</button>
+            <OidcEntry name={oidcName} purpose="join" />
+          </PostForm>
+          <p>
+            If you have an account, <a href={signInPath(action)}>sign in</a> first: you come back to this page.
+          </p>
+        </>
+      )}
+    </PlainPage>
+  )
+}
+
+type ResetLink = Extract<Link, { kind: 'reset' }>
+
+interface ResetProps {
+  readonly token: string
+  readonly link: ResetLink
+  /** Undefined when signed out. */
+  readonly csrf: string | undefined
+  readonly ways: WaysIn
+  readonly kept: Kept
+  readonly hasSecondStep: boolean
+  readonly now: Instant
+  readonly problem?: string | undefined
+}
+
+function Reset({ token, link, csrf, ways, kept, hasSecondStep, now, problem }: ResetProps) {
+  return (
+    <PlainPage title="Choose a new password" problem={problem}>
+      <p>
+        For the account <strong>{link.email}</strong>. All its sessions end, and so do its connected applications, the
+        open links to a new password, and the open invitations that it made.
+      </p>
+      <PostForm action={paths.reset(token)} csrf={csrf}>
+        <PasswordField />
+        <KeptWaysIn ways={ways} kept={kept} now={now} />
+        <button type="submit">Save the password</button>
+      </PostForm>
+      {hasSecondStep ? (
+        <p class="help">
+          Your second step stays: you are asked for a code next. If you have lost it, ask the operator of this service
+          for another link (<code>claimcheck user reset EMAIL --without-second-step</code>).
+        </p>
+      ) : null}
+    </PlainPage>
+  )
+}

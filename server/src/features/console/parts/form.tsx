@@ -1,0 +1,168 @@
+/** Forms: fields, tied to their labels, help and mistakes for screen readers. */
+import { type ComponentChildren, createContext, type JSX } from 'preact'
+import { useContext } from 'preact/hooks'
+import { Prose } from '../../../web/words.tsx'
+
+/** Every form of a session has it. */
+export function CsrfField({ csrf }: { readonly csrf: string }) {
+  return <input type="hidden" name="_csrf" value={csrf} />
+}
+
+export interface FieldProps {
+  readonly name: string
+  readonly label: string
+  readonly type?: 'text' | 'email' | 'password' | 'date' | 'datetime-local'
+  readonly value?: string | undefined
+  readonly help?: ComponentChildren
+  /** What is wrong with the value. */
+  readonly problem?: string | undefined
+  readonly required?: boolean
+  readonly autocomplete?: string
+  readonly minLength?: number | undefined
+  readonly maxLength?: number | undefined
+  readonly pattern?: string | undefined
+  /** What a browser adds where the pattern does not match. */
+  readonly title?: string | undefined
+  readonly multiline?: boolean
+  readonly spellcheck?: boolean
+  readonly inputmode?: 'numeric' | 'decimal'
+  readonly step?: number
+}
+
+export function Field(props: FieldProps) {
+  const { name, label, type = 'text', value, help, problem, required = false, multiline = false, ...rest } = props
+  const common = { id: name, name, required, ...rest, ...useNotes(props) }
+  return (
+    <div class="field">
+      <label for={name}>
+        {label}
+        {required ? null : <small> optional</small>}
+      </label>
+      {multiline ? (
+        <textarea {...(common as JSX.IntrinsicElements['textarea'])} rows={3}>
+          {value}
+        </textarea>
+      ) : (
+        <input {...({ ...common, type, value } as JSX.IntrinsicElements['input'])} />
+      )}
+      <FieldNotes name={name} help={help} problem={problem} />
+    </div>
+  )
+}
+
+export interface SelectProps {
+  readonly name: string
+  readonly label: string
+  readonly options: readonly (readonly [value: string, label: string])[]
+  readonly value?: string | undefined
+  readonly help?: ComponentChildren
+  readonly problem?: string | undefined
+}
+
+export function Select({ name, label, options, value, help, problem }: SelectProps) {
+  const notes = useNotes({ name, help, problem })
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <select id={name} name={name} {...notes}>
+        {options.map(([option, text]) => (
+          <option value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <FieldNotes name={name} help={help} problem={problem} />
+    </div>
+  )
+}
+
+interface TickProps {
+  readonly field: string
+  readonly value: string
+  readonly isTicked: boolean
+  readonly children: ComponentChildren
+}
+
+/** A box of several with one name. */
+export function Tick({ field, value, isTicked, children }: TickProps) {
+  const id = `${field}-${value}`
+  return (
+    <div class="choice">
+      <input type="checkbox" id={id} name={field} value={value} checked={isTicked} />
+      <label for={id}>{children}</label>
+    </div>
+  )
+}
+
+type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
+
+/** Whether a field of the form has the focus already: browsers give it to one. */
+const Focus = createContext<{ isGiven: boolean } | undefined>(undefined)
+
+/** Ties a field to its `FieldNotes`, and gives the first wrong field of a form the focus. Called once for each field, in their order. */
+export function useNotes({ name, help, problem }: Notes) {
+  const focus = useContext(Focus)
+  const isFirst = Boolean(problem) && focus?.isGiven === false
+  if (focus && isFirst) focus.isGiven = true
+  const described = [help ? `${name}-help` : '', problem ? `${name}-problem` : ''].filter(Boolean).join(' ')
+  return {
+    'aria-describedby': described || undefined,
+    'aria-invalid': problem ? ('true' as const) : undefined,
+    autofocus: isFirst || undefined,
+  }
+}
+
+/** The help and the mistake of a field. */
+export function FieldNotes({ name, help, problem }: Notes) {
+  return (
+    <>
+      {problem ? (
+        <p class="mistake" id={`${name}-problem`}>
+          <Prose text={problem} />
+        </p>
+      ) : null}
+      {help ? (
+        <p class="help" id={`${name}-help`}>
+          {help}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
+export interface PostFormProps {
+  readonly action: string
+  readonly csrf?: string | undefined
+  readonly children: ComponentChildren
+  readonly class?: string
+}
+
+export function PostForm({ action, csrf, children, class: className = 'form' }: PostFormProps): JSX.Element {
+  return (
+    <form method="post" action={action} class={className}>
+      {csrf === undefined ? null : <CsrfField csrf={csrf} />}
+      <Focus.Provider value={{ isGiven: false }}>{children}</Focus.Provider>
+    </form>
+  )
+}
+
+interface RowFormProps {
+  readonly action: string
+  readonly csrf: string
+  readonly id: string
+  /** The name of the button for screen readers. */
+  readonly label: string
+  readonly children: string
+}
+
+/** In a table: removes what its row is about. */
+export function RowForm({ action, csrf, id, label, children }: RowFormProps) {
+  return (
+    <PostForm action={action} csrf={csrf} class="row">
+      <input type="hidden" name="id" value={id} />
+      <button type="submit" class="danger quiet" aria-label={label}>
+        {children}
+      </button>
+    </PostForm>
+  )
+}

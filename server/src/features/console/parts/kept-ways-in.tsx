@@ -1,0 +1,93 @@
+/** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
+import type { Instant } from '@claimcheck/core'
+import type { FastifyRequest } from 'fastify'
+import type { ComponentChildren } from 'preact'
+import { Time } from '../../../web/parts/values.tsx'
+import type { LinkedIdentity } from '../../people/identities.ts'
+import type { Kept } from '../../people/new-passwords.ts'
+import type { Passkey } from '../../people/passkeys.ts'
+import type { ConsoleDependencies } from '../dependencies.ts'
+import { listOf } from '../request-fields.ts'
+import { Tick } from './form.tsx'
+
+export interface WaysIn {
+  readonly passkeys: readonly Passkey[]
+  readonly identities: readonly (LinkedIdentity & { /** Of the provider. */ readonly name: string })[]
+}
+
+const PASSKEY = 'keep_passkey'
+const IDENTITY = 'keep_identity'
+
+type Services = Pick<ConsoleDependencies, 'passkeys' | 'identities' | 'oidcSignIn'>
+
+export async function waysInOf({ passkeys, identities, oidcSignIn }: Services, userId: string): Promise<WaysIn> {
+  const linked = await identities.list(userId)
+  const nameOf = (issuer: string) => (issuer === oidcSignIn?.issuer ? oidcSignIn.name : issuer)
+  return {
+    passkeys: await passkeys.list(userId),
+    identities: linked.map((identity) => ({ ...identity, name: nameOf(identity.issuer) })),
+  }
+}
+
+/** What the form ticked. */
+export function keptIn(request: FastifyRequest): Kept {
+  return { passkeys: listOf(request, PASSKEY), identities: listOf(request, IDENTITY) }
+}
+
+/** Everything. */
+export function allKept({ passkeys, identities }: WaysIn): Kept {
+  return { passkeys: passkeys.map(({ id }) => id), identities: identities.map(({ issuer }) => issuer) }
+}
+
+interface KeptWaysInProps {
+  readonly ways: WaysIn
+  readonly kept: Kept
+  readonly now: Instant
+}
+
+export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWaysInProps) {
+  if (passkeys.length + identities.length === 0) return null
+  return (
+    <fieldset>
+      <legend>Which other ways in stay?</legend>
+      {passkeys.map((passkey) => (
+        <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)} now={now}>
+          Passkey {passkey.name}
+        </WayIn>
+      ))}
+      {identities.map((identity) => (
+        <WayIn
+          {...identity}
+          field={IDENTITY}
+          value={identity.issuer}
+          isKept={kept.identities.includes(identity.issuer)}
+          now={now}
+        >
+          Sign-in with {identity.name}
+        </WayIn>
+      ))}
+      <p class="help">
+        Tick those that are yours. The others are removed: somebody else may have added what you do not know.
+      </p>
+    </fieldset>
+  )
+}
+
+interface WayInProps extends Pick<Passkey, 'createdAt' | 'lastUsedAt'> {
+  readonly field: string
+  readonly value: string
+  readonly isKept: boolean
+  readonly now: Instant
+  readonly children: ComponentChildren
+}
+
+function WayIn({ field, value, isKept, createdAt, lastUsedAt, now, children }: WayInProps) {
+  return (
+    <Tick field={field} value={value} isTicked={isKept}>
+      {children}{' '}
+      <small>
+        added <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
+      </small>
+    </Tick>
+  )
+}

@@ -1,0 +1,239 @@
+/** Fields from a JSON schema, and reading their values: plugins need no pages. */
+import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+import type { TSchema } from 'typebox'
+import type { Issue, Loc } from '../../../base/errors.ts'
+import {
+  choicesOf,
+  isRequired,
+  labelOf,
+  type Property,
+  propertiesOf,
+  written,
+} from '../../../base/schema-properties.ts'
+import { counted, formInWords } from '../../../base/validation-wording.ts'
+import { Prose, sentence } from '../../../web/words.tsx'
+import { Field, FieldNotes, Select, useNotes } from './form.tsx'
+import { type Kind, kindOf } from './schema-properties.ts'
+import { TimeField, utcOf } from './time-field.tsx'
+
+/** The fields of a form by name. */
+export type FormValues = Readonly<Record<string, string | undefined>>
+
+interface SchemaFieldsProps {
+  /** Of an object. Each property is a field. */
+  readonly schema: TSchema
+  /** By the names of the fields. Secrets are not shown. */
+  readonly values: FormValues
+  /** As `problemsByField` returns them. */
+  readonly problems: Readonly<Record<string, string>>
+  /** Before the name of each property, to keep it apart from other fields of the page. */
+  readonly prefix: string
+}
+
+export function SchemaFields({ schema, values, problems, prefix }: SchemaFieldsProps) {
+  return (
+    <>
+      {propertiesOf(schema).map(([key, property]) => {
+        const name = prefix + key
+        const Shown = FIELDS[kindOf(property)]
+        return (
+          <Shown
+            name={name}
+            label={labelOf(property, key)}
+            help={property.description && <Prose text={property.description} />}
+            problem={problems[name]}
+            required={isRequired(schema, key)}
+            value={values[name]}
+            property={property}
+          />
+        )
+      })}
+    </>
+  )
+}
+
+/** The defaults of the schema. */
+export function startingValues(schema: TSchema, prefix: string): FormValues {
+  const given = propertiesOf(schema).filter(([, property]) => property.default !== undefined && !isSecret(property))
+  return Object.fromEntries(
+    given.map(([key, property]) => [prefix + key, WRITTEN[kindOf(property)](property.default as JsonValue)]),
+  )
+}
+
+/**
+ * What the form says, to be held against the schema. A field that is left empty is not given; what is no number, or no
+ * JSON where that is asked for, stays the text that it is, for validation to refuse.
+ */
+export function readSchemaForm(schema: TSchema, form: FormValues, prefix: string): JsonObject {
+  const entries = propertiesOf(schema).map(([key, property]): [string, JsonValue | undefined] => {
+    const text = form[prefix + key] ?? ''
+    const kind = kindOf(property)
+    if (kind !== 'boolean') return [key, text.trim() === '' ? undefined : READ[kind](text, property)]
+    // Browsers do not send an empty checkbox: for an optional property without default that means no value.
+    const isTold = text !== '' || isRequired(schema, key) || property.default === true
+    return [key, isTold ? text !== '' : undefined]
+  })
+  return Object.fromEntries(entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined))
+}
+
+/**
+ * What is wrong, by the names of the fields; what concerns no single field stands under the empty name.
+ * @param under where the object stands that the form was read into
+ */
+export function problemsByField(
+  issues: readonly Issue[],
+  under: Loc,
+  prefix: string,
+): Readonly<Record<string, string>> {
+  const problems: Record<string, string> = {}
+  for (const issue of issues) {
+    if (under.some((step, index) => issue.loc[index] !== step)) continue
+    const [key, ...inside] = issue.loc.slice(under.length)
+    const name = key === undefined ? '' : prefix + key
+    const place = inside.map((step) => (typeof step === 'number' ? `line ${step + 1}` : step)).join(', ')
+    problems[name] ??= place ? `${place}: ${inWords(issue)}` : inWords(issue)
+  }
+  return problems
+}
+
+interface ShownProps {
+  readonly name: string
+  readonly label: string
+  readonly help: ComponentChildren
+  readonly problem: string | undefined
+  readonly required: boolean
+  readonly value: string | undefined
+  readonly property: Property
+}
+
+// No maxLength: browsers count differently from JSON Schema, and cut pasted text silently.
+const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> = {
+  text: ({ property, ...field }) => (
+    <Field
+      {...field}
+      autocomplete="off"
+      spellcheck={false}
+      minLength={property.minLength}
+      {...browserPattern(property)}
+    />
+  ),
+  secret: ({ property: _, value: __, ...field }) => (
+    <Field {...field} type="password" autocomplete="off" spellcheck={false} />
+  ),
+  time: ({ property: _, ...field }) => <TimeField {...field} />,
+  integer: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
+  number: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
+  boolean: Checkbox,
+  choice: ({ property, required, label, ...field }) => (
+    <Select
+      {...field}
+      label={required ? label : `${label} (optional)`}
+      options={[
+        ['', required ? 'Choose one' : 'Not given'],
+        ...choicesOf(property)!.map((choice) => [written(choice), written(choice)] as const),
+      ]}
+    />
+  ),
+  lines: ({ property: _, help, ...field }) => (
+    <Field {...field} multiline spellcheck={false} help={withHint(help, 'One on each line.')} />
+  ),
+  json: ({ property: _, help, ...field }) => (
+    <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
+  ),
+}
+
+function Checkbox({ name, label, help, problem, value }: ShownProps) {
+  const notes = useNotes({ name, help, problem })
+  return (
+    <div class="field">
+      <div class="choice">
+        <input type="checkbox" id={name} name={name} value="true" checked={value === 'true'} {...notes} />
+        <label for={name}>{label}</label>
+      </div>
+      <FieldNotes name={name} help={help} problem={problem} />
+    </div>
+  )
+}
+
+function withHint(help: ComponentChildren, hint: string) {
+  return help ? (
+    <>
+      {help} {hint}
+    </>
+  ) : (
+    hint
+  )
+}
+
+const READ: Readonly<Record<Exclude<Kind, 'boolean'>, (text: string, property: Property) => JsonValue>> = {
+  text: (text) => text,
+  secret: (text) => text,
+  time: utcOf,
+  integer: readNumber,
+  number: readNumber,
+  choice: (text, property) => choicesOf(property)!.find((choice) => written(choice) === text) ?? text,
+  // Browsers end lines with CR LF.
+  lines: (text) =>
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter(Boolean),
+  json: (text) => {
+    try {
+      return JSON.parse(text) as JsonValue
+    } catch {
+      return text
+    }
+  },
+}
+
+const WRITTEN: Readonly<Record<Kind, (value: JsonValue) => string>> = {
+  text: written,
+  secret: () => '',
+  time: written,
+  integer: written,
+  number: written,
+  boolean: (value) => (value === true ? 'true' : ''),
+  choice: written,
+  lines: (value) => (value as readonly string[]).join('\n'),
+  json: (value) => JSON.stringify(value, null, 2),
+}
+
+function readNumber(text: string): JsonValue {
+  const trimmed = text.trim()
+  if (!/^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(trimmed)) return text
+  const number = Number(trimmed)
+  const isExact = Number.isFinite(number) && (!Number.isInteger(number) || Number.isSafeInteger(number))
+  return isExact ? number : text
+}
+
+// Letters, digits, ranges and counts, anchored at both ends. Browsers read patterns by other rules: they may read any
+// other pattern differently.
+const SAME_IN_BROWSERS = /^\^((?:(?:\w|\[(?:[A-Za-z0-9]-[A-Za-z0-9]|\w)+\])(?:[+*?]|\{\d+(?:,\d*)?\})?)+)\$$/
+
+function browserPattern(property: Property): { readonly pattern?: string; readonly title?: string } {
+  const pattern = property.pattern === undefined ? undefined : SAME_IN_BROWSERS.exec(property.pattern)?.[1]
+  return pattern === undefined ? {} : { pattern, title: formInWords({ ...property }).replaceAll('`', '') }
+}
+
+/** For people, in place of the messages for programs. */
+const IN_WORDS: Readonly<Record<string, (ctx: Readonly<Record<string, unknown>>) => string>> = {
+  missing: () => 'This is required.',
+  int_type: () => 'Enter a whole number, such as 3.',
+  int_from_float: () => 'Enter a whole number, such as 3.',
+  float_type: () => 'Enter a number, such as 0.5.',
+  greater_than_equal: ({ ge }) => `Enter ${ge} or more.`,
+  less_than_equal: ({ le }) => `Enter ${le} or less.`,
+  string_too_short: ({ min_length }) => `Enter at least ${counted(min_length, 'character')}.`,
+  string_too_long: ({ max_length }) => `Enter at most ${counted(max_length, 'character')}.`,
+  too_short: ({ min_length }) => `Enter at least ${counted(min_length, 'item')}.`,
+  too_long: ({ max_length }) => `Enter at most ${counted(max_length, 'item')}.`,
+  literal_error: () => 'Choose one of the options.',
+  dict_type: () => 'Enter a JSON object, such as {"name": "value"}.',
+  list_type: () => 'Enter a JSON array, such as ["one", "two"].',
+}
+
+function inWords({ type, msg, ctx = {} }: Issue): string {
+  return IN_WORDS[type]?.(ctx) ?? sentence(msg)
+}

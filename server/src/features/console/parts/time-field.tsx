@@ -1,0 +1,35 @@
+/** A moment that is chosen, in UTC: what a browser offers for local times knows no zone, and so needs no script. */
+import { formatInstant } from '@claimcheck/core'
+import { readTimestamp } from '../../../base/timestamp.ts'
+import { Field, type FieldProps } from './form.tsx'
+
+type TimeFieldProps = Pick<FieldProps, 'name' | 'label' | 'value' | 'help' | 'problem' | 'required'>
+
+export function TimeField({ label, value, ...field }: TimeFieldProps) {
+  return (
+    <Field
+      {...field}
+      label={`${label} (UTC)`}
+      value={chosen(value)}
+      type="datetime-local"
+      step={1}
+      autocomplete="off"
+    />
+  )
+}
+
+/** With its seconds left out where they are zero, as browsers do. */
+const CHOSEN = /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d)(:\d\d(?:\.\d+)?)?$/
+
+/** What was chosen, as a timestamp. Anything else stays the text that it is, for validation to refuse. */
+export function utcOf(text: string): string {
+  const [, minute, seconds = ':00'] = CHOSEN.exec(text.trim()) ?? []
+  return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
+}
+
+/** As such a field shows it: browsers leave a field empty whose value has a zone, or a fraction finer than its step. */
+function chosen(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const instant = readTimestamp(utcOf(text))
+  return typeof instant === 'number' ? formatInstant(instant).slice(0, 'YYYY-MM-DDTHH:MM:SS'.length) : text
+}

@@ -1,0 +1,191 @@
+/** The time line of a claim: what happened, what each check saw, and what is still to come. */
+import { type ActionProfile, type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core'
+import { offset } from '@claimcheck/core/words/durations'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
+import type { ComponentChildren } from 'preact'
+import { propertyLabel } from '../../../base/schema-properties.ts'
+import { Hash, readableUtc, Verdict } from '../../../web/parts/values.tsx'
+import { sentence } from '../../../web/words.tsx'
+import type { ClaimStatus } from '../../claims/claims.ts'
+import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
+import { failureInWords } from './failures.ts'
+import { ObjectFacts } from './object-facts.tsx'
+
+interface TimelineProps {
+  readonly moments: readonly Moment[]
+  readonly claim: ClaimStatus
+  /** Undefined where that version is not loaded. */
+  readonly profile: ActionProfile | undefined
+  readonly now: Instant
+}
+
+export function Timeline({ moments, claim, profile, now }: TimelineProps) {
+  const instants = moments.flatMap(({ at }) => at ?? [])
+  return (
+    <ol class="timeline">
+      {moments.map((moment, index) => {
+        const tell = TELLERS[moment.kind] as Tell<Moment>
+        const isToCome = moment.kind === 'unanchored' ? moment.isToCome : moment.at !== null && moment.at > now
+        return (
+          <li class={isToCome ? 'to-come' : undefined}>
+            <p class="when">
+              {moment.at === null ? null : (
+                <When at={moment.at} claimedAt={claim.claimedAt} before={instants[index - 1]} />
+              )}
+              {isToCome ? <small> to come</small> : null}
+            </p>
+            <div>{tell(moment, { claim, profile })}</div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}
+
+interface WhenProps {
+  readonly at: Instant
+  readonly claimedAt: Instant
+  /** The moment before it in the list. */
+  readonly before?: Instant | undefined
+}
+
+/** By the clock, with the distance to the claim: relative times are all alike after a day. */
+function When({ at, claimedAt, before }: WhenProps) {
+  const [day, time] = partsOf(at)
+  return (
+    <>
+      {before !== undefined && partsOf(before)[0] === day ? null : <span class="day">{day} </span>}
+      <time dateTime={formatInstant(at)} title={readableUtc(at)}>
+        {time} UTC
+      </time>{' '}
+      {at === claimedAt ? null : <small class="offset">{offset(at - claimedAt)}</small>}
+    </>
+  )
+}
+
+/** `2026-01-31` and `14:02:48`. */
+function partsOf(at: Instant): readonly [day: string, time: string] {
+  const text = formatInstant(at)
+  return [text.slice(0, 10), text.slice(11, 19)]
+}
+
+type Around = Omit<TimelineProps, 'moments' | 'now'>
+
+type Tell<M> = (moment: M, around: Around) => ComponentChildren
+
+const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
+  claimed: (_, { claim: { agentId } }) => (
+    <p>
+      <strong>Claimed</strong> by {plainText(agentId)}
+    </p>
+  ),
+  tolerance: () => (
+    <p>
+      <strong>End of the tolerance</strong>: an outcome that appears later is late
+    </p>
+  ),
+  submitted: () => (
+    <p>
+      <strong>Submitted</strong>
+    </p>
+  ),
+  checks: ({ checks }, { profile, claim }) => <Checks checks={checks} profile={profile} claimedAt={claim.claimedAt} />,
+  next: () => (
+    <p>
+      <strong>Next check</strong>
+    </p>
+  ),
+  deadline: () => (
+    <p>
+      <strong>Deadline</strong>
+    </p>
+  ),
+  decided: (_, { claim: { verdict, reasonCode } }) => (
+    <>
+      <p>
+        <strong>Decided</strong>: <Verdict value={verdict} />
+      </p>
+      {reasonCode === null ? null : (
+        <p>
+          {REASON_WORDS[reasonCode]} <code>{reasonCode}</code>
+        </p>
+      )}
+    </>
+  ),
+  logged: ({ leafIndex, treeSize }) => (
+    <p>
+      <strong>In the log</strong> as entry {leafIndex}. The receipt proves it in a tree of {treeSize}.
+    </p>
+  ),
+  anchored: ({ landing: { chain, txHash, block } }) => (
+    <p>
+      <strong>Anchored</strong> on {chain}
+      {block ? `, in block ${block.number}` : null}, by transaction{' '}
+      <Hash value={txHash} label="the transaction's hash" />
+    </p>
+  ),
+  unanchored: ({ isToCome }) => (
+    <p>
+      <strong>Not anchored{isToCome ? ' yet' : null}</strong>
+      {isToCome ? null : ': this service does not anchor its log'}
+    </p>
+  ),
+}
+
+interface ChecksProps extends Pick<Around, 'profile'> {
+  readonly claimedAt: Instant
+  readonly checks: readonly NumberedCheck[]
+}
+
+/** Those with the same result stand together. */
+function Checks({ checks, profile, claimedAt }: ChecksProps) {
+  const [first, last] = [checks[0]!, checks.at(-1)!]
+  const { record } = first
+  return (
+    <>
+      <p>
+        <strong>{checks.length === 1 ? `Check ${first.number}` : `Checks ${first.number} to ${last.number}`}</strong>:{' '}
+        {shown(record, profile)}
+      </p>
+      {isRead(record) ? <ObjectFacts object={record.observation.facts} schema={profile?.facts} /> : null}
+      {checks.length > 1 ? (
+        <details id={`checks-${first.number}`}>
+          <summary>
+            {checks.length} checks with this result, the last at{' '}
+            <When at={last.record.answeredAt} claimedAt={claimedAt} before={record.answeredAt} />
+          </summary>
+          <ul>
+            {checks.map(({ number, record }) => (
+              <li>
+                Check {number}, <When at={record.answeredAt} claimedAt={claimedAt} before={first.record.answeredAt} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      ) : null}
+    </>
+  )
+}
+
+function shown(record: CheckRecord, profile: ActionProfile | undefined): ComponentChildren {
+  if (!isRead(record)) {
+    const { code, status } = record.failure
+    return (
+      <>
+        could not read. {sentence(failureInWords(code))} <code>{code}</code>
+        {status === undefined ? null : ` (HTTP ${status})`}
+      </>
+    )
+  }
+  const { observation } = record
+  if (observation.kind === 'absent') return 'it is not there'
+  if (observation.differs.length === 0) return 'it is there as claimed'
+  return `it differs in ${observation.differs.map((name) => fieldTitle(name, profile)).join(', ')}`
+}
+
+/** Of a required field. */
+function fieldTitle(name: string, profile: ActionProfile | undefined): string {
+  if (!profile) return name
+  return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)
+}

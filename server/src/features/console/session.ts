@@ -1,0 +1,212 @@
+/** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Acting, byNobody, byUser } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { HostConfig } from '../../config/config.ts'
+import { HttpError } from '../../http/errors.ts'
+import type { App } from '../../http/instance.ts'
+import { contentIssues } from '../../http/text.ts'
+import { signInPath } from '../../web/console-paths.ts'
+import { originOf } from '../../web/origin.ts'
+import type { PeopleConfig } from '../people/config.ts'
+import type { MemberService, WorkspaceOfMember } from '../people/members.ts'
+import type { SessionService, SignedIn, User, Visitor } from '../people/sessions.ts'
+import { meetsRule, type SignedInBy } from '../people/sign-in-rules.ts'
+import type { ViewedWorkspace, Viewer } from './page.tsx'
+import { formOf } from './request-fields.ts'
+
+export interface ConsoleSession extends SignedIn {
+  /** Stands in every form of this session. */
+  readonly csrf: string
+}
+
+interface WorkspaceAccess {
+  readonly workspaces: readonly ViewedWorkspace[]
+  readonly workspace: ViewedWorkspace | undefined
+}
+
+const SESSION = 'session'
+const ACCESS = 'workspaceAccess'
+
+export interface SessionOptions {
+  readonly sessions: Pick<SessionService, 'find'>
+  /** `publicUrl` undefined: browsers name the origin themselves. */
+  readonly config: Pick<HostConfig, 'publicUrl'>
+}
+
+/** Answers in place of a page or an error. */
+export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
+
+/** Of `app`: refuses texts that a database or a later reader would read differently. Pages check their own queries. */
+export function refuseUnclearText(app: App): void {
+  app.addHook('preValidation', async ({ params, body }) => {
+    if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
+    if (contentIssues(body, []).length === 0) return
+    throw new ServiceError('bad_request', 'the form holds characters that are not text')
+  })
+}
+
+/**
+ * Of `app`: finds the session of each request, and refuses forms that other sites send.
+ * @param answerStale answers a form of our own pages that is of another session than the present one
+ */
+export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions, answerStale: Answer): void {
+  app.decorateRequest(SESSION)
+  app.decorateRequest(ACCESS)
+
+  // Here and below after the body has arrived: a slow sender gets the rights of the end of the request, not of its beginning.
+  app.addHook('preValidation', async (request) => {
+    const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
+    const signedIn = token === undefined ? undefined : await sessions.find(token)
+    if (signedIn) request.setDecorator<ConsoleSession>(SESSION, { ...signedIn, csrf: csrfOf(token!) })
+  })
+
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    // Browsers send the origin of every form. A request without one does not come from our pages.
+    if (request.headers.origin !== originOf(request, publicUrl)) {
+      const origin = originOf(request, publicUrl)
+      throw new HttpError(
+        403,
+        `this form was not sent from ${origin}: open the console there, or set PUBLIC_URL to where it is`,
+      )
+    }
+    const session = optionalSessionOf(request)
+    if (session && !isSame(String(formOf(request)._csrf ?? ''), session.csrf)) return answerStale(request, reply)
+  })
+}
+
+/**
+ * Of `app`: pages for people who are signed in. Others are sent to sign in, and back afterwards.
+ * @param answers `answerSignedOut` to a form that was sent without a session; `answerWeak` in a workspace that asks for another sign-in
+ */
+export function requireSession(
+  app: App,
+  members: Pick<MemberService, 'workspacesOf'>,
+  { answerSignedOut, answerWeak }: { readonly answerSignedOut: Answer; readonly answerWeak: Answer },
+): void {
+  app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
+    const session = optionalSessionOf(request)
+    const isForm = request.method !== 'GET' && request.method !== 'HEAD'
+    if (!session) return isForm ? answerSignedOut(request, reply) : reply.redirect(signInPath(request.url), 303)
+    const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
+    const { workspace: id } = request.params as { readonly workspace?: string }
+    const workspace = workspaces.find((one) => one.id === id)
+    // A workspace of others answers like one that does not exist.
+    if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
+    request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
+    if (workspace && !workspace.isOpen) return answerWeak(request, reply)
+  })
+}
+
+export function optionalSessionOf(request: FastifyRequest): ConsoleSession | undefined {
+  return request.getDecorator<ConsoleSession | undefined>(SESSION)
+}
+
+/** Of pages that need a session. */
+export function sessionOf(request: FastifyRequest): ConsoleSession {
+  return optionalSessionOf(request)!
+}
+
+/** Of pages that need a session: who looks at the page, and in which workspace. */
+export function viewerOf(request: FastifyRequest): Viewer {
+  const { user, csrf } = sessionOf(request)
+  return { user, csrf, ...request.getDecorator<WorkspaceAccess>(ACCESS) }
+}
+
+/** Of the pages of a workspace. */
+export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
+  return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
+}
+
+/** As it is for who signed in like this. */
+export function viewed(workspace: WorkspaceOfMember, { session }: SignedIn): ViewedWorkspace {
+  return { ...workspace, isOpen: meetsRule(workspace.signInRule, session.method) }
+}
+
+/** Who does what the request asks for, for the audit trail. */
+export function actingOf(request: FastifyRequest): Acting {
+  const session = optionalSessionOf(request)
+  return session ? byUser(session.user.id, request.ip) : byNobody(request.ip)
+}
+
+export function isOwner(request: FastifyRequest): boolean {
+  return workspaceOf(request).role === 'owner'
+}
+
+/** A `preHandler`. */
+export async function ownersOnly(request: FastifyRequest): Promise<void> {
+  if (!isOwner(request)) throw new HttpError(403, 'only owners of the workspace may do this: ask one of them')
+}
+
+function browserOf(request: FastifyRequest): Visitor {
+  return { userAgent: request.headers['user-agent'] ?? '', address: request.ip }
+}
+
+export interface Entering {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly sessions: Pick<SessionService, 'start' | 'end'>
+  readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
+}
+
+/** Somebody who has just proved who they are. */
+export interface Arrival {
+  readonly user: Pick<User, 'id' | 'generation'>
+  readonly method: SignedInBy
+}
+
+/** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
+export async function enter(entering: Entering, arrival: Arrival, next: string): Promise<FastifyReply> {
+  await startSession(entering, arrival)
+  return entering.reply.redirect(next, 303)
+}
+
+/** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
+export async function startSession(
+  { request, reply, sessions, config }: Entering,
+  { user, method }: Arrival,
+): Promise<string> {
+  const { publicUrl, sessionEnds } = config
+  const session = optionalSessionOf(request)
+  const token = await sessions.start(user, method, browserOf(request))
+  if (session) await sessions.end(session.user.id, session.session.id, actingOf(request))
+  reply.setCookie(cookieName(publicUrl), token, { ...cookieOptions(publicUrl), maxAge: sessionEnds.longestMs / 1000 })
+  return csrfOf(token)
+}
+
+export function signOut(reply: FastifyReply, publicUrl: string | undefined): void {
+  reply.clearCookie(cookieName(publicUrl), cookieOptions(publicUrl))
+}
+
+function isSecure(publicUrl: string | undefined): boolean {
+  return publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
+}
+
+// Browsers take a `__Host-` cookie over https only, and send it to this host only. Without https there is no such cookie.
+export function cookieName(publicUrl: string | undefined, ending = ''): string {
+  return `${isSecure(publicUrl) ? '__Host-' : ''}claimcheck${ending}`
+}
+
+/** The token of the console's session. @param read reads a cookie of the request */
+export function sessionTokenOf(
+  read: (cookie: string) => string | undefined,
+  publicUrl: string | undefined,
+): string | undefined {
+  return read(cookieName(publicUrl))
+}
+
+export function cookieOptions(publicUrl: string | undefined) {
+  return { path: '/', httpOnly: true, sameSite: 'lax', secure: isSecure(publicUrl) } as const
+}
+
+/** Derived from the cookie's token: other sites know neither. */
+function csrfOf(token: string): string {
+  return createHmac('sha256', token).update('csrf').digest('base64url')
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}

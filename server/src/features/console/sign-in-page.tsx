@@ -1,0 +1,151 @@
+/** The pages that ask who somebody is: to sign in, to confirm it once more, and for the code that stands beside a password. */
+import type { FastifyReply } from 'fastify'
+import { paths } from '../../web/console-paths.ts'
+import { sendPage } from '../../web/document.tsx'
+import type { ConsoleDependencies } from './dependencies.ts'
+import { PlainPage } from './page.tsx'
+import { ForgottenHelp } from './parts/forgotten-help.tsx'
+import { Field, PostForm } from './parts/form.tsx'
+import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
+import type { ConsoleSession } from './session.ts'
+import { CarriedForm, ResendForm, type UnsentForm, UnsentValues } from './unsent.tsx'
+
+/** Where somebody gets once they have signed in. */
+export interface Destination {
+  /** One of our own paths. */
+  readonly next: string
+  /** Shown in place of `next`. */
+  readonly unsent?: UnsentForm | undefined
+}
+
+export interface SignInProps extends Destination {
+  /** The session of this browser, in which the person is asked once more. */
+  readonly session?: ConsoleSession | undefined
+  readonly email?: string
+  readonly problem?: string
+  readonly done?: string | undefined
+}
+
+/** The page with all ways to sign in; with a problem, as the answer to a form. */
+export function sendSignIn(
+  reply: FastifyReply,
+  { oidcSignIn, outbox }: Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox'>,
+  { status, ...props }: SignInProps & { readonly status?: number },
+): FastifyReply {
+  const Page = props.session ? Confirm : SignIn
+  const page = <Page {...props} oidcName={oidcSignIn?.name} sendsMail={outbox.isOn} />
+  return sendPage(reply, page, status ?? (props.problem === undefined ? 200 : 422))
+}
+
+type SignInPageProps = SignInProps & { readonly oidcName: string | undefined; readonly sendsMail: boolean }
+
+function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: SignInPageProps) {
+  return (
+    <PlainPage
+      title={unsent ? 'Sign in to send your form' : 'Sign in'}
+      problem={problem}
+      done={done}
+      scripts={['passkeys']}
+    >
+      {unsent ? <UnsentValues unsent={unsent} /> : null}
+      <PostForm action={paths.signIn}>
+        <input type="hidden" name="next" value={next} />
+        <CarriedForm unsent={unsent} />
+        <Field name="email" label="E-mail" type="email" value={email} required autocomplete="username" />
+        <Field name="password" label="Password" type="password" required autocomplete="current-password" />
+        <button type="submit">Sign in</button>
+      </PostForm>
+      <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
+      <ForgottenHelp sendsMail={sendsMail} />
+    </PlainPage>
+  )
+}
+
+/** For people who are signed in. The new session takes the place of the one that they have. */
+function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) {
+  const { user, csrf } = session!
+  return (
+    <PlainPage title="Confirm that it is you" problem={problem} scripts={['passkeys']}>
+      <p>
+        This changes who can get in, so it needs a sign-in of the last ten minutes. Sign in again as{' '}
+        <strong>{user.email}</strong>: you go on where you were.
+      </p>
+      {unsent ? <UnsentValues unsent={unsent} /> : null}
+      {user.hasPassword ? (
+        <PostForm action={paths.signIn} csrf={csrf}>
+          <input type="hidden" name="next" value={next} />
+          <CarriedForm unsent={unsent} />
+          <input type="hidden" name="email" value={user.email} autocomplete="username" />
+          <Field name="password" label="Password" type="password" required autocomplete="current-password" />
+          <button type="submit">Go on</button>
+        </PostForm>
+      ) : null}
+      <OtherWays next={next} unsent={unsent} csrf={csrf} oidcName={oidcName} />
+      <p>
+        <a href={paths.account}>Cancel</a>
+      </p>
+    </PlainPage>
+  )
+}
+
+interface OtherWaysProps extends Destination {
+  readonly csrf?: string
+  readonly oidcName: string | undefined
+}
+
+function OtherWays({ next, unsent, csrf, oidcName }: OtherWaysProps) {
+  return (
+    <>
+      <PasskeySignIn next={next} csrf={csrf}>
+        <CarriedForm unsent={unsent} />
+      </PasskeySignIn>
+      {oidcName === undefined ? null : (
+        <OidcSignIn name={oidcName} next={next} csrf={csrf} inNewTab={unsent !== undefined} />
+      )}
+      {unsent ? (
+        <>
+          <p>If you have signed in in another tab, send your form from here:</p>
+          <ResendForm unsent={unsent} label="Send it again" />
+        </>
+      ) : null}
+    </>
+  )
+}
+
+interface CodeProps extends Destination {
+  /** Of the session that this browser has. */
+  readonly csrf: string | undefined
+  readonly problem?: string
+  /** Of a code that was not looked at. */
+  readonly retryAfterMs?: number | undefined
+}
+
+/** After a right password: asks for a code of the authenticator app. */
+export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, retryAfterMs }: CodeProps): FastifyReply {
+  const page = (
+    <PlainPage title="Your second step" problem={problem}>
+      <p>Your password is right. Now type the code that your authenticator app shows for Claimcheck.</p>
+      <PostForm action={paths.signInCode} csrf={csrf}>
+        <input type="hidden" name="next" value={next} />
+        <CarriedForm unsent={unsent} />
+        <Field
+          name="code"
+          label="Code"
+          required
+          maxLength={40}
+          autocomplete="one-time-code"
+          spellcheck={false}
+          help="Six digits, or one of your recovery codes."
+        />
+        <button type="submit">Sign in</button>
+      </PostForm>
+      <p class="help">
+        Lost both? Sign in with a passkey, or ask the operator of this service to switch your second step off (
+        <code>claimcheck user reset EMAIL --without-second-step</code>).
+      </p>
+    </PlainPage>
+  )
+  if (retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(retryAfterMs / 1000))
+  const refused = retryAfterMs === undefined ? 422 : 429
+  return sendPage(reply, page, problem === undefined ? 200 : refused)
+}

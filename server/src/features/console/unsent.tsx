@@ -1,0 +1,121 @@
+/**
+ * Forms that were sent after their session had ended. The page that answers holds what was typed, and sends it again once the
+ * person has signed in and confirmed. Nothing is stored here, and secrets are not repeated.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { paths, returnPath } from '../../web/console-paths.ts'
+import { sendPage } from '../../web/document.tsx'
+import { Facts } from '../../web/parts/facts.tsx'
+import { PlainPage } from './page.tsx'
+import { PostForm } from './parts/form.tsx'
+import { type Fields, formOf } from './request-fields.ts'
+
+export interface UnsentForm {
+  /** One of our own paths. */
+  readonly action: string
+  readonly fields: readonly (readonly [name: string, value: string])[]
+  /** Something was typed that is not in `fields`. */
+  readonly lacksSecrets: boolean
+}
+
+/** Whether a form may be held in a page that anyone at this browser sees. Routes without this hold nothing. */
+export type KeepsField = (name: string, request: FastifyRequest) => boolean
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly keepsField?: KeepsField
+  }
+}
+
+/** For routes whose forms hold no secret. */
+export const KEEPS_ALL = { config: { keepsField: () => true } } as const
+
+const ACTION = 'unsent_action'
+const FIELDS = 'unsent_fields'
+const LACKS_SECRETS = 'unsent_lacks_secrets'
+
+/** The form of this request; undefined where its route holds none. */
+export function unsentFormOf(request: FastifyRequest): UnsentForm | undefined {
+  const { keepsField } = request.routeOptions.config
+  if (!keepsField) return undefined
+  const given = Object.entries(formOf(request)).filter(([name]) => name !== '_csrf') as [string, string][]
+  const fields = given.filter(([name]) => keepsField(name, request))
+  const lacksSecrets = given.some(([name, value]) => value !== '' && !keepsField(name, request))
+  return { action: returnPath(request.url), fields, lacksSecrets }
+}
+
+/** The form that a sign-in form carries; undefined where it carries none. */
+export function carriedForm(values: Fields): UnsentForm | undefined {
+  const { [ACTION]: action, [FIELDS]: text } = values
+  if (action === undefined || text === undefined) return undefined
+  try {
+    return {
+      action: returnPath(action),
+      fields: (JSON.parse(text) as unknown[][]).map(toTexts),
+      lacksSecrets: LACKS_SECRETS in values,
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function toTexts([name, value]: readonly unknown[]): [string, string] {
+  return [String(name), String(value)]
+}
+
+/** In a sign-in form: what `carriedForm` reads. */
+export function CarriedForm({ unsent }: { readonly unsent: UnsentForm | undefined }) {
+  if (!unsent) return null
+  return (
+    <>
+      <input type="hidden" name={ACTION} value={unsent.action} />
+      <input type="hidden" name={FIELDS} value={JSON.stringify(unsent.fields)} />
+      {unsent.lacksSecrets ? <input type="hidden" name={LACKS_SECRETS} value="yes" /> : null}
+    </>
+  )
+}
+
+/** What was typed, for the person to see that it is there. */
+export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly unsent: UnsentForm }) {
+  const rows = fields.filter(([, value]) => value !== '').map(([name, value]) => [name, <code>{value}</code>] as const)
+  return (
+    <>
+      {rows.length > 0 ? <Facts rows={rows} /> : null}
+      {lacksSecrets ? <p>Secrets are not kept: you will be asked for them again.</p> : null}
+    </>
+  )
+}
+
+/** Without `csrf` it asks for confirmation once more: the session that it will have is not known yet. */
+export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?: string; label: string }) {
+  return (
+    <PostForm action={unsent.action} csrf={csrf} class="actions">
+      {unsent.fields.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      <button type="submit" class={csrf === undefined ? 'quiet' : undefined}>
+        {label}
+      </button>
+      <a class="button quiet" href={paths.home}>
+        Discard it
+      </a>
+    </PostForm>
+  )
+}
+
+/** Asks a signed-in person whether to send the form. The request came from one of our pages, but from another session. */
+export function sendConfirmation(
+  reply: FastifyReply,
+  unsent: UnsentForm,
+  csrf: string,
+  status: 200 | 409,
+): FastifyReply {
+  const page = (
+    <PlainPage title="Send your form?">
+      <p>You are signed in. Your form is not saved yet.</p>
+      <UnsentValues unsent={unsent} />
+      <ResendForm unsent={unsent} csrf={csrf} label="Send it" />
+    </PlainPage>
+  )
+  return sendPage(reply, page, status)
+}

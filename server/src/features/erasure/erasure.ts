@@ -1,0 +1,138 @@
+/** Erases the content of receipts for the operator. The log keeps their leaves, so that proofs, heads and anchors stay as they are. */
+import { formatInstant, type Instant } from '@claimcheck/core'
+import type { Acting } from '../../base/actor.ts'
+import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../../base/erasure-rules.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { isReadable } from '../../base/names.ts'
+import { type ClaimRow, contentLeft } from '../../storage/claim-row.ts'
+import type { ErasureRow, SameOutcome } from '../../storage/erasures.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import type { LogArchives } from '../log/log-archives.ts'
+
+/** Why something is erased. */
+export interface Reason {
+  readonly rule: ErasureRule
+  /** Such as a file number; empty: there is none. */
+  readonly reference: string
+}
+
+/** What would be erased. */
+export interface Candidate {
+  readonly claim: ClaimRow
+  readonly receiptId: string
+  /** When it was erased already. */
+  readonly erased: ErasureRow | undefined
+  /** Claims with the same target and params, whose receipts say the same. */
+  readonly same: readonly SameOutcome[]
+}
+
+export interface Erased {
+  readonly receipt: ErasureRow
+  /** False: it was erased before, by the rule that the receipt names. */
+  readonly isNew: boolean
+  /** False: files beside the database still hold the content for a while, because a reader was in the way. */
+  readonly isForgotten: boolean
+}
+
+export interface ErasureService {
+  /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
+  find(id: string): Promise<Candidate>
+  /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found` */
+  erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
+  /** The latest first. */
+  list(limit: number): Promise<readonly ErasureRow[]>
+  /** Writes the database's files anew, without what was erased. False: a reader was in the way, as above. */
+  rewriteFiles(): Promise<boolean>
+}
+
+const MOST_SAME = 100
+const LONGEST_REFERENCE = 200
+
+interface ErasureOptions {
+  readonly storage: Storage
+  readonly archives: Pick<LogArchives, 'erase'>
+  readonly now: () => Instant
+}
+
+export function createErasureService({ storage, archives, now }: ErasureOptions): ErasureService {
+  const { erasures } = storage.read
+
+  async function claimOf(id: string): Promise<ClaimRow> {
+    const claim = (await erasures.claimOf(id)) ?? (await erasures.claim(id))
+    if (!claim) throw new ServiceError('not_found', `there is no receipt ${id}`)
+    return claim
+  }
+
+  return {
+    async find(id) {
+      const claim = await claimOf(id)
+      const { claimId, receiptId, deadlineAt } = claim
+      if (receiptId === null) {
+        const until = formatInstant(deadlineAt)
+        const detail = `the claim ${claimId} is not decided yet, so there is nothing to erase: wait until its deadline, ${until}, and erase its receipt then`
+        throw new ServiceError('conflict', detail)
+      }
+      const [erased] = await erasures.byReceiptIds([receiptId])
+      return { claim, receiptId, erased, same: erased ? [] : await erasures.sameOutcome(claim, MOST_SAME) }
+    },
+    async erase(receiptId, reason, by) {
+      const at = now()
+      const isNew = await storage.write(async (tx) => {
+        const [claim] = await eraseIn(tx, archives, [receiptId], reason, at)
+        if (!claim) return false
+        const { workspaceId } = claim
+        const details = { rule: reason.rule, reference: reason.reference }
+        tx.audit.record({ event: 'receipt.erased', at, by, workspaceId, subject: receiptId, details })
+        return true
+      })
+      const [receipt] = await erasures.byReceiptIds([receiptId])
+      if (!receipt) throw new ServiceError('not_found', `there is no receipt ${receiptId}`)
+      return { receipt, isNew, isForgotten: await storage.forgetDeleted() }
+    },
+    list: (limit) => erasures.list(limit),
+    rewriteFiles: () => storage.rewrite(),
+  }
+}
+
+/**
+ * Erases those of these receipts that are not erased yet, and returns their claims as they were.
+ * @throws ServiceError `unavailable` for one that is in no table, and in no archive of this host
+ */
+export async function eraseIn(
+  tx: Pick<Writes, 'erasures'>,
+  archives: Pick<LogArchives, 'erase'>,
+  receiptIds: readonly string[],
+  { rule, reference }: Reason,
+  erasedAt: Instant,
+): Promise<readonly ClaimRow[]> {
+  const claims = await tx.erasures.lock(receiptIds)
+  if (claims.length === 0) return []
+  const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
+  const rows: ErasureRow[] = []
+  for (const { receiptId, claimId, logId } of claims) {
+    // Before the end of the transaction: what fails then is erased by the next try, which finds the leaf there.
+    const archived = await archives.erase(logId!, receiptId!)
+    const remains = stored.get(receiptId!) ?? archived
+    if (!remains) {
+      const detail = `the receipt ${receiptId} is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
+      throw new ServiceError('unavailable', detail)
+    }
+    rows.push({ ...remains, claimId, erasedAt, rule, reference })
+  }
+  await tx.erasures.erase(rows, claims.map(contentLeft))
+  return claims
+}
+
+/** @throws ServiceError `bad_request` */
+export function readReason(rule: string, reference = ''): { readonly rule: OperatorRule; readonly reference: string } {
+  if (!isOperatorRule(rule)) {
+    const rules = Object.keys(OPERATOR_RULES).join(', ')
+    throw new ServiceError('bad_request', `${rule} is no rule by which receipts are erased: name one of ${rules}`)
+  }
+  const trimmed = reference.trim()
+  if (trimmed.length > LONGEST_REFERENCE || !isReadable(trimmed)) {
+    const detail = `the reference is not valid: use at most ${LONGEST_REFERENCE} characters, without invisible ones`
+    throw new ServiceError('bad_request', detail)
+  }
+  return { rule, reference: trimmed }
+}

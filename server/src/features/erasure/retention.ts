@@ -1,0 +1,134 @@
+/** How long a workspace keeps the content of its receipts: its owners or the operator set it, and a worker erases what is older. */
+import type { Instant } from '@claimcheck/core'
+import type { Acting } from '../../base/actor.ts'
+import { retentionReference } from '../../base/erasure-rules.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { ClaimPosition } from '../../storage/claim-query.ts'
+import type { RetentionRow } from '../../storage/retentions.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LogArchives } from '../log/log-archives.ts'
+import type { ErasureConfig } from './config.ts'
+import { eraseIn } from './erasure.ts'
+
+export interface RetentionService {
+  /** How many days a workspace keeps the content of its receipts; null: for ever. */
+  days(workspaceId: string): Promise<number | null>
+  /** @throws ServiceError `bad_request` for days out of the limits of this installation */
+  check(days: number): void
+  /** How many receipts of a workspace are older, counted up to `most`. */
+  olderThan(workspaceId: string, days: number, most: number): Promise<number>
+  /** @param days null: for ever @throws ServiceError `bad_request` */
+  set(workspaceId: string, days: number | null, by: Acting): Promise<void>
+  /** Whether any workspace has a retention. */
+  isNeeded(): Promise<boolean>
+  /** Erases what is older than its workspace keeps, in small transactions. Returns true when there is more to erase. */
+  pass(by: Acting, signal: AbortSignal): Promise<boolean>
+}
+
+interface RetentionOptions {
+  readonly storage: Storage
+  readonly archives: Pick<LogArchives, 'erase'>
+  readonly now: () => Instant
+  readonly config: ErasureConfig
+}
+
+export const DAY_MS = 86_400_000
+export const MOST_DAYS = 36_500
+/** A transaction of so many takes some milliseconds, in which others wait to write. */
+const RECEIPTS_A_BATCH = 100
+/** Of one workspace, before the next has its turn. */
+const BATCHES_A_TURN = 100
+
+interface Place {
+  readonly after: ClaimPosition
+  /** A claim before it has to wait: how far the erasure came is not stored any more. */
+  readonly isBehind: boolean
+}
+
+export function createRetentionService({ storage, archives, now, config }: RetentionOptions): RetentionService {
+  const { leastDays } = config.retention
+
+  function check(days: number): void {
+    if (Number.isSafeInteger(days) && days >= leastDays && days <= MOST_DAYS) return
+    const detail = `receipts are kept for a whole number of days, from ${leastDays} to ${MOST_DAYS}`
+    throw new ServiceError('bad_request', detail)
+  }
+
+  /** Erases the next batch after a place. Undefined: there are no older claims after it. */
+  async function eraseNext(
+    { workspaceId, days, erasedBefore }: RetentionRow,
+    { after, isBehind }: Place,
+    by: Acting,
+  ): Promise<Place | undefined> {
+    const at = now()
+    const cutoff = at - days * DAY_MS
+    return storage.write(async (tx) => {
+      const current = await tx.retentions.lock(workspaceId)
+      // Somebody has just changed it: the next pass goes by what it is now.
+      if (current?.days !== days) return undefined
+      const claims = await tx.erasures.aged(workspaceId, after, cutoff, RECEIPTS_A_BATCH)
+      const last = claims.at(-1)
+      if (!last) return undefined
+      const isOld = (issuedAt: Instant | null) => issuedAt !== null && issuedAt < cutoff
+      const old = claims.flatMap(({ isErased, issuedAt, receiptId }) =>
+        !isErased && isOld(issuedAt) && receiptId !== null ? [receiptId] : [],
+      )
+      const reason = { rule: 'retention', reference: retentionReference(days) } as const
+      const erased = await eraseIn(tx, archives, old, reason, at)
+      if (erased.length > 0) {
+        const details = { receipts: erased.length, days }
+        tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })
+      }
+      // A claim that is not decided, or was decided later than it was submitted, waits for a later pass, which begins with it.
+      const waiting = claims.find(({ isErased, issuedAt }) => !isErased && !isOld(issuedAt))
+      const cameTo = waiting?.submittedAt ?? last.submittedAt
+      if (!isBehind && cameTo > erasedBefore) await tx.retentions.cameTo(workspaceId, cameTo)
+      return { after: last, isBehind: isBehind || waiting !== undefined }
+    })
+  }
+
+  /** Where a turn ended that had more to do. */
+  const places = new Map<string, Place>()
+
+  /** Returns true when there is more. */
+  async function turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
+    const { workspaceId, erasedBefore } = retention
+    // The claims of that very millisecond are looked at again.
+    let place = places.get(workspaceId) ?? { after: { submittedAt: erasedBefore, claimId: '' }, isBehind: false }
+    places.delete(workspaceId)
+    for (let batch = 0; batch < BATCHES_A_TURN && !signal.aborted; batch++) {
+      const next = await eraseNext(retention, place, by)
+      if (!next) return false
+      place = next
+    }
+    places.set(workspaceId, place)
+    return true
+  }
+
+  return {
+    check,
+    days: async (workspaceId) => (await storage.read.retentions.of(workspaceId))?.days ?? null,
+    olderThan: (workspaceId, days, most) => storage.read.erasures.agedCount(workspaceId, now() - days * DAY_MS, most),
+    async set(workspaceId, days, by) {
+      if (days !== null) check(days)
+      const at = now()
+      await storage.write(async (tx) => {
+        const before = (await tx.retentions.lock(workspaceId))?.days ?? null
+        if (before === days) return
+        if (days === null) await tx.retentions.remove(workspaceId)
+        else await tx.retentions.set({ workspaceId, days, changedAt: at, erasedBefore: 0 })
+        const details = { days, before }
+        tx.audit.record({ event: 'workspace.retention_changed', at, by, workspaceId, details })
+      })
+    },
+    isNeeded: async () => (await storage.read.retentions.list()).length > 0,
+    async pass(by, signal) {
+      let isMore = false
+      for (const retention of await storage.read.retentions.list()) {
+        if (signal.aborted) return isMore
+        isMore = (await turn(retention, by, signal)) || isMore
+      }
+      return isMore
+    },
+  }
+}

@@ -1,0 +1,227 @@
+/**
+ * Archives of logs that have ended, each a folder in DATA_DIR/logs with the name of the log's id. It is all that receipts are served from
+ * once the log's rows are taken out of the tables:
+ *
+ * - `log.json`: the log's name, and its last signed head
+ * - `tile/LEVEL/INDEX.WIDTH`: the hashes of a tile as they are stored, also of the newest leaves
+ * - `receipts/XX/RECEIPT_ID.json`: an entry with its evidence; XX are the last two letters of the id. Erasing leaves the leaf
+ *   alone in it
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import {
+  appendLeaves,
+  bytesEqual,
+  EMPTY_RANGE,
+  HASH_BYTES,
+  joinTile,
+  partialTiles,
+  TILE_WIDTH,
+  type TileId,
+} from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
+import type { HostConfig } from '../../config/config.ts'
+import type { Remains } from '../../storage/erasures.ts'
+import type { ReceiptRow } from '../../storage/log.ts'
+import type { LogState, TreeHeadRow } from '../../storage/log-state.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { type LogRows, SHA256_TREE } from './stored-log.ts'
+
+export interface ArchivedReceipt extends ReceiptRow {
+  readonly evidence: string | undefined
+}
+
+export interface LogArchives {
+  /** Writes the archive of a log that has ended, and reads it again. @throws ServiceError `not_found`, `conflict` */
+  write(logId: string): Promise<{ readonly folder: string; readonly treeSize: number }>
+  /** @throws ServiceError `unavailable` when the archive is not there */
+  open(logId: string): Promise<{ readonly rows: LogRows; readonly state: LogState }>
+  /** @throws ServiceError `unavailable` when it is not there */
+  receipt(logId: string, receiptId: string): Promise<ArchivedReceipt>
+  /** Leaves nothing of the content. Undefined where it is not there. */
+  erase(logId: string, receiptId: string): Promise<Remains | undefined>
+}
+
+interface LogArchivesOptions {
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly config: Pick<HostConfig, 'dataDir'>
+}
+
+const RECEIPTS_PER_READ = 256
+
+export function createLogArchives({ storage, config }: LogArchivesOptions): LogArchives {
+  const folderOf = (logId: string) => join(config.dataDir, 'logs', logId)
+  const fileOf = (logId: string, receiptId: string) =>
+    join(folderOf(logId), 'receipts', receiptId.slice(-2), `${receiptId}.json`)
+
+  async function read(logId: string, path: string): Promise<Buffer> {
+    try {
+      return await readFile(path)
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+      const detail = `it is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
+      throw new ServiceError('unavailable', detail, { cause })
+    }
+  }
+
+  function rowsIn(folder: string, { treeSize }: LogState): LogRows {
+    const hashesOf = (logId: string, { level, index, width }: TileId) =>
+      read(logId, join(folder, 'tile', String(level), `${index}.${width}`))
+    return {
+      async tile(logId, level, index, width) {
+        const newest = partialTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
+        const stored = newest?.width ?? TILE_WIDTH
+        if (stored < width) return undefined
+        return { logId, level, index, width: stored, hashes: await hashesOf(logId, { level, index, width: stored }) }
+      },
+      fullTiles: (logId, places) =>
+        Promise.all(
+          places.map(async (place) => {
+            const tile = { ...place, width: TILE_WIDTH }
+            return { logId, ...tile, hashes: await hashesOf(logId, tile) }
+          }),
+        ),
+      async leaves(logId, start, end) {
+        const index = Math.floor(start / TILE_WIDTH)
+        const hashes = await hashesOf(logId, {
+          level: 0,
+          index,
+          width: Math.min(TILE_WIDTH, treeSize - index * TILE_WIDTH),
+        })
+        return Array.from({ length: end - start }, (_, leaf) => {
+          const at = (start - index * TILE_WIDTH + leaf) * HASH_BYTES
+          return { leafHash: hashes.subarray(at, at + HASH_BYTES) }
+        })
+      },
+      newestHead: async (logId) => JSON.parse((await read(logId, join(folder, 'log.json'))).toString()).head,
+    }
+  }
+
+  async function writeTiles(folder: string, logId: string, treeSize: number): Promise<void> {
+    for (let level = 0, width = treeSize; width > 0; level++, width = Math.floor(width / TILE_WIDTH)) {
+      for (let index = 0; index < Math.ceil(width / TILE_WIDTH); index++) {
+        const own = Math.min(TILE_WIDTH, width - index * TILE_WIDTH)
+        const start = index * TILE_WIDTH
+        const hashes =
+          level === 0 && own < TILE_WIDTH
+            ? joinTile((await storage.read.log.leaves(logId, start, start + own)).map(({ leafHash }) => leafHash))
+            : (await storage.read.log.tile(logId, level, index, own))!.hashes
+        await put(join(folder, 'tile', String(level), `${index}.${own}`), hashes)
+      }
+    }
+  }
+
+  async function writeReceipts(logId: string, treeSize: number): Promise<void> {
+    for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
+      const rows = await storage.read.log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
+      for (const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } of rows) {
+        if (entry === '') continue
+        const evidence = await storage.read.log.evidenceOf(receiptId)
+        const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
+        await put(fileOf(logId, receiptId), JSON.stringify(row))
+      }
+    }
+  }
+
+  /** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
+  async function verify(logId: string, receiptIds: AsyncIterable<string>): Promise<void> {
+    const { rows, state } = await open(logId)
+    let range = EMPTY_RANGE
+    let rootHash = SHA256_TREE.empty
+    for (let start = 0; start < state.treeSize; start += TILE_WIDTH) {
+      const leaves = await rows.leaves(logId, start, Math.min(state.treeSize, start + TILE_WIDTH))
+      ;({ range, rootHash } = appendLeaves(
+        range,
+        leaves.map(({ leafHash }) => leafHash),
+        SHA256_TREE,
+      ))
+    }
+    if (!bytesEqual(rootHash, state.rootHash)) throw damaged(logId)
+    for await (const receiptId of receiptIds) {
+      const { entry, leafIndex } = await receipt(logId, receiptId)
+      const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
+      if (!bytesEqual(SHA256_TREE.leaf(Buffer.from(entry)), leaf!.leafHash)) throw damaged(logId)
+    }
+  }
+
+  async function* whole(logId: string, treeSize: number): AsyncGenerator<string> {
+    for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
+      const rows = await storage.read.log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
+      for (const { receiptId, entry } of rows) if (entry !== '') yield receiptId
+    }
+  }
+
+  async function open(logId: string) {
+    const folder = folderOf(logId)
+    const { name, head } = JSON.parse((await read(logId, join(folder, 'log.json'))).toString()) as Manifest
+    const state = { ...head, logId, name, rootHash: Buffer.from(head.rootHash, 'hex') }
+    return { rows: rowsIn(folder, state), state }
+  }
+
+  async function receipt(logId: string, receiptId: string): Promise<ArchivedReceipt> {
+    const row = JSON.parse((await read(logId, fileOf(logId, receiptId))).toString())
+    return { ...row, logId, receiptId, leafHash: Buffer.from(row.leafHash, 'hex') }
+  }
+
+  return {
+    async write(logId) {
+      const log = (await storage.read.log.all()).find((one) => one.logId === logId)
+      if (!log) throw new ServiceError('not_found', `there is no log ${logId}`)
+      if (log.endedAt === null) {
+        const detail = `the log ${logId} is open: begin the next one first, with claimcheck log new`
+        throw new ServiceError('conflict', detail)
+      }
+      const head = await storage.read.log.newestHead(logId)
+      if (!head) throw new ServiceError('conflict', `this database has no entries of the log ${logId}`)
+      const folder = folderOf(logId)
+      const { treeSize } = head
+      await writeTiles(folder, logId, treeSize)
+      await writeReceipts(logId, treeSize)
+      await put(join(folder, 'log.json'), JSON.stringify({ name: log.name, head: toManifest(head) }))
+      await verify(logId, whole(logId, treeSize))
+      await storage.write((tx) => tx.log.archived(logId))
+      return { folder, treeSize }
+    },
+    open,
+    receipt,
+    async erase(logId, receiptId) {
+      const path = fileOf(logId, receiptId)
+      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error
+      })
+      if (text === undefined) return undefined
+      const { evidence, ...row } = JSON.parse(text)
+      await put(path, JSON.stringify({ ...row, entry: '' }))
+      return {
+        receiptId,
+        logId,
+        leafIndex: row.leafIndex,
+        leafHash: Buffer.from(row.leafHash, 'hex'),
+        issuedAt: row.issuedAt,
+      }
+    },
+  }
+}
+
+interface Manifest {
+  readonly name: string
+  readonly head: Omit<TreeHeadRow, 'rootHash'> & { readonly rootHash: string }
+}
+
+function toManifest({ rootHash, ...head }: TreeHeadRow): Manifest['head'] {
+  return { ...head, rootHash: Buffer.from(rootHash).toString('hex') }
+}
+
+function damaged(logId: string): ServiceError {
+  return new ServiceError(
+    'conflict',
+    `the rows of the log ${logId} are damaged, and are not archived: claimcheck doctor says more`,
+  )
+}
+
+/** Whole or not at all: a process that ends meanwhile leaves no half of a file under this name. */
+async function put(path: string, content: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(`${path}.new`, content, { mode: 0o600 })
+  await rename(`${path}.new`, path)
+}

@@ -1,0 +1,263 @@
+/** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
+import {
+  type Anchor,
+  fromBase64url,
+  type Instant,
+  type Proof,
+  type ProvenConsistency,
+  type ProvenInclusion,
+  toBase64url,
+  treeSizeIn,
+} from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import { ServiceError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { type InclusionPath, pathText, toTexts } from './inclusion-paths.ts'
+import type { LogArchives } from './log-archives.ts'
+import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
+
+/** Of the logs that have ended, those that are kept open: each has a cache of tiles. */
+const MAX_ENDED = 4
+
+/** Hashes in this module are base64url, as in the API. */
+export interface LogEntry {
+  readonly leafIndex: number
+  readonly leafHash: string
+  readonly createdAt: Instant
+}
+
+export interface EntriesPage {
+  readonly treeSize: number
+  readonly entries: readonly LogEntry[]
+  /** The `start` of the next page, or null. */
+  readonly next: number | null
+}
+
+export interface InclusionProof {
+  readonly logId: string
+  readonly leafIndex: number
+  readonly treeSize: number
+  readonly leafHash: string
+  readonly rootHash: string
+  readonly inclusion: readonly string[]
+}
+
+/**
+ * Proves that a leaf is in the log, at the tree size of the earliest anchor that covers it. That anchor is the strongest evidence of the
+ * leaf's age, and once it exists the proof never changes.
+ */
+export interface AnchoredPath extends InclusionPath, Pick<InclusionProof, 'logId' | 'treeSize' | 'rootHash'> {
+  /** null when no landed anchor covers the leaf; the tree size is then the current one. */
+  readonly anchor: Anchor | null
+}
+
+export interface ConsistencyProof {
+  readonly logId: string
+  readonly first: number
+  readonly second: number
+  readonly firstRoot: string
+  readonly secondRoot: string
+  readonly proof: readonly string[]
+}
+
+export interface HeadAbove {
+  /** As JSON text. */
+  readonly treeHead: string
+  /** Undefined where it is of the same size. */
+  readonly consistency: ConsistencyProof | undefined
+}
+
+export interface LogService {
+  /** The newest signed tree head of the open log as JSON text, with its newest landed anchor. */
+  head(): Promise<{ readonly treeHead: string; readonly anchor: Anchor | null }>
+  /** In ascending order; without `start` the newest entries. @throws ServiceError `not_found` when start is beyond the tree */
+  entries(start: number | undefined, limit: number): Promise<EntriesPage>
+  /** Undefined when the log has no leaf with this hash. @param leafHash base64url */
+  leafIndexOf(leafHash: string): Promise<number | undefined>
+  /** @throws ServiceError `bad_request` when the leaf is not in a tree of that size, `not_found` when the size is beyond the tree */
+  inclusion(leafIndex: number, treeSize?: number): Promise<InclusionProof>
+  /**
+   * One proof for each leaf: in the open log at its newest size, in another log as it ended.
+   * @throws RangeError when a leaf is not in the log; ServiceError `unavailable`
+   */
+  inclusions(logId: string, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]>
+  /** The newest head of the log that a receipt is proven in, and the path to it from the tree of the proof. */
+  headAbove(proof: Pick<Proof, 'log_id' | 'tree_size'> | undefined): Promise<HeadAbove>
+  /** @throws ServiceError `bad_request` when first is 0 or above second, `not_found` when either is beyond the tree */
+  consistency(first: number, second?: number): Promise<ConsistencyProof>
+  /** Newest first. */
+  anchors(
+    limit: number,
+    before?: number,
+  ): Promise<{ readonly anchors: readonly Anchor[]; readonly next: number | null }>
+}
+
+interface LogServiceOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly archives: Pick<LogArchives, 'open'>
+}
+
+export function createLogService({ storage, archives }: LogServiceOptions): LogService {
+  const rows = storage.read.log
+  const { anchors } = storage.read
+  const log = createStoredLog(rows, async () => (await anchors.log())!)
+  const ended = new LRUCache<string, Promise<StoredLog>>({ max: MAX_ENDED })
+
+  async function openEnded(logId: string): Promise<StoredLog> {
+    const state = await anchors.log(logId)
+    if (state) return createStoredLog(rows, async () => state)
+    const archive = await archives.open(logId)
+    const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
+    return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
+  }
+
+  /** A log that has ended, and stays as it is. */
+  function endedLog(logId: string): Promise<StoredLog> {
+    const known = ended.get(logId)
+    if (known) return known
+    const opened = openEnded(logId)
+    ended.set(logId, opened)
+    opened.catch(() => ended.delete(logId))
+    return opened
+  }
+
+  async function logOf(logId: string): Promise<StoredLog> {
+    return (await log.view()).state.logId === logId ? log : endedLog(logId)
+  }
+
+  async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
+    const { logId } = (await rows.state())!
+    return anchors.landed(logId, before, limit)
+  }
+
+  async function proveAnchored(
+    view: LogView,
+    leafIndexes: readonly number[],
+  ): Promise<readonly (readonly [leafIndex: number, proof: AnchoredPath])[]> {
+    if (leafIndexes.length === 0) return []
+    const { logId } = view.state
+    const found = await anchors.covering(logId, leafIndexes)
+    return Promise.all(
+      [...found].map(async ([leafIndex, anchor]) => {
+        const { treeSize, rootHash } = anchor
+        const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
+        if (toBase64url(root) !== rootHash) throw new Error('the root of the log differs from the anchored root')
+        return [leafIndex, { leafHash, path: pathText(path), logId, treeSize, rootHash, anchor }] as const
+      }),
+    )
+  }
+
+  async function proveIn(view: LogView, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]> {
+    const { logId, treeSize, anchoredSize } = view.state
+    const rootHash = toBase64url(view.state.rootHash)
+    const recent = leafIndexes.filter((leafIndex) => leafIndex >= anchoredSize)
+    const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+    const [paths, anchored] = await Promise.all([view.pathTexts(recent), proveAnchored(view, covered)])
+    const proven = new Map(anchored)
+    let next = 0
+    return leafIndexes.map((leafIndex) => {
+      if (leafIndex < anchoredSize) return proven.get(leafIndex)!
+      const { leafHash, path } = paths[next++]!
+      return { leafHash, path, logId, treeSize, rootHash, anchor: null }
+    })
+  }
+
+  return {
+    async head() {
+      // Reads the anchor before the head, so that the head's tree is at least as large.
+      const [anchor = null] = await landedAnchors(Number.MAX_SAFE_INTEGER, 1)
+      return { treeHead: JSON.stringify(await log.head()), anchor }
+    },
+
+    async entries(start, limit) {
+      const { state } = await log.view()
+      const { treeSize } = state
+      if (start !== undefined && start > treeSize) {
+        throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
+      }
+      const from = start ?? Math.max(0, treeSize - limit)
+      const end = Math.min(treeSize, from + limit)
+      const leaves = await rows.leaves(state.logId, from, end)
+      const hashes = toTexts(leaves.map(({ leafHash }) => leafHash))
+      const entries = leaves.map(({ leafIndex, issuedAt }, index) => ({
+        leafIndex,
+        leafHash: hashes[index]!,
+        createdAt: issuedAt,
+      }))
+      return { treeSize, entries, next: end < treeSize ? end : null }
+    },
+
+    async leafIndexOf(leafHash) {
+      const bytes = fromBase64url(leafHash)
+      return bytes && (await rows.leafByHash((await log.view()).state, bytes))?.leafIndex
+    },
+
+    async inclusion(leafIndex, requestedSize) {
+      const view = await log.view()
+      const { logId, treeSize: current } = view.state
+      const treeSize = requestedSize ?? current
+      if (treeSize > current) throw beyondTheLog('tree_size', current)
+      if (leafIndex >= treeSize) {
+        throw new ServiceError('bad_request', `leaf_index must be below tree_size, which is ${treeSize}`)
+      }
+      return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
+    },
+
+    async inclusions(logId, leafIndexes) {
+      const view = await log.view()
+      return proveIn(view.state.logId === logId ? view : await (await endedLog(logId)).view(), leafIndexes)
+    },
+
+    async headAbove(proof) {
+      const of = proof ? await logOf(proof.log_id) : log
+      // The head is read after the receipt, so that its tree is not smaller than that of the proof.
+      const treeHead = JSON.stringify(await of.head())
+      const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
+      if (first === 0 || first >= second) return { treeHead, consistency: undefined }
+      const { logId } = (await of.view()).state
+      return { treeHead, consistency: toConsistency(logId, first, second, await of.proveConsistency(first, second)) }
+    },
+
+    async consistency(first, requestedSecond) {
+      const view = await log.view()
+      const { logId, treeSize: current } = view.state
+      const second = requestedSecond ?? current
+      if (first === 0)
+        throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
+      if (requestedSecond !== undefined && first > second) {
+        throw new ServiceError('bad_request', 'first must not be above second')
+      }
+      if (first > current) throw beyondTheLog('first', current)
+      if (second > current) throw beyondTheLog('second', current)
+      return toConsistency(logId, first, second, await view.proveConsistency(first, second))
+    },
+
+    async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
+      const found = await landedAnchors(before, limit + 1)
+      const page = found.slice(0, limit)
+      return { anchors: page, next: found.length > limit ? page.at(-1)!.treeSize : null }
+    },
+  }
+}
+
+function toProof(
+  leaf: Pick<InclusionProof, 'logId' | 'leafIndex' | 'treeSize'>,
+  { leafHash, rootHash, path }: ProvenInclusion,
+): InclusionProof {
+  const [leafText, rootText, ...inclusion] = toTexts([leafHash, rootHash, ...path])
+  return { ...leaf, leafHash: leafText!, rootHash: rootText!, inclusion }
+}
+
+function toConsistency(
+  logId: string,
+  first: number,
+  second: number,
+  { firstRoot, secondRoot, path }: ProvenConsistency,
+): ConsistencyProof {
+  const [firstText, secondText, ...proof] = toTexts([firstRoot, secondRoot, ...path])
+  return { logId, first, second, firstRoot: firstText!, secondRoot: secondText!, proof }
+}
+
+function beyondTheLog(parameter: string, treeSize: number): ServiceError {
+  return new ServiceError('not_found', `${parameter} is beyond the log, which has ${treeSize} entries`)
+}

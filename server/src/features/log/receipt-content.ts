@@ -1,0 +1,35 @@
+/** The content of a receipt for a decided claim, before the log adds its id, time and issuer. */
+import type { DecidedClaim, Decision, JsonObject, Source } from '@claimcheck/core'
+import { sha256Text } from '../../base/sha256.ts'
+import type { ClaimRow } from '../../storage/claim-row.ts'
+
+/** A decision with what the receipt says of the checks behind it. Plain data: it goes from thread to thread. */
+export interface Decided extends Decision {
+  readonly facts: JsonObject
+  readonly source: Source | undefined
+  /** The text that is published beside the receipt; undefined where it is too large. */
+  readonly evidence: string | undefined
+}
+
+export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>
+
+export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptContent {
+  const { verdict, appeared, basis, facts, source, evidence } = decided
+  const { plugin } = basis
+  return {
+    agentId: claim.agentId,
+    ...(claim.agentBound === 1 ? { agentBound: true } : {}),
+    claim,
+    observation: {
+      verifier: { id: claim.profileAction, version: claim.profileVersion, ...(plugin ? { plugin } : {}) },
+      observedAt: basis.answeredAt,
+      deadlineAt: claim.deadlineAt,
+      attempts: claim.attempts + 1,
+      facts,
+      ...(appeared ? { appeared } : {}),
+      ...(source ? { source } : {}),
+      ...(evidence === undefined ? {} : { evidenceDigest: sha256Text(evidence) }),
+    },
+    verdict,
+  }
+}

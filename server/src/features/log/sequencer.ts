@@ -1,0 +1,228 @@
+/**
+ * Writes all changes of claims: new claims, checks, and decisions with their receipts. Everything that is ready goes into ONE
+ * transaction: the claims with their checks, the leaves with their signed receipts, the tiles, the signed head.
+ *
+ * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
+ * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
+ */
+import type { CheckRecord, NextCheck } from '@claimcheck/core'
+import { createBatch, Failed } from '../../base/batch.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
+import { identityOf } from '../../storage/claims.ts'
+import { type Storage, StorageError, type Writes } from '../../storage/storage.ts'
+import type { Append, Draft, LogWriter } from './log-writer.ts'
+import { type Decided, receiptContent } from './receipt-content.ts'
+import { SigningError } from './signing/key-store.ts'
+
+/** A check of a claim, with the decision or the time of the next check. */
+export interface Outcome {
+  /** The claim before this check. */
+  readonly claim: NewClaim
+  readonly record: CheckRecord
+  /** Undefined while it cannot be decided. */
+  readonly decided: Decided | undefined
+  /** null with a decision. */
+  readonly next: NextCheck | null
+}
+
+/** Each method resolves when its changes are on disk; a decision is then in the log with its receipt. */
+export interface Sequencer {
+  /** Stores a new claim. Returns false, and stores nothing, when the database refuses it (`mayBeStored`). */
+  store(claim: NewClaim): Promise<boolean>
+  /** The same with its first check. Returns undefined where it stores nothing. */
+  storeChecked(outcome: Outcome): Promise<ClaimRow | undefined>
+  /**
+   * Adds a check to a stored claim. Returns undefined, and stores nothing, when the claim changed in the meantime: it was decided, or
+   * another host checked it. A decision that cannot be signed now is made later, here and above: the claim waits.
+   */
+  advance(outcome: Outcome): Promise<ClaimRow | undefined>
+  /** Resolves when the sequencer has started. */
+  ready(): Promise<void>
+  /** Resolves when nothing waits to be written. */
+  idle(): Promise<void>
+}
+
+/** The claim after the outcome. @param receiptId null unless the claim is decided */
+export function claimAfter({ claim, record, decided, next }: Outcome, receiptId: string | null): NewClaim {
+  return {
+    ...claim,
+    state: decided ? 'decided' : 'queued',
+    attempts: claim.attempts + 1,
+    dueAt: next?.at ?? null,
+    nextCheckAt: next?.at ?? null,
+    momentAt: next?.momentAt ?? null,
+    lastCheck: record,
+    receiptId,
+    verdict: decided?.verdict.value ?? null,
+    reasonCode: decided?.verdict.reasonCode ?? null,
+  }
+}
+
+/** The change of one claim. */
+interface Step {
+  readonly isNew: boolean
+  /** The number of checks that the stored claim must have: a decision is valid only for the recorded checks that it is based on. */
+  readonly attempts: number
+  /** The claim after the change. */
+  readonly claim: NewClaim
+  readonly draft?: Draft | undefined
+}
+
+const MAX_BATCH = 500
+/** After a decision that could not be signed. Each try reads the destination again. */
+const UNSIGNED_RETRY_MS = 30_000
+/**
+ * After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely
+ * current.
+ */
+const LOCKED_FLUSHES = 16
+
+interface SequencerOptions {
+  readonly storage: Storage
+  readonly logWriter: LogWriter
+}
+
+export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
+  const batch = createBatch<Step, boolean>(flush, { maxItems: MAX_BATCH })
+
+  async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
+    try {
+      return await flushTogether(steps)
+    } catch (error) {
+      if (steps.length === 1 || failsAllSteps(error)) throw error
+      // One step may have failed the whole transaction: the others must not fail with it.
+      const results: (boolean | Failed)[] = []
+      for (const step of steps) {
+        results.push(...(await flushTogether([step]).catch((error: unknown) => [new Failed(error)])))
+      }
+      return results
+    }
+  }
+
+  async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
+    const { applied, append } =
+      (await flushOptimistically(steps)) ?? (await storage.write((tx) => flushLocked(tx, logWriter, steps)))
+    logWriter.committed(append)
+    const appliedSteps = new Set(applied)
+    return steps.map((step) => appliedSteps.has(step))
+  }
+
+  /** The number of flushes that use the lock before the next optimistic one. */
+  let lockedFlushes = 0
+
+  /** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
+  async function flushOptimistically(steps: readonly Step[]): Promise<Flushed | undefined> {
+    if (lockedFlushes-- > 0) return undefined
+    lockedFlushes = 0
+    const all = firstPerClaim(steps)
+    const append = await logWriter.planOptimistically(draftsOf(all))
+    if (!append) return undefined
+    if (await isApplied(append, all)) return { applied: all, append }
+    // New claims that are stored already are no reason to lock: whoever submits old claims again would slow down everybody else.
+    const unknown = await withoutStored(all)
+    const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
+    if (appendUnknown && (await isApplied(appendUnknown, unknown))) return { applied: unknown, append: appendUnknown }
+    lockedFlushes = LOCKED_FLUSHES
+    return undefined
+  }
+
+  /** False when the database refuses them. */
+  async function isApplied(append: Append, steps: readonly Step[]): Promise<boolean> {
+    try {
+      await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
+      return true
+    } catch (error) {
+      if (error instanceof StorageError) throw error
+      return false
+    }
+  }
+
+  async function withoutStored(steps: readonly Step[]): Promise<readonly Step[]> {
+    const stored = await storage.read.claims.byClientIds(steps.filter(isNew).map(claimOf))
+    const storedIds = new Set(stored.flatMap((claim) => (claim ? identityOf(claim) : [])))
+    return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
+  }
+
+  async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
+    const { claim, decided, record } = outcome
+    try {
+      const draft =
+        decided &&
+        (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
+      const next = claimAfter(outcome, draft?.receiptId ?? null)
+      const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
+      return isApplied ? next : undefined
+    } catch (error) {
+      if (!decided || !isSignerAway(error)) throw error
+      return addChecked(undecided(outcome), isNew)
+    }
+  }
+
+  return {
+    store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
+    storeChecked: (outcome) => addChecked(outcome, true),
+    advance: (outcome) => addChecked(outcome, false),
+    ready: async () => {},
+    idle: () => batch.idle(),
+  }
+}
+
+interface Flushed {
+  /** The steps that were applied; the claims of the others changed in the meantime. */
+  readonly applied: readonly Step[]
+  readonly append: Append
+}
+
+async function flushLocked(tx: Writes, logWriter: LogWriter, steps: readonly Step[]): Promise<Flushed> {
+  const [log, inserted, attempts] = await Promise.all([
+    // Locks before it reads anything else: other hosts wait with their changes of claims until this transaction ends.
+    tx.log.lock(),
+    tx.claims.insertNew(steps.filter(isNew).map(claimOf)),
+    tx.claims.queuedAttempts(steps.flatMap(({ isNew, claim }) => (isNew ? [] : claim.claimId))),
+  ])
+  const isCurrent = ({ isNew, claim: { claimId }, attempts: expected }: Step) =>
+    isNew ? inserted.has(claimId) : attempts.get(claimId) === expected
+  const applied = firstPerClaim(steps.filter(isCurrent))
+  const append = await logWriter.plan(tx.log, log!, draftsOf(applied))
+  await tx.apply({ ...append, progress: progressOf(applied) })
+  return { applied, append }
+}
+
+/** Of several steps that add a check to the same claim, keeps the first. */
+function firstPerClaim(steps: readonly Step[]): Step[] {
+  const seen = new Set<string>()
+  return steps.filter(({ isNew, claim: { claimId } }) => isNew || (!seen.has(claimId) && seen.add(claimId)))
+}
+
+function draftsOf(steps: readonly Step[]): Draft[] {
+  return steps.flatMap(({ draft }) => draft ?? [])
+}
+
+/** The changed claims that are not new. */
+function progressOf(steps: readonly Step[]): ClaimRow[] {
+  return steps.filter((step) => !isNew(step)).map(claimOf)
+}
+
+function isNew(step: Step): boolean {
+  return step.isNew
+}
+
+function claimOf({ claim }: Step): NewClaim {
+  return claim
+}
+
+/** True for an error that each step would have by itself, too. */
+function isSignerAway(error: unknown): boolean {
+  return error instanceof SigningError && error.code === 'unavailable'
+}
+
+/** The check counts, and a later one decides by it. */
+export function undecided({ claim, record }: Outcome): Outcome {
+  const at = record.answeredAt + UNSIGNED_RETRY_MS
+  return { claim, record, decided: undefined, next: { at, momentAt: at } }
+}
+
+function failsAllSteps(error: unknown): boolean {
+  return error instanceof StorageError || error instanceof ServiceError
+}

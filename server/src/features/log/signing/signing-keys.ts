@@ -1,0 +1,207 @@
+/** The signing keys of the log: the current one, the retired ones, and how a new key replaces the current one. */
+import {
+  type AnchorIdentity,
+  formatInstant,
+  type Instant,
+  type KeyDocument,
+  type KeyEntry,
+  logIdOf,
+  type Signer,
+  signTreeHead,
+  toBase64url,
+} from '@claimcheck/core'
+import { type Acting, byCommand } from '../../../base/actor.ts'
+import { ServiceError } from '../../../base/errors.ts'
+import type { HostConfig } from '../../../config/config.ts'
+import type { SigningKeyRow } from '../../../storage/log.ts'
+import type { LogState, TreeHeadRow } from '../../../storage/log-state.ts'
+import type { Reads, Storage, Writes } from '../../../storage/storage.ts'
+import type { LogConfig } from '../config.ts'
+import type { LogGuard } from '../log-guard.ts'
+import { SHA256_TREE } from '../stored-log.ts'
+
+/** In the signing backend, where one is configured; or as without one. */
+export type KeyPlace = 'configured' | 'stored'
+
+/** Where sealed keys are read: what reads them in a transaction must not wait for a connection beside its own. */
+export type SealedKeyRows = Pick<Reads['log'], 'sealedKey'>
+
+/** Creates and loads private keys. */
+export interface KeyVault {
+  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a signing backend is configured */
+  create(tx: Writes, place?: KeyPlace): Promise<Signer>
+  /** @param rows of the transaction in which it is loaded @throws SigningError when the key is missing; the log cannot continue without it */
+  load(keyId: string, rows?: SealedKeyRows): Promise<Signer>
+  /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
+  secure(): Promise<void>
+  /** Why the current key does not sign now; undefined where it does. */
+  problem(): Promise<string | undefined>
+}
+
+/** @param by who does it; by default the command line */
+export interface SigningKeys {
+  /** Creates the log with its first key and a signed empty head, unless the log exists. @throws SigningError */
+  ensureLog(): Promise<void>
+  /** @param rows of the transaction that needs it @throws SigningError when the key is missing */
+  signer(keyId: string, rows?: SealedKeyRows): Promise<Signer>
+  /** The current signer as far as this host knows: another host may have rotated the key. */
+  latest(): Promise<Signer>
+  /** Replaces the signing key. The old key's window ends when the new key's window begins. */
+  rotate(by?: Acting, place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  /**
+   * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
+   * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
+   */
+  beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
+  /** The content of `/.well-known/poaw-keys.json`. */
+  /** @param current of the anchorer that is configured: its anchors count before the first of them is final */
+  document(current?: AnchorIdentity): Promise<KeyDocument>
+}
+
+interface SigningKeysOptions {
+  readonly storage: Storage
+  readonly vault: KeyVault
+  readonly logGuard: LogGuard
+  readonly now: () => Instant
+  readonly config: Pick<HostConfig, 'publicUrl'> & LogConfig
+}
+
+export function createSigningKeys({ storage, vault, logGuard, now, config }: SigningKeysOptions): SigningKeys {
+  const signers = new Map<string, Promise<Signer>>()
+  let latestKeyId: string | undefined
+
+  function signer(keyId: string, rows?: SealedKeyRows): Promise<Signer> {
+    latestKeyId = keyId
+    const known = signers.get(keyId)
+    if (known) return known
+    const loaded = vault.load(keyId, rows)
+    signers.set(keyId, loaded)
+    loaded.catch(() => signers.delete(keyId))
+    return loaded
+  }
+
+  async function current(): Promise<Signer> {
+    return signer((await storage.read.log.state())!.keyId)
+  }
+
+  async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHeadRow, 'signed'>> {
+    return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
+  }
+
+  /** Creates a new key, and retires the current one. */
+  async function replaceKey(tx: Writes, log: LogState, place?: KeyPlace): Promise<{ by: Signer; issuedAt: Instant }> {
+    // Only a host that has the current key may replace it.
+    await signer(log.keyId, tx.log)
+    const by = await vault.create(tx, place)
+    // The old key's window ends here, after everything that it signed.
+    const issuedAt = Math.max(now(), log.issuedAt + 1)
+    await tx.log.insertSigningKey(toRow(by, issuedAt))
+    await tx.log.retireSigningKey(log.keyId, issuedAt)
+    return { by, issuedAt }
+  }
+
+  async function begin(tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
+    const name = logNameOf(by, issuedAt)
+    const log = { logId: logIdOf(name), name, ...EMPTY_LOG, issuedAt, keyId: by.keyId }
+    await tx.log.create(await signed(log, by))
+    return log
+  }
+
+  return {
+    signer,
+    // Without an async function where the key is known, as it is for each receipt.
+    latest: () => (latestKeyId === undefined ? current() : signer(latestKeyId)),
+
+    async ensureLog() {
+      const state = await storage.read.log.state()
+      if (state) {
+        // Reports a missing key at the start, and not at the first decision.
+        await signer(state.keyId)
+        await vault.secure()
+        return
+      }
+      await storage.write(async (tx) => {
+        await tx.log.lockCreation()
+        if (await tx.log.state()) return
+        const first = await vault.create(tx)
+        const issuedAt = now()
+        await tx.log.insertSigningKey(toRow(first, issuedAt))
+        await begin(tx, first, issuedAt)
+      })
+    },
+
+    async rotate(by = byCommand(), place) {
+      const { before, after } = await storage.write(async (tx) => {
+        const before = (await tx.log.lock())!
+        await logGuard.check(before, tx.log)
+        const { by: next, issuedAt } = await replaceKey(tx, before, place)
+        const after = { ...before, number: before.number + 1, issuedAt, keyId: next.keyId }
+        await tx.log.insertHead(await signed(after, next))
+        const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
+        tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
+        return { before, after }
+      })
+      logGuard.remember(after)
+      return { keyId: after.keyId, retiredKeyId: before.keyId }
+    },
+
+    async beginLog(by = byCommand()) {
+      const { ended, log } = await storage.write(async (tx) => {
+        const ended = await tx.log.lock()
+        if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
+        await logGuard.checkStored(ended, tx.log)
+        const { by: next, issuedAt } = await replaceKey(tx, ended)
+        await tx.log.end(ended.logId, issuedAt)
+        const other = logGuard.rememberedOther(ended)
+        if (other) await tx.log.insertEnded(other, issuedAt)
+        const log = await begin(tx, next, issuedAt)
+        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
+        tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
+        return { ended, log }
+      })
+      logGuard.remember(log)
+      return { log, ended }
+    },
+
+    async document(current) {
+      const { log, anchors } = storage.read
+      const [state, keys, identities] = await Promise.all([log.state(), log.signingKeys(), anchors.identities()])
+      const all = current ? [...identities, current] : identities
+      return {
+        issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
+        log_id: state!.logId,
+        keys: keys.map(toEntry),
+        anchor_addresses: unique(all.map(({ attester }) => attester)),
+        anchor_schemas: unique(all.map(({ schema }) => schema)),
+      }
+    },
+  }
+}
+
+const EMPTY_LOG = { number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
+
+/**
+ * Names a log after its first key and its beginning, so that no two logs have the same id: a token that outlives the database gives its key
+ * to the log that begins then.
+ */
+function logNameOf({ keyId }: Signer, beginning: Instant): string {
+  return `claimcheck/${keyId}/${formatInstant(beginning)}`
+}
+
+function toRow({ keyId, publicKey }: Signer, validFrom: Instant): SigningKeyRow {
+  return { keyId, publicKey: toBase64url(publicKey), validFrom, revokedAt: null }
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)]
+}
+
+function toEntry({ keyId, publicKey, validFrom, revokedAt }: SigningKeyRow): KeyEntry {
+  return {
+    key_id: keyId,
+    public_key: publicKey,
+    valid_from: formatInstant(validFrom),
+    revoked_at: revokedAt === null ? null : formatInstant(revokedAt),
+    jwk: { kty: 'OKP', crv: 'Ed25519', kid: keyId, x: publicKey },
+  }
+}

@@ -1,0 +1,51 @@
+/** Converts the answers of the log to the form of the API. */
+import { type Anchor, formatInstant } from '@claimcheck/core'
+import type * as wire from '@claimcheck/core/api'
+import type { ConsistencyProof, EntriesPage, InclusionProof } from './log.ts'
+
+export function toAnchor(anchor: Anchor): wire.Anchor {
+  return {
+    chain: anchor.chain,
+    scheme: anchor.scheme,
+    uid: anchor.uid,
+    tx_hash: anchor.txHash,
+    tree_size: anchor.treeSize,
+    root_hash: anchor.rootHash,
+    block_number: anchor.blockNumber,
+    block_time: anchor.blockTime,
+  }
+}
+
+export function toLogEntries({ treeSize, entries, next }: EntriesPage): wire.LogEntries {
+  return {
+    tree_size: treeSize,
+    entries: entries.map(({ leafIndex, leafHash, createdAt }) => ({
+      leaf_index: leafIndex,
+      leaf_hash: leafHash,
+      created_at: formatInstant(createdAt),
+    })),
+    next,
+  }
+}
+
+export function toInclusionProof(proof: InclusionProof): wire.InclusionProof {
+  return {
+    log_id: proof.logId,
+    leaf_index: proof.leafIndex,
+    tree_size: proof.treeSize,
+    leaf_hash: proof.leafHash,
+    root_hash: proof.rootHash,
+    inclusion: [...proof.inclusion],
+  }
+}
+
+export function toConsistencyProof(proof: ConsistencyProof): wire.ConsistencyProof {
+  return {
+    log_id: proof.logId,
+    first: proof.first,
+    second: proof.second,
+    first_root: proof.firstRoot,
+    second_root: proof.secondRoot,
+    proof: [...proof.proof],
+  }
+}

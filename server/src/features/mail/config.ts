@@ -1,0 +1,71 @@
+/** SMTP_URL, SMTP_PLAINTEXT and MAIL_FROM: the server through which mail is sent. */
+import { parseUrl } from '@claimcheck/core'
+import type { Report } from '../../config/report.ts'
+import type { ConfigSection, Env } from '../../config/section.ts'
+
+export interface MailConfig {
+  /** Undefined: no mail is sent. */
+  readonly mail: MailSettings | undefined
+}
+
+export interface MailSettings {
+  readonly host: string
+  readonly port: number
+  /** TLS from the first byte, and not by STARTTLS. */
+  readonly isTlsFromStart: boolean
+  /** A server that offers no STARTTLS gets no mail. */
+  readonly requiresTls: boolean
+  readonly login: { readonly user: string; readonly password: string } | undefined
+  readonly from: { readonly name: string; readonly address: string }
+}
+
+const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 }
+const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
+const ADDRESS = /^[^\s@<>(),;:"[\]\\\p{C}]{1,64}@[^\s@<>(),;:"[\]\\\p{C}]{1,190}$/u
+
+/** An address to which mail can be sent: none that a mail server could read as several. */
+export function isMailAddress(text: string): boolean {
+  return ADDRESS.test(text)
+}
+
+/** Undefined: no mail is sent. The problems never repeat SMTP_URL, which may hold a password. */
+export function readMail({ SMTP_URL, SMTP_PLAINTEXT, MAIL_FROM }: Env, report: Report): MailSettings | undefined {
+  if (!SMTP_URL) {
+    if (MAIL_FROM) report('MAIL_FROM: needs SMTP_URL, the server through which mail is sent')
+    return undefined
+  }
+  const url = parseUrl(SMTP_URL)
+  const isServer =
+    url && url.protocol in PORTS && url.hostname !== '' && url.pathname.length <= 1 && url.search + url.hash === ''
+  if (!isServer) {
+    report('SMTP_URL: must be smtp://user:password@host:587 or smtps://user:password@host:465')
+    return undefined
+  }
+  if ((url.username === '') !== (url.password === ''))
+    report('SMTP_URL: must have both a user and a password, or neither')
+  if (SMTP_PLAINTEXT && SMTP_PLAINTEXT !== 'on') report('SMTP_PLAINTEXT: must be on, or not set')
+  const from = readFrom(MAIL_FROM)
+  if (!from)
+    report('MAIL_FROM: must be an address such as claimcheck@example.com, or Claimcheck <claimcheck@example.com>')
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? PORTS[url.protocol]! : Number(url.port),
+    isTlsFromStart: url.protocol === 'smtps:',
+    requiresTls: SMTP_PLAINTEXT !== 'on' && !LOOPBACK.test(url.hostname),
+    login:
+      url.username === ''
+        ? undefined
+        : { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) },
+    from: from ?? { name: '', address: '' },
+  }
+}
+
+function readFrom(text = ''): MailSettings['from'] | undefined {
+  const [, name = '', inBrackets] = /^([^<>"\p{C}]{0,100}?)\s*<([^<>]+)>$/u.exec(text.trim()) ?? []
+  const address = inBrackets ?? text.trim()
+  return isMailAddress(address) ? { name, address } : undefined
+}
+
+export const mailConfig: ConfigSection<MailConfig> = {
+  read: (_file, { env, report }) => ({ mail: readMail(env, report) }),
+}

@@ -1,0 +1,145 @@
+/** The worker that sends the mails that wait. Every host runs one; each mail is handed to one host at a time. */
+
+import type { Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import { BY_SERVICE } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { OwnAddress } from '../../base/own-address.ts'
+import { SecretError } from '../../base/secret-keys.ts'
+import type { Worker } from '../../base/worker.ts'
+import type { MailRow } from '../../storage/mails.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { AccountService } from '../people/accounts.ts'
+import type { MailConfig } from './config.ts'
+import { type Message, passwordLink } from './messages.ts'
+import type { Outbox } from './outbox.ts'
+import { createSmtp, type Delivery, type Smtp } from './smtp.ts'
+
+interface MailWorkerOptions {
+  readonly storage: Storage
+  readonly outbox: Outbox
+  readonly accounts: Pick<AccountService, 'resetToken'>
+  readonly ownAddress: OwnAddress
+  readonly config: MailConfig
+  readonly now: () => Instant
+  readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
+}
+
+const PAUSE_MS = 2000
+const MAILS_AT_ONCE = 5
+/** Longer than sending so many may take. A host that dies leaves its mails to others after this time. */
+const LEASE_MS = 5 * 60_000
+const FIRST_RETRY_MS = 60_000
+const LONGEST_RETRY_MS = 60 * 60_000
+const DROP_AFTER_MS = 24 * 60 * 60_000
+/** For so long one more request for a new password changes nothing. */
+const RESET_EVERY_MS = 15 * 60_000
+
+const IDLE: Worker = { start() {}, stop: async () => {} }
+
+export function createMailWorker(options: MailWorkerOptions): Worker {
+  const { mail } = options.config
+  return mail ? startable(() => sendDue(options, createSmtp(mail)), options) : IDLE
+}
+
+/** Repeats a round until it is stopped: at once when something was added or a round was full, else after a pause. */
+function startable(
+  round: () => Promise<boolean>,
+  { outbox, logger }: Pick<MailWorkerOptions, 'outbox' | 'logger'>,
+): Worker {
+  let wake: () => void = () => {}
+  let isStopping = false
+  let running: Promise<void> | undefined
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const hasMore = await round().catch((error) => {
+        logger.error({ err: error }, 'cannot send mails: they wait')
+        return false
+      })
+      if (!hasMore && !isStopping) await pause()
+    }
+  }
+
+  function pause(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, PAUSE_MS)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  return {
+    start() {
+      outbox.onAdded(() => setTimeout(() => wake(), 0))
+      running ??= run()
+    },
+    async stop() {
+      isStopping = true
+      wake()
+      await running
+    },
+  }
+}
+
+/** Sends those that are due. True: there may be more. */
+export async function sendDue(options: MailWorkerOptions, smtp: Smtp): Promise<boolean> {
+  const { storage, now } = options
+  if (!(await storage.read.mails.anyDue(now()))) return false
+  const at = now()
+  const leased = await storage.write(async (tx) => {
+    await tx.mails.removeSent(at - RESET_EVERY_MS)
+    return tx.mails.lease(at, at + LEASE_MS, MAILS_AT_ONCE)
+  })
+  for (const row of leased) await sendOne(options, smtp, row)
+  return leased.length === MAILS_AT_ONCE
+}
+
+async function sendOne(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<void> {
+  const { storage, now, logger } = options
+  const delivery = await deliver(options, smtp, row)
+  if (delivery.result === 'sent') {
+    await storage.write((tx) => tx.mails.finish(row, now()))
+    return
+  }
+  const { result, reason } = delivery
+  const retryAt = now() + Math.min(FIRST_RETRY_MS * 2 ** (row.attempts - 1), LONGEST_RETRY_MS)
+  if (result === 'failed' && retryAt < row.createdAt + DROP_AFTER_MS) {
+    logger.warn({ mailId: row.id, reason }, 'a mail could not be sent: it is tried again')
+    await storage.write((tx) => tx.mails.postpone(row.id, retryAt))
+    return
+  }
+  logger.error({ mailId: row.id, reason }, 'a mail could not be sent: it is dropped')
+  await storage.write(async (tx) => {
+    await tx.mails.finish(row, now())
+    const details = { recipient: row.recipient, reason: reason.slice(0, 300) }
+    tx.audit.record({ event: 'mail.dropped', at: now(), by: BY_SERVICE, subject: row.id, details })
+  })
+}
+
+async function deliver(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<Delivery> {
+  try {
+    const message = await messageOf(options, row)
+    return message ? await smtp.deliver({ ...message, id: row.id, to: row.recipient }) : { result: 'sent' }
+  } catch (error) {
+    // It is sealed under another key. Those that were leased with it must not wait for it.
+    if (error instanceof SecretError) return { result: 'failed', reason: error.message }
+    throw error
+  }
+}
+
+/** Undefined: there is nothing to send. */
+async function messageOf(
+  { outbox, accounts, ownAddress }: MailWorkerOptions,
+  row: MailRow,
+): Promise<Message | undefined> {
+  if (row.kind === 'message') return outbox.open(row)
+  try {
+    return passwordLink(`${ownAddress.url()}/console/reset/${await accounts.resetToken(row.recipient, BY_SERVICE)}`)
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === 'not_found') return undefined
+    throw error
+  }
+}

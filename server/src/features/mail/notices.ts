@@ -1,0 +1,188 @@
+/** Mails about what happened to an account or a workspace. They follow from the entries of the audit trail, in the same transaction. */
+import { hash } from 'node:crypto'
+import type { OwnAddress } from '../../base/own-address.ts'
+import type { NewAuditEntry } from '../../storage/audit-trail.ts'
+import type { Writes } from '../../storage/storage.ts'
+import { notice, oneLine } from './messages.ts'
+import type { Outbox } from './outbox.ts'
+
+export interface Notices {
+  queue(tx: Writes, entries: readonly NewAuditEntry[]): Promise<void>
+}
+
+interface Rule {
+  /** The person whose account it is about, or the owners of the workspace. */
+  readonly to: 'person' | 'owners'
+  readonly subject: string
+  /** @param workspace its name */
+  happened(entry: NewAuditEntry, workspace: string): string
+  readonly advice: string
+  readonly path: string
+  /** Only of such entries. */
+  readonly when?: (entry: NewAuditEntry, tx: Writes) => boolean | Promise<boolean>
+}
+
+const CLOSED: string = 'account.closed'
+
+const ACCOUNT = { to: 'person', path: '/console/account' } as const
+const KEYS = { to: 'owners', advice: 'revoke it', path: '/console' } as const
+const CHECK_ACCOUNT = 'end the sessions that are not yours, remove what you did not add, and choose a new password'
+
+const named = ({ details = {}, subject }: NewAuditEntry) => String(details.name ?? subject ?? '')
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'sign_in.succeeded': {
+    ...ACCOUNT,
+    subject: 'A new sign-in to your Claimcheck account',
+    happened: () => 'Somebody signed in to your account with a browser, or from a network, that was not seen before.',
+    advice: CHECK_ACCOUNT,
+    when: isNewBrowser,
+  },
+  'passkey.added': {
+    ...ACCOUNT,
+    subject: 'A passkey was added to your Claimcheck account',
+    happened: (entry) => `The passkey ${named(entry)} was added to your account. It can sign in now.`,
+    advice: CHECK_ACCOUNT,
+  },
+  'passkey.removed': {
+    ...ACCOUNT,
+    subject: 'A passkey was removed from your Claimcheck account',
+    happened: (entry) => `The passkey ${named(entry)} was removed from your account. It no longer signs in.`,
+    advice: CHECK_ACCOUNT,
+  },
+  'identity.linked': {
+    ...ACCOUNT,
+    subject: 'An outside sign-in was linked to your Claimcheck account',
+    happened: () => 'A sign-in at an OpenID provider was linked to your account. It can sign in now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'second_step.on': {
+    ...ACCOUNT,
+    subject: 'A second step was switched on for your Claimcheck account',
+    happened: () => 'Signing in with your password asks for a code now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'second_step.off': {
+    ...ACCOUNT,
+    subject: 'The second step of your Claimcheck account was switched off',
+    happened: () => 'Your password alone signs in now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'second_step.codes_replaced': {
+    ...ACCOUNT,
+    subject: 'Your Claimcheck account has new recovery codes',
+    happened: () => 'New recovery codes were made for your account. The earlier ones no longer work.',
+    advice: CHECK_ACCOUNT,
+  },
+  'password.changed': {
+    ...ACCOUNT,
+    subject: 'Your Claimcheck password was changed',
+    happened: () => 'The password of your account was changed.',
+    advice: 'ask for a link to a new password on the page for signing in, or ask the operator of the service',
+  },
+  'password.chosen': {
+    ...ACCOUNT,
+    subject: 'Your Claimcheck account has a password now',
+    happened: () => 'A first password was chosen for your account. It can sign in now.',
+    advice: CHECK_ACCOUNT,
+  },
+  'password.reset': {
+    ...ACCOUNT,
+    subject: 'Your Claimcheck password was changed with a link',
+    happened: () =>
+      'Somebody chose a new password for your account with a link that was sent to you or that the operator made.',
+    advice: 'ask the operator of the service at once, and ask for a link to a new password on the page for signing in',
+  },
+  'key.created': {
+    ...KEYS,
+    subject: 'A new API key in your Claimcheck workspace',
+    happened: (entry, workspace) => `The API key ${named(entry)} was made in the workspace ${workspace}.`,
+  },
+  'key.rotated': {
+    ...KEYS,
+    subject: 'An API key of your Claimcheck workspace was replaced',
+    happened: (entry, workspace) =>
+      `The API key ${named(entry)} of the workspace ${workspace} was replaced by a new one that is held to the same.`,
+  },
+  'machine.created': {
+    ...KEYS,
+    subject: 'A new machine in your Claimcheck workspace',
+    happened: (entry, workspace) => `The machine ${named(entry)} can get tokens for the workspace ${workspace} now.`,
+  },
+  'member.joined': {
+    to: 'owners',
+    subject: 'A new owner of your Claimcheck workspace',
+    happened: (_, workspace) => `Somebody joined the workspace ${workspace} as an owner.`,
+    advice: 'look at its members, and remove who does not belong there',
+    path: '/console',
+    when: ({ details = {} }) => details.role === 'owner',
+  },
+  'member.role_changed': {
+    to: 'owners',
+    subject: 'A new owner of your Claimcheck workspace',
+    happened: (_, workspace) => `A member of the workspace ${workspace} was made an owner.`,
+    advice: 'look at its members, and remove who does not belong there',
+    path: '/console',
+    when: ({ details = {} }) => details.to === 'owner',
+  },
+}
+
+interface NoticesOptions {
+  readonly outbox: Pick<Outbox, 'add' | 'isOn'>
+  readonly ownAddress: OwnAddress
+}
+
+export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
+  async function queueOne(tx: Writes, entry: NewAuditEntry): Promise<void> {
+    const rule = Object.hasOwn(RULES, entry.event) ? RULES[entry.event]! : undefined
+    if (!rule || (await rule.when?.(entry, tx)) === false) return
+    const recipients = await recipientsOf(tx, rule, entry)
+    const { subject, happened, advice, path } = rule
+    const workspace = entry.workspaceId ? await tx.workspaces.byIdOrName(entry.workspaceId) : undefined
+    const { at, by } = entry
+    const text = {
+      subject: subject,
+      happened: happened(entry, oneLine(workspace?.name ?? '')),
+      at,
+      address: by.address,
+      advice,
+      link: ownAddress.url() + path,
+    }
+    if (recipients.length > 0) await outbox.add(tx, recipients, notice(text))
+  }
+
+  return {
+    async queue(tx, entries) {
+      if (!outbox.isOn) return
+      for (const entry of entries) {
+        if (entry.event === CLOSED && entry.userId) await tx.mails.forgetBrowsers(entry.userId)
+        await queueOne(tx, entry)
+      }
+    },
+  }
+}
+
+/** Whether the session that this sign-in began is with a browser, by name and system, and from a network that were not seen together before. */
+async function isNewBrowser({ userId, subject, at, by }: NewAuditEntry, tx: Writes): Promise<boolean> {
+  const sessions = userId ? await tx.sessions.ofUser(userId, at) : []
+  const session = sessions.find(({ id }) => id === subject)
+  if (!userId || !session) return false
+  const kind = session.userAgent.replaceAll(/[\d._]+/g, '')
+  const browser = hash('sha256', JSON.stringify([userId, kind, wideNetworkOf(by.address ?? '')]))
+  return tx.mails.isNewBrowser(userId, browser, at)
+}
+
+/** Wide enough that a provider's change of address is no news: three bytes of IPv4, three groups of IPv6. */
+function wideNetworkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '')
+  return plain.split(plain.includes(':') ? ':' : '.', 3).join('.')
+}
+
+async function recipientsOf(tx: Writes, { to }: Rule, { userId, workspaceId }: NewAuditEntry): Promise<string[]> {
+  if (to === 'person') {
+    const user = userId ? await tx.users.byId(userId) : undefined
+    return user ? [user.email] : []
+  }
+  const members = workspaceId ? await tx.members.ofWorkspace(workspaceId) : []
+  return members.filter(({ role }) => role === 'owner').map(({ email }) => email)
+}

@@ -1,0 +1,100 @@
+/**
+ * Checks the stored data by deriving it again: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
+ * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
+ */
+import type { AnchorExaminer } from '@claimcheck/core'
+import type { Secrets } from '../../base/secrets.ts'
+import type { SigningKeyRow } from '../../storage/log.ts'
+import type { LogRow, TreeHeadRow } from '../../storage/log-state.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
+import type { SealedKeyFile } from '../log/signing/key-files.ts'
+import { checkAccounts } from './doctor/accounts.ts'
+import { checkAnchors } from './doctor/anchors.ts'
+import { checkAuditTrail } from './doctor/audit-trail.ts'
+import { checkChunk } from './doctor/chunk.ts'
+import { checkKeys, checkLogRow, checkStrays } from './doctor/ending.ts'
+import { checkErasures } from './doctor/erasures.ts'
+import { type Ending, walkHeads } from './doctor/heads.ts'
+import { createKeyRing } from './doctor/key-ring.ts'
+import { createProblems, type Problems } from './doctor/problems.ts'
+import { checkSealed } from './doctor/sealed.ts'
+import { createTree } from './doctor/tree.ts'
+import { checkUndecided } from './doctor/undecided.ts'
+
+export interface Diagnosis {
+  readonly ok: boolean
+  /** One sentence for each problem, which names the row. */
+  readonly problems: readonly string[]
+  readonly leaves: number
+}
+
+export interface DiagnosisOptions {
+  /** Verify the signature of each receipt, too. */
+  readonly signatures?: boolean
+  readonly onProgress?: (leaves: number, treeSize: number) => void
+  /** Opens everything that is sealed; without this it is not checked. */
+  readonly secrets?: Pick<Secrets, 'open'>
+  /** The sealed signing keys that are files, which `secrets` must open. */
+  readonly keyFiles?: readonly SealedKeyFile[]
+  /** Reads what was signed for anchors; without this it is not checked. */
+  readonly examineAnchor?: AnchorExaminer
+}
+
+/** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
+export async function diagnose(storage: Storage, options: DiagnosisOptions = {}): Promise<Diagnosis> {
+  const problems = createProblems()
+  const [leaves] = await Promise.all([
+    checkLogs(storage, problems, options),
+    checkUndecided(storage.read.doctor, problems),
+    checkAccounts(storage.read.doctor, problems),
+    ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
+    checkStrays(storage.read, problems),
+    checkAnchors(storage.read, problems, options.examineAnchor ?? (() => [])),
+    checkAuditTrail(storage.read.audit, problems),
+    checkErasures(storage.read, problems),
+  ])
+  return { ok: problems.list.length === 0, problems: problems.list, leaves }
+}
+
+/** Returns how many leaves all logs have. */
+async function checkLogs({ read }: Storage, problems: Problems, options: DiagnosisOptions): Promise<number> {
+  const firstHeads = new Map<string, TreeHeadRow>()
+  const logs = await read.log.all()
+  let leaves = 0
+  let keys: readonly SigningKeyRow[] = []
+  for (const log of logs) {
+    const checked = await checkLog(read, log, firstHeads, problems, options)
+    leaves += checked.leaves
+    keys = checked.keys
+  }
+  const isArchived = logs.some(({ archivedAt }) => archivedAt !== null)
+  checkKeys(keys, firstHeads, isArchived, problems)
+  if (logs.length > 0 && logs.every(({ endedAt }) => endedAt !== null)) problems.add('log: no log is open')
+  return leaves
+}
+
+async function checkLog(
+  read: Reads,
+  log: LogRow,
+  firstHeads: Map<string, TreeHeadRow>,
+  problems: Problems,
+  { signatures = false, onProgress }: DiagnosisOptions,
+) {
+  const { logId } = log
+  const keys = signatures ? createKeyRing(await read.log.signingKeys()) : undefined
+  const tree = createTree(read.doctor, logId, problems)
+  const expected = await read.doctor.receiptReach(logId)
+  let ending: Ending = { keys: [], first: undefined, newest: undefined }
+  const onEnd = (end: Ending) => {
+    ending = end
+  }
+  for await (const steps of walkHeads(read, log, problems, firstHeads, onEnd)) {
+    const report = await checkChunk(read.doctor, logId, steps, keys)
+    for (const problem of report.problems) problems.add(problem)
+    await tree.add(steps, report)
+    onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
+  }
+  checkLogRow(log, ending, problems)
+  await tree.checkStrayTiles(await read.doctor.receiptReach(logId))
+  return { leaves: tree.treeSize, keys: ending.keys }
+}

@@ -1,0 +1,144 @@
+/** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
+import { instantOf } from '../../../base/ids.ts'
+import { readNetwork } from '../../../base/networks.ts'
+import type { Row } from '../../../storage/db.ts'
+import type { Reads } from '../../../storage/storage.ts'
+import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
+import { parseJson } from './check-record.ts'
+import type { Problems } from './problems.ts'
+
+const ROWS_PER_READ = 500
+/** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
+const MAX_TIME_AFTER_ID_MS = 5 * 60_000
+const HASH = /^[0-9a-f]{64}$/
+const PASSWORD_HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
+const ROLES = ['owner', 'member']
+const METHODS = ['password', 'password_and_code', 'passkey', 'outside']
+const LINK_COLUMNS = ['workspace_id', 'role', 'user_id']
+const LINKS: Readonly<Record<string, readonly string[]>> = {
+  setup: [],
+  invitation: ['workspace_id', 'role'],
+  reset: ['user_id'],
+}
+const SCOPE = /^[a-z]+:[a-z]+$/
+const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
+
+export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
+  const checks = {
+    users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at'), ...userProblems(row)],
+    members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
+    sessions: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'expires_at'),
+      ...timeProblems(row, 'created_at', 'last_seen_at'),
+      ...hashProblems(row, 'token_hash'),
+      ...oneOf(row, 'method', METHODS),
+    ],
+    links: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'expires_at'),
+      ...timeProblems(row, 'created_at', 'used_at'),
+      ...hashProblems(row, 'token_hash'),
+      ...linkProblems(row),
+    ],
+    workspaces: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'deleted_at'),
+      ...oneOf(row, 'sign_in_rule', SIGN_IN_RULES),
+    ],
+    api_keys: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'revoked_at'),
+      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...hashProblems(row, 'key_hash'),
+      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a key']),
+      ...(isListOf(row.networks, isNetwork) ? [] : ['networks is not a list of networks']),
+      ...(row.agent_ids === null || isListOf(row.agent_ids, (id) => id !== '')
+        ? []
+        : ['agent_ids is not a list of agents']),
+    ],
+    machines: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'revoked_at'),
+      ...timeProblems(row, 'created_at', 'last_used_at'),
+      ...hashProblems(row, 'secret_hash'),
+      ...(LAST_FOUR.test(String(row.last_four)) ? [] : ['last_four is not the end of a secret']),
+      ...(isListOf(row.scopes, (scope) => SCOPE.test(scope)) ? [] : ['scopes is not a list of scopes']),
+    ],
+    connections: (row: Row) => [...timeProblems(row, 'connected_at', 'disconnected_at'), ...connectionProblems(row)],
+  } as const
+  for (const [table, check] of Object.entries(checks)) {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const rows: readonly Row[] = await doctor.rows(table as keyof typeof checks, after, ROWS_PER_READ)
+      for (const row of rows) for (const problem of check(row)) problems.add(`${table} ${row.id}: ${problem}`)
+      after = rows.length === 0 ? undefined : String(rows.at(-1)!.id)
+    }
+  }
+}
+
+function isListOf(text: unknown, isItem: (item: string) => boolean): boolean {
+  const list = parseJson(String(text))
+  return Array.isArray(list) && list.every((item) => typeof item === 'string' && isItem(item))
+}
+
+function isNetwork(text: string): boolean {
+  try {
+    return readNetwork(text) === text
+  } catch {
+    return false
+  }
+}
+
+function timeProblems(row: Row, begin: string, end?: string): string[] {
+  const problems: string[] = []
+  const began = Number(row[begin])
+  const madeAt = instantOf(String(row.id)) ?? began
+  if (!(Math.abs(began - madeAt) <= MAX_TIME_AFTER_ID_MS)) problems.push(`${begin} is not the time in its id`)
+  if (end && row[end] !== null && !(Number(row[end]) >= madeAt)) problems.push(`${end} is before the time in its id`)
+  return problems
+}
+
+function hashProblems(row: Row, column: string): string[] {
+  return HASH.test(String(row[column])) ? [] : [`${column} is not a SHA-256 hash in hex`]
+}
+
+function oneOf(row: Row, column: string, values: readonly string[]): string[] {
+  return values.includes(String(row[column])) ? [] : [`${column} is not one of ${values.join(', ')}`]
+}
+
+function userProblems({ email, password_hash: hash }: Row): string[] {
+  const problems: string[] = []
+  if (!/^[^@\s]+@[^@\s]+$/.test(String(email)) || String(email) !== String(email).toLowerCase()) {
+    problems.push('email is not an address in lower case')
+  }
+  if (hash !== null && !PASSWORD_HASH.test(String(hash))) problems.push('password_hash is not an argon2id hash')
+  return problems
+}
+
+/** Each kind of link has the columns of LINKS, and no others. */
+function linkProblems(row: Row): string[] {
+  const expected = LINKS[String(row.kind)]
+  if (!expected) return oneOf(row, 'kind', Object.keys(LINKS))
+  if (row.role !== null && !ROLES.includes(String(row.role))) return oneOf(row, 'role', ROLES)
+  // A used set-up link names the account that it created; those of earlier versions do not.
+  const optional = row.kind === 'setup' && row.used_at !== null ? 'user_id' : undefined
+  return LINK_COLUMNS.filter((column) => column !== optional)
+    .filter((column) => (row[column] !== null) !== expected.includes(column))
+    .map((column) => `${column} is ${expected.includes(column) ? 'missing for' : 'not allowed with'} its kind`)
+}
+
+const CONNECTION_STATES = ['works', 'reached', 'refused']
+
+function connectionProblems(row: Row): string[] {
+  const problems: string[] = []
+  const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
+    parseJson(String(text)),
+  )
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    problems.push('options is not an object')
+  if (!Array.isArray(scopes)) problems.push('scopes is not a list')
+  if (!Array.isArray(notes)) problems.push('notes is not a list')
+  if (row.state !== null) problems.push(...oneOf(row, 'state', CONNECTION_STATES))
+  if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
+    return [...problems, 'sealed_secrets is not an object']
+  }
+  if (row.disconnected_at !== null && (Object.keys(sealed).length > 0 || row.source_key !== null)) {
+    problems.push('it is disconnected and still has secrets')
+  }
+  return problems
+}

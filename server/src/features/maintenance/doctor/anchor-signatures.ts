@@ -1,0 +1,40 @@
+/** Checks an anchor against what was signed for it, as far as an examiner of its kind can read that. */
+import { type AnchorExaminer, isJsonObject, type SignedAnchor, type StoredAnchor } from '@claimcheck/core'
+import type { Row } from '../../../storage/db.ts'
+import { parseJson } from './check-record.ts'
+
+/** Undefined when the column is not a list of transactions. */
+export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined {
+  const list = parseJson(String(signed))
+  if (!Array.isArray(list) || JSON.stringify(list) !== signed) return undefined
+  return list.every((item) => isJsonObject(item)) ? (list as unknown as readonly SignedAnchor[]) : undefined
+}
+
+/** @param previous the anchor to which this one refers */
+export function signatureProblems(row: Row, previous: Row | undefined, examine: AnchorExaminer): string[] {
+  const signed = readSigned(row)
+  if (!signed) return ['signed is not a list of transactions']
+  const problems: string[] = []
+  if (new Set(signed.map(({ nonce }) => nonce)).size > 1)
+    problems.push('signed: the transactions have different nonces')
+  if (row.tx_hash !== null && signed.length > 0 && !signed.some(({ txHash }) => txHash === row.tx_hash))
+    problems.push('tx_hash is not the hash of a signed transaction')
+  return [...problems, ...examine(toStored(row, signed), previous && toStored(previous, []))]
+}
+
+function toStored(row: Row, signed: readonly SignedAnchor[]): StoredAnchor {
+  const textOrNull = (value: unknown) => (value === null ? null : String(value))
+  return {
+    chain: String(row.chain),
+    scheme: String(row.scheme),
+    attester: String(row.attester),
+    schema: String(row.schema),
+    logId: String(row.log_id),
+    treeSize: Number(row.tree_size),
+    rootHash: row.root_hash instanceof Uint8Array ? row.root_hash : new Uint8Array(),
+    uid: textOrNull(row.uid),
+    txHash: textOrNull(row.tx_hash),
+    blockTime: row.block_time === null ? null : Number(row.block_time),
+    signed,
+  }
+}

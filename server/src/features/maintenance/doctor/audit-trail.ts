@@ -1,0 +1,98 @@
+/** Checks the audit trail: its numbering, its hash chain, and that an entry tells of the entries that were removed at its beginning. */
+import { CHAIN_START, chainHash } from '../../../base/audit-chain.ts'
+import type { AuditTrailEnds, AuditTrailRow } from '../../../storage/audit-trail.ts'
+import type { Reads } from '../../../storage/storage.ts'
+import type { Problems } from './problems.ts'
+
+type Audit = Pick<Reads['audit'], 'ends' | 'after'>
+
+const ENTRIES_PER_READ = 1000
+/** While entries are removed, the walk begins again at the new beginning. */
+const MOST_WALKS = 5
+
+export async function checkAuditTrail(audit: Audit, problems: Problems): Promise<void> {
+  for (let walks = 1; ; walks++) {
+    const ends = await audit.ends()
+    const problem = ends ? await walk(audit, ends) : await withoutHead(audit)
+    if (problem === undefined) return
+    const isCutSince = ends !== undefined && (await audit.ends())?.first !== ends.first
+    if (isCutSince && walks < MOST_WALKS) continue
+    problems.add(`audit_trail ${problem}`)
+    return
+  }
+}
+
+async function withoutHead(audit: Audit): Promise<string | undefined> {
+  const [row] = await audit.after(0, 1)
+  // A server may have written the first entry since.
+  if (!row || (await audit.ends())) return undefined
+  return `${row.position}: there are entries, and audit_trail_head has no row`
+}
+
+/** The first problem. */
+async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTrailEnds): Promise<string | undefined> {
+  if (first < 1 || last < first - 1) return `${first}: audit_trail_head says that it goes from ${first} to ${last}`
+  if (first === 1 && !isSame(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
+  let [position, hash] = [first - 1, beforeHash]
+  // The newest cut is in what is left, because each cut appends an entry.
+  let isCutTold = first === 1
+  while (position < last) {
+    const read = await readAfter(audit, position)
+    if (!read) return `${position + 1}: its details are not JSON`
+    const rows = read.filter((row) => row.position <= last)
+    if (rows.length === 0) return `${position + 1}: the entry is missing`
+    for (const row of rows) {
+      if (row.position !== position + 1) return `${position + 1}: the entry is missing`
+      const computed = hashOf(hash, row)
+      if (!computed || !isSame(computed, row.hash)) {
+        return `${row.position}: its hash does not follow from it and the entry before it`
+      }
+      isCutTold ||= tellsOfCut(row, first, beforeHash)
+      position = row.position
+      hash = computed
+    }
+  }
+  if (!isSame(hash, lastHash)) return `${last}: audit_trail_head has another hash for it`
+  if (!isCutTold) return `${first}: the entries before it are missing, and no entry tells that they were removed`
+  return beyond(audit, last)
+}
+
+/** Undefined: there is no such entry, because a column holds what no entry can. */
+function hashOf(previous: Uint8Array, row: AuditTrailRow): Uint8Array | undefined {
+  try {
+    return chainHash(previous, row)
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined: the first of them cannot be read. */
+async function readAfter(audit: Audit, position: number): Promise<AuditTrailRow[] | undefined> {
+  for (const limit of [ENTRIES_PER_READ, 1]) {
+    try {
+      return await audit.after(position, limit)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+  return undefined
+}
+
+function tellsOfCut({ event, details }: AuditTrailRow, first: number, beforeHash: Uint8Array): boolean {
+  const { through, through_hash: hash } = details ?? {}
+  return event === 'audit_trail.cut' && through === first - 1 && hash === Buffer.from(beforeHash).toString('hex')
+}
+
+/** Entries that the head does not know, and entries before the first that it knows. */
+async function beyond(audit: Audit, last: number): Promise<string | undefined> {
+  const [oldest] = (await readAfter(audit, 0)) ?? []
+  const [newer] = (await readAfter(audit, last)) ?? []
+  const ends = (await audit.ends())!
+  if (oldest && oldest.position < ends.first) return `${oldest.position}: it is older than the first entry that is kept`
+  if (newer && newer.position > ends.last) return `${newer.position}: audit_trail_head does not know the entry`
+  return undefined
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.from(one).equals(Buffer.from(other))
+}

@@ -1,0 +1,113 @@
+/** Reads the signed heads of a log in order, checks them, and divides their leaves into chunks. */
+import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
+import type { SigningKeyRow } from '../../../storage/log.ts'
+import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
+import type { Reads } from '../../../storage/storage.ts'
+import { parseJson } from './check-record.ts'
+import type { Segment } from './chunk.ts'
+import { createKeyRing } from './key-ring.ts'
+import type { Problems } from './problems.ts'
+
+export interface Step extends Segment {
+  /** The head whose last leaves these are; undefined when more leaves of the head follow. */
+  readonly head: SoundHead | undefined
+}
+
+/** A head whose row equals its signed text. */
+export interface SoundHead {
+  readonly row: TreeHeadRow
+  readonly signed: SignedTreeHead
+}
+
+/** What there is after the last head. */
+export interface Ending {
+  readonly first: TreeHeadRow | undefined
+  readonly keys: readonly SigningKeyRow[]
+  readonly newest: TreeHeadRow | undefined
+}
+
+const HEADS_PER_READ = 500
+const LEAVES_PER_CHUNK = 1024
+
+/**
+ * Includes heads that a server appends at the same time.
+ * @param firstHeads takes the first head that each key signed
+ * @param onEnd called once, before the last chunk
+ */
+export async function* walkHeads(
+  { log }: Pick<Reads, 'log'>,
+  { logId }: Pick<LogRow, 'logId'>,
+  problems: Problems,
+  firstHeads: Map<string, TreeHeadRow>,
+  onEnd: (ending: Ending) => void,
+): AsyncGenerator<readonly Step[]> {
+  let newest: SoundHead | undefined
+  let first: TreeHeadRow | undefined
+  let last: TreeHeadRow | undefined
+  let steps: Step[] = []
+  let leaves = 0
+  for (;;) {
+    // Reads the keys before the heads: when no head follows, the keys and the heads are of the same state.
+    const keys = await log.signingKeys()
+    const rows = await log.headsAfter(logId, last?.number ?? -1, HEADS_PER_READ)
+    if (rows.length === 0) {
+      onEnd({ keys, first, newest: last })
+      if (steps.length > 0) yield steps
+      return
+    }
+    first ??= rows[0]
+    for (const row of rows) {
+      const due = (last?.number ?? -1) + 1
+      if (row.number !== due)
+        problems.add(`tree head ${row.treeSize}: its number is ${row.number}, and should be ${due}`)
+      last = row
+    }
+    for (const head of await readHeads(log, rows, problems)) {
+      const { row, signed } = head
+      const keyId = signed.signature.key_id
+      if (!firstHeads.has(keyId)) firstHeads.set(keyId, row)
+      const bounds = { keyId, notBefore: newest?.row.issuedAt ?? 0, notAfter: row.issuedAt }
+      for (let start = newest?.row.treeSize ?? 0, end = start; ; start = end) {
+        end = Math.min(row.treeSize, start + LEAVES_PER_CHUNK)
+        steps.push({ ...bounds, start, end, head: end === row.treeSize ? head : undefined })
+        leaves += end - start
+        if (leaves >= LEAVES_PER_CHUNK) {
+          yield steps
+          steps = []
+          leaves = 0
+        }
+        if (end === row.treeSize) break
+      }
+      newest = head
+    }
+  }
+}
+
+async function readHeads(log: Reads['log'], rows: readonly TreeHeadRow[], problems: Problems): Promise<SoundHead[]> {
+  // Reads the keys after the heads, so that those of all these heads are among them.
+  const keys = createKeyRing(await log.signingKeys())
+  const read = rows.map(async (row) => {
+    const addProblem = (problem: string) => problems.add(`tree head ${row.treeSize}: ${problem}`)
+    const signed = readSigned(row)
+    if (!signed) {
+      addProblem('what was signed differs from this row')
+      return []
+    }
+    if (signed.signature.key_id !== row.keyId) addProblem('key_id is not the key of its signature')
+    for (const problem of await keys.check(DOMAINS.treeHead, signed, row.issuedAt)) addProblem(problem)
+    return { row, signed }
+  })
+  return (await Promise.all(read)).flat()
+}
+
+function readSigned(row: TreeHeadRow): SignedTreeHead | undefined {
+  const signed = parseJson(row.signed)
+  if (signed === undefined || !isTreeHead(signed) || JSON.stringify(signed) !== row.signed) return undefined
+  try {
+    const body = treeHeadBody(row)
+    return canonicalize(body) === canonicalize(signed.body) ? signed : undefined
+  } catch {
+    // The time is outside the range of dates.
+    return undefined
+  }
+}

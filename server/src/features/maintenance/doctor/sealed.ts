@@ -1,0 +1,27 @@
+/** Opens everything that is sealed, and names what no configured key opens. */
+import { signingKeyContext } from '../../../base/sealed-contexts.ts'
+import type { Secrets } from '../../../base/secrets.ts'
+import type { Reads } from '../../../storage/storage.ts'
+import type { SealedKeyFile } from '../../log/signing/key-files.ts'
+import { nameOf, sealedRows, sealProblem } from '../sealed-values.ts'
+import type { Problems } from './problems.ts'
+
+export async function checkSealed(
+  reads: Pick<Reads, 'sealed'>,
+  problems: Problems,
+  secrets: Pick<Secrets, 'open'>,
+  keyFiles: readonly SealedKeyFile[] = [],
+): Promise<void> {
+  for await (const rows of sealedRows(reads)) {
+    for (const row of rows) {
+      for (const value of row.values ?? []) {
+        const problem = sealProblem(secrets, value)
+        if (problem !== undefined) problems.add(`${nameOf(row, value.name)}: ${problem}`)
+      }
+    }
+  }
+  for (const { keyId, path, sealed } of keyFiles) {
+    const problem = sealProblem(secrets, { name: undefined, sealed, context: signingKeyContext(keyId) })
+    if (problem !== undefined) problems.add(`the signing key ${path}: ${problem}`)
+  }
+}

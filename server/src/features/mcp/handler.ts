@@ -1,0 +1,23 @@
+/** The SDK's side of /mcp. Imported at the first request: whoever uses no MCP does not wait for it. */
+
+import type { Backend } from '@claimcheck/cli/mcp/backend'
+import { createMcpServer } from '@claimcheck/cli/mcp/server'
+import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify'
+import { createMcpHandler, type McpHttpHandler } from '@modelcontextprotocol/server'
+
+export { hostHeaderValidation, originValidation }
+
+/** CircuitBreakers on the `authInfo` that the SDK hands through. */
+export interface Session {
+  readonly backend: Backend
+  readonly signal: AbortSignal
+}
+
+/** Keeps nothing between requests: any host answers any of them. */
+export function createHandler(onError: (error: unknown) => void): McpHttpHandler {
+  return createMcpHandler(
+    ({ authInfo }) => createMcpServer({ ...(authInfo?.extra?.session as Session), onError }),
+    // Requests that are refused are no errors of the service.
+    { keepAliveMs: 15_000 },
+  )
+}

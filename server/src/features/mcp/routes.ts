@@ -1,0 +1,161 @@
+/** The route /mcp: who may call it, from where, and how long. What it answers is the SDK's and the tools'. */
+import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
+import { JsonError, parseStrictJson } from '@claimcheck/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { requireCredential } from '../../http/auth.ts'
+import { BODY_LIMIT_BYTES } from '../../http/body.ts'
+import { type Credential, credentialOf, spenderOf } from '../../http/credential.ts'
+import { HttpError, prepareRefusal } from '../../http/errors.ts'
+import type { App } from '../../http/instance.ts'
+import type { Limiters } from '../../http/rate-limit.ts'
+import { MAX_NESTING } from '../../http/text.ts'
+import type { OAuth } from '../oauth/oauth.ts'
+import { SCOPES } from '../oauth/scopes.ts'
+import type { TokenService } from '../oauth/tokens.ts'
+import type { KeyService } from '../workspaces/keys.ts'
+import { chunksUntil, createExchanges, REFUSED } from './exchanges.ts'
+import type { Session } from './handler.ts'
+import { type BackendParts, serviceBackends } from './service-backend.ts'
+
+export interface McpParts extends BackendParts {
+  readonly keys: Pick<KeyService, 'authenticate'>
+  readonly tokens: TokenService
+  readonly oauth: Pick<OAuth, 'audiences' | 'mcpMetadataUrl'>
+  readonly publicUrl: string | undefined
+}
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
+
+export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): Promise<void> {
+  const { keys, tokens, oauth, publicUrl, logger } = parts
+  const exchanges = createExchanges()
+  const backendOf = serviceBackends(parts)
+  let loading: Promise<Loaded> | undefined
+  const load = () => {
+    loading ??= import('./handler.ts').then((sdk) => ({
+      ...sdk,
+      handler: sdk.createHandler((error) => logger.error({ err: error }, 'an MCP request failed')),
+    }))
+    return loading
+  }
+
+  async function authenticate(text: string, address: string) {
+    const key = await keys.authenticate(text, address)
+    if (key) return key
+    const token = await tokens.authenticate(text)
+    // A token that was meant for somebody else is none here, and none of ours is of use elsewhere (RFC 8707).
+    return token?.audience === oauth.audiences().mcp ? token : undefined
+  }
+
+  function challenge(isRefused: boolean): string {
+    const error = isRefused ? 'error="invalid_token", ' : ''
+    return `Bearer ${error}resource_metadata="${oauth.mcpMetadataUrl()}", scope="${SCOPES.join(' ')}"`
+  }
+
+  /** A page whose name was made to lead to this machine carries its own name as Host, and as Origin. */
+  async function refuseOtherNames(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { hostHeaderValidation, originValidation } = await load()
+    const own = new URL(oauth.audiences().own).hostname
+    await hostHeaderValidation([own, ...LOOPBACK, ...addressIn(request.headers.host)])(request, reply)
+    if (!reply.sent) await originValidation([own, ...LOOPBACK])(request, reply)
+  }
+
+  /** Of a server without a public name, an address is as good as any: no other site leads to it by one. */
+  function addressIn(host: string | undefined): string[] {
+    const { hostname = '' } = publicUrl === undefined && host ? (parsed(`http://${host}`) ?? {}) : {}
+    return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
+  }
+
+  app.addHook('onRequest', refuseOtherNames)
+  requireCredential(app, { authenticate, challenge, limiters })
+  app.addHook('preClose', async () => exchanges.endAll())
+  readMessages(app)
+
+  app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
+    const credential = credentialOf(request)
+    // The revision 2025-03-26 sends several messages at once: each counts.
+    const more = Array.isArray(request.body) ? request.body.slice(1) : []
+    for (const _ of more) await limiters.key.count(request, reply)
+    const { handler } = await load()
+    const secret = bearerIn(request)
+    // It went while its messages were counted, and tells that once: what is opened for it would never end.
+    if (reply.raw.destroyed) return reply.hijack()
+    const exchange = exchanges.open(
+      { spender: spenderOf(credential), workspaceId: credential.workspaceId },
+      async () => {
+        const found = await authenticate(secret, request.ip)
+        return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
+      },
+    )
+    reply.raw.on('close', exchange.end)
+    const { signal } = exchange
+    const session: Session = { backend: backendOf(credential), signal }
+    const response = await handler.fetch(toRequest(request, oauth.audiences().mcp, signal), {
+      parsedBody: request.body,
+      authInfo: { ...authInfoOf(credential), resourceMetadataUrl: oauth.mcpMetadataUrl(), extra: { session } },
+    })
+    if (signal.reason === REFUSED) {
+      reply.header('www-authenticate', challenge(true))
+      throw new HttpError(401, 'invalid or missing API key')
+    }
+    reply.code(response.status)
+    for (const [name, value] of response.headers) reply.header(name, value)
+    return reply.send(response.body ? Readable.from(chunksUntil(response.body, signal)) : undefined)
+  })
+}
+
+type Loaded = typeof import('./handler.ts') & {
+  readonly handler: ReturnType<typeof import('./handler.ts').createHandler>
+}
+
+/** The SDK never sees the key or token. A key has every scope. */
+function authInfoOf(credential: Credential) {
+  const scopes = credential.kind === 'key' ? [...SCOPES] : [...credential.scopes]
+  return { token: '', clientId: spenderOf(credential), scopes }
+}
+
+function bearerIn(request: FastifyRequest): string {
+  return request.headers.authorization!.replace(/^\S+ +/, '').trimEnd()
+}
+
+function toRequest({ headers }: FastifyRequest, url: string, signal: AbortSignal): Request {
+  const given = Object.entries(headers).flatMap(([name, value]) =>
+    name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
+  )
+  return new Request(url, { method: 'POST', headers: given, signal })
+}
+
+function parsed(url: string): URL | undefined {
+  try {
+    return new URL(url)
+  } catch {
+    return undefined
+  }
+}
+
+/** A body that is no JSON is answered as JSON-RPC 2.0 5.1 says. */
+class UnreadableMessage extends HttpError {}
+
+function readMessages(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
+    async (_request: FastifyRequest, body: Buffer) => {
+      try {
+        return parseStrictJson(UTF_8.decode(body), { maxDepth: MAX_NESTING }).value
+      } catch (error) {
+        if (!(error instanceof JsonError || error instanceof TypeError)) throw error
+        throw new UnreadableMessage(400, 'Parse error: the body is not JSON that every parser reads in the same way')
+      }
+    },
+  )
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const { detail } = prepareRefusal(error, request, reply)
+    if (!(error instanceof UnreadableMessage)) return reply.send({ detail })
+    return reply.send({ jsonrpc: '2.0', error: { code: -32700, message: detail }, id: null })
+  })
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

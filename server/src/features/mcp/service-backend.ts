@@ -1,0 +1,105 @@
+/** The backend inside the service: the same services, readers and refusals as behind the REST API. */
+
+import { actionRules, type Backend, BackendError } from '@claimcheck/cli/mcp/backend'
+import type { ActionProfile, JsonObject, Receipt } from '@claimcheck/core'
+import { type ClaimRequest, claimRequest, type ProfileList } from '@claimcheck/core/api'
+import { checkBundle } from '@claimcheck/core/checker'
+import type { FastifyBaseLogger } from 'fastify'
+import { ServiceError } from '../../base/errors.ts'
+import { type Credential, spenderOf } from '../../http/credential.ts'
+import { inOneLine, refusalOf } from '../../http/errors.ts'
+import { isId } from '../../http/route.ts'
+import type { ClaimService } from '../claims/claims.ts'
+import { speaksFor } from '../claims/intake.ts'
+import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../claims/wire.ts'
+import type { LogService } from '../log/log.ts'
+import { toConsistencyProof } from '../log/wire.ts'
+import type { ReceiptService } from '../receipts/receipts.ts'
+import type { ConnectionService } from '../workspaces/connections.ts'
+import { toConnectionList } from '../workspaces/wire.ts'
+
+export interface BackendParts {
+  readonly claims: ClaimService
+  readonly receipts: ReceiptService
+  readonly log: Pick<LogService, 'headAbove'>
+  readonly connections: Pick<ConnectionService, 'list'>
+  /** The profiles of the known actions. */
+  readonly profiles: readonly ActionProfile[]
+  /** The answer of `GET /v1/profiles`. */
+  readonly published: ProfileList
+  readonly publicActions: readonly string[]
+  readonly keyDocument: () => Promise<object | string>
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+/** @returns the backend of each credential */
+export function serviceBackends(parts: BackendParts): (credential: Credential) => Backend {
+  const { claims, receipts, log, connections, profiles, published, publicActions, keyDocument, logger } = parts
+  const readClaim = claimReader(profiles)
+  const rules = actionRules(claimRequest(profiles))
+
+  /** Refuses in the words of the REST API, and tells nothing of an error that is the service's own. */
+  async function refusing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      const { status, detail, retryAfterSeconds, logMessage } = refusalOf(error as Error)
+      if (logMessage !== undefined) logger.error({ err: error }, logMessage)
+      const isInvalid = error instanceof ServiceError && error.code === 'invalid'
+      throw new BackendError(status, isInvalid ? inOneLine(error) : detail, retryAfterSeconds)
+    }
+  }
+
+  async function receipt(receiptId: string): Promise<string> {
+    const text = isId(receiptId) ? await receipts.get(receiptId) : undefined
+    if (text === undefined) throw new ServiceError('not_found', 'there is no such receipt')
+    return text
+  }
+
+  async function verify(receiptId: string) {
+    const [text, evidence, keys] = await Promise.all([
+      receipt(receiptId),
+      isId(receiptId) ? receipts.evidence(receiptId) : undefined,
+      keyDocument(),
+    ])
+    const { treeHead, consistency } = await log.headAbove((JSON.parse(text) as Receipt).proof)
+    const bundle = {
+      receipt: text,
+      keys: typeof keys === 'string' ? keys : JSON.stringify(keys),
+      profiles: JSON.stringify(published),
+      tree_head: treeHead,
+      ...(consistency ? { consistency: JSON.stringify(toConsistencyProof(consistency)) } : {}),
+      ...(evidence === undefined ? {} : { evidence }),
+    }
+    return checkBundle(bundle, { fromIssuer: true })
+  }
+
+  return (credential) => {
+    const { workspaceId } = credential
+    const submitter = { workspaceId, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
+    return {
+      checkedBy: 'service',
+      actions: async () => rules,
+      profiles: async () => published,
+      connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
+      submit: (request: ClaimRequest) =>
+        refusing(async () => {
+          const { claim, created } = await claims.submit(submitter, readClaim(request as unknown as JsonObject))
+          return toSubmittedClaim(claim, created)
+        }),
+      claim: (claimId) =>
+        refusing(async () => {
+          const claim = isId(claimId) ? await claims.get(workspaceId, claimId) : undefined
+          if (!claim) throw new ServiceError('not_found', 'there is no such claim')
+          return toClaimStatus(claim)
+        }),
+      claims: (query) =>
+        refusing(async () => {
+          const page = await claims.list(workspaceId, fromClaimQuery(query))
+          return { claims: page.claims.map(toClaimStatus), next_cursor: page.nextCursor }
+        }),
+      receipt: (receiptId) => refusing(() => receipt(receiptId)),
+      verify: (receiptId) => refusing(() => verify(receiptId)),
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/** The configuration of monitoring: METRICS_LISTEN and METRICS_TOKEN say who may read the metrics, `security_contact` where to report a weakness. */
+import { type Static, Type } from '@claimcheck/core/plugin'
+import type { Report } from '../../config/report.ts'
+import type { ConfigSection } from '../../config/section.ts'
+
+export interface MonitoringConfig {
+  readonly metrics: MetricsSettings
+  /** A URI by which to report a weakness of this installation. */
+  readonly securityContact: string | undefined
+}
+
+export interface MetricsSettings {
+  /** An address of their own; undefined: they are at the service's. */
+  readonly listen: { readonly host: string; readonly port: number } | undefined
+  /** What a reader must show. */
+  readonly token: string | undefined
+}
+
+export function readMetrics(listen: string | undefined, token: string | undefined, report: Report): MetricsSettings {
+  return {
+    listen: listen ? readListen(listen, report) : undefined,
+    token: token ? readToken(token, report) : undefined,
+  }
+}
+
+function readListen(text: string, report: Report): MetricsSettings['listen'] {
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/i.exec(text) ?? []
+  const host = bracketed ?? plain
+  if (host === undefined || Number(port) > 65_535) {
+    report(`METRICS_LISTEN: must be host:port, such as 127.0.0.1:9464 or [::1]:9464, not ${text}`)
+    return undefined
+  }
+  return { host, port: Number(port) }
+}
+
+/** Its text is not repeated. */
+function readToken(text: string, report: Report): string {
+  if (!/^[!-~]{16,256}$/.test(text)) {
+    report(
+      'METRICS_TOKEN: must be 16 to 256 characters of ASCII without spaces, such as the output of `openssl rand -hex 32`',
+    )
+  }
+  return text
+}
+
+const contactUri = Type.String({
+  // In a line of a text file. RFC 9116 2.5.3
+  pattern: '^(?:mailto:[!-~]+@[!-~]+|https://[!-~]+|tel:\\+?[0-9.-]+)$',
+  'x-pattern-help': 'write an address that begins with mailto:, https:// or tel:',
+  examples: ['mailto:security@example.com'],
+  maxLength: 1024,
+})
+
+const file = { security_contact: Type.Optional(contactUri) }
+const File = Type.Object(file)
+
+export const monitoringConfig: ConfigSection<MonitoringConfig> = {
+  file,
+  read: ({ security_contact: securityContact }: Static<typeof File>, { env, report }) => ({
+    metrics: readMetrics(env.METRICS_LISTEN, env.METRICS_TOKEN, report),
+    securityContact,
+  }),
+}

@@ -1,0 +1,32 @@
+/** The metrics at an address of their own, which no proxy needs to lead to. */
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { Metrics } from '../../../host/monitoring.ts'
+import { ARRIVAL_TIMES } from '../../../http/connections.ts'
+import { answerClientError, answerErrors, answerUnroutable } from '../../../http/errors.ts'
+import { endConnectionsOnClose, headersOfAll, setHeaders } from '../../../http/hooks.ts'
+import type { App } from '../../../http/instance.ts'
+import { metricsRoutes } from './metrics.ts'
+
+export interface MetricsAppOptions {
+  readonly metrics: Metrics
+  /** Undefined: whoever reaches the address may read. */
+  readonly token: string | undefined
+  readonly logger: FastifyBaseLogger
+}
+
+export function buildMetricsApp({ metrics, token, logger }: MetricsAppOptions): App {
+  const headers = headersOfAll(undefined)
+  const app: App = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    requestTimeout: ARRIVAL_TIMES.request,
+    http: { headersTimeout: ARRIVAL_TIMES.headers, connectionsCheckingInterval: ARRIVAL_TIMES.checkEvery },
+    frameworkErrors: answerUnroutable(headers),
+    clientErrorHandler: answerClientError(headers),
+  })
+  answerErrors(app)
+  setHeaders(app, headers)
+  endConnectionsOnClose(app)
+  metricsRoutes(app, metrics, token === undefined ? 'anybody' : { token })
+  return app
+}

@@ -1,0 +1,101 @@
+/** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
+
+import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
+import { parseUrl } from '@claimcheck/core'
+import { type Static, Type } from '@claimcheck/core/plugin'
+import { MAX_NAME_LENGTH } from '../../base/names.ts'
+import type { Report } from '../../config/report.ts'
+import type { ConfigSection } from '../../config/section.ts'
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+
+export interface OAuthClient {
+  readonly clientId: string
+  readonly clientName: string
+  readonly redirectUris: readonly string[]
+  /** Undefined for a public client, which cannot keep a secret. */
+  readonly clientSecret: string | undefined
+}
+
+export interface OAuthConfig {
+  readonly clients: readonly OAuthClient[]
+  /** The audiences that tokens may have besides this service. */
+  readonly resources: readonly string[]
+  /** Whether clients may register themselves (RFC 7591). */
+  readonly dynamicRegistration: boolean
+}
+
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+const OAuthFile = Type.Object(
+  {
+    clients: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            client_id: Type.String({
+              pattern: '^[A-Za-z0-9._~-]{1,64}$',
+              'x-pattern-help': 'write 1 to 64 letters, digits, dots, underscores, tildes or dashes',
+              examples: ['desk'],
+            }),
+            client_name: text(MAX_NAME_LENGTH),
+            redirect_uris: Type.Array(text(MAX_REDIRECT_URI_LENGTH), { minItems: 1, maxItems: MAX_REDIRECT_URIS }),
+            client_secret: Type.Optional(
+              Type.String({
+                pattern: '^[!-~]{32,256}$',
+                'x-pattern-help': 'write 32 to 256 characters of ASCII, without spaces',
+                'x-secret': true,
+              }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+    resources: Type.Optional(Type.Array(text(2000), { maxItems: 100 })),
+    dynamic_registration: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+type OAuthFile = Static<typeof OAuthFile>
+
+function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
+  const { clients = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
+  for (const [index, { client_id: id, redirect_uris: uris }] of clients.entries()) {
+    const isTaken = clients.findIndex((client) => client.client_id === id) < index
+    if (id === COMMAND_LINE_CLIENT.clientId) report(`clients.${index}.client_id: ${id} is the command line's own`)
+    if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
+    for (const [position, uri] of uris.entries()) {
+      const problem = redirectProblem(uri)
+      if (problem !== undefined) report(`clients.${index}.redirect_uris.${position}: ${problem}`)
+    }
+  }
+  for (const [index, resource] of resources.entries()) {
+    const problem = resourceProblem(resource)
+    if (problem !== undefined) report(`resources.${index}: ${problem}`)
+  }
+  return {
+    clients: clients.map((client) => ({
+      clientId: client.client_id,
+      clientName: client.client_name,
+      redirectUris: client.redirect_uris,
+      clientSecret: client.client_secret,
+    })),
+    resources,
+    dynamicRegistration,
+  }
+}
+
+// RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.
+function resourceProblem(resource: string): string | undefined {
+  if (!parseUrl(resource)) return 'must be an absolute URI'
+  return resource.includes('#') ? 'must have no fragment' : undefined
+}
+
+const file = { oauth: Type.Optional(OAuthFile) }
+
+export const oauthConfig: ConfigSection<{ readonly oauth: OAuthConfig }> = {
+  file,
+  read: ({ oauth = {} }: { readonly oauth?: OAuthFile }, { reportInFile }) => ({
+    oauth: readOAuth(oauth, (problem) => reportInFile(`oauth.${problem}`)),
+  }),
+}

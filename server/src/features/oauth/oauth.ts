@@ -1,0 +1,221 @@
+/** The OAuth flow for applications: passes requests to oidc-provider, and takes the answers of the people who are asked for consent. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Instant } from '@claimcheck/core'
+import type { FastifyBaseLogger } from 'fastify'
+import type { InteractionResults, Provider } from 'oidc-provider'
+import { type Acting, BY_SERVICE, byUser } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { OwnAddress } from '../../base/own-address.ts'
+import type { Secrets } from '../../base/secrets.ts'
+import { newToken } from '../../base/tokens.ts'
+import { type Storage, StorageError } from '../../storage/storage.ts'
+import { type Audiences, createAudiences } from './audiences.ts'
+import type { OAuthConfig } from './config.ts'
+import { loadLibrary } from './library.ts'
+import type { OAuthPages } from './pages.ts'
+import { OAUTH_PATHS } from './paths.ts'
+import { createProvider } from './provider.ts'
+import type { OAuthRecords, Tell } from './records.ts'
+import { createRegistrationQuota, type RegistrationQuota } from './registration-quota.ts'
+import { readScopes, type Scope } from './scopes.ts'
+
+/** A browser's request and the response to it: the flow keeps its state for a browser in cookies. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** The client's. */
+  readonly address: string
+}
+
+export type Handler = (exchange: Exchange) => Promise<void>
+
+/** The request of an application for a person's consent. */
+export interface ConsentRequest {
+  readonly clientId: string
+  readonly clientName: string
+  readonly redirectUri: string
+  readonly scopes: readonly Scope[]
+  readonly resources: readonly string[]
+}
+
+/** What a person allows. */
+export interface Allowed {
+  readonly memberId: string
+  readonly scopes: readonly Scope[]
+  /** Called once the grant is stored: if it throws, the grant ends. */
+  readonly confirm: () => Promise<void>
+}
+
+export interface OAuth {
+  /** The name of this service towards applications. */
+  issuer(): string
+  audiences(): Audiences
+  metadataUrl(): string
+  /** The same of the MCP server. */
+  mcpMetadataUrl(): string
+  /** Undefined when clients may not register themselves. */
+  readonly registrations: RegistrationQuota | undefined
+  /** Handles the requests of applications. */
+  handler(): Promise<Handler>
+  /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
+  consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+  allow(uid: string, exchange: Exchange, allowed: Allowed): Promise<string>
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+  deny(uid: string, exchange: Exchange): Promise<string>
+  /** Undefined when the client is unknown. */
+  clientName(clientId: string): Promise<string | undefined>
+}
+
+interface OAuthOptions {
+  readonly config: { readonly oauth: OAuthConfig }
+  readonly ownAddress: OwnAddress
+  readonly storage: Storage
+  readonly secrets: Secrets
+  readonly oauthPages: OAuthPages
+  readonly oauthRecords: OAuthRecords
+  readonly now: () => Instant
+  readonly logger: FastifyBaseLogger
+}
+
+export function createOAuth(options: OAuthOptions): OAuth {
+  const { config, oauthPages, oauthRecords: records, ownAddress } = options
+  /** The addresses of requests that the library handles. */
+  const addresses = new WeakMap<IncomingMessage, string>()
+  /** What is told of grants that are being stored. */
+  const granting = new Map<string, Tell>()
+  let providerPromise: Promise<Provider> | undefined
+  let handlerPromise: Promise<Handler> | undefined
+
+  const issuer = () => ownAddress.origin()
+  const audiences = () => createAudiences(ownAddress.url(), config.oauth.resources)
+
+  function provider(): Promise<Provider> {
+    providerPromise ??= createProvider({
+      ...options,
+      issuer: issuer(),
+      audiences: audiences(),
+      config: config.oauth,
+      records,
+      isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
+      errorPage: oauthPages.errorPage,
+      addressOf: (request) => addresses.get(request) ?? null,
+      tell: (model, id) => (model === 'Grant' ? granting.get(id) : undefined),
+    })
+    return providerPromise
+  }
+
+  /** The person allows it; the audit trail names the application. */
+  function toldOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): Tell {
+    return async (tx) => {
+      const member = await tx.members.byId(memberId)
+      if (!member) return
+      const { workspaceId, userId } = member
+      const about = { workspaceId, userId, subject: clientId, details: { name, scopes: scopes.join(' ') } }
+      const by: Acting = byUser(userId, address)
+      tx.audit.record({ event: 'application.allowed', at: options.now(), by, ...about })
+    }
+  }
+
+  async function interaction(uid: string, { request, response }: Exchange) {
+    const { errors } = await loadLibrary()
+    try {
+      const details = await (await provider()).interactionDetails(request, response)
+      if (details.uid === uid) return details
+    } catch (error) {
+      const { cause } = error as Error
+      if (cause instanceof StorageError) throw cause
+      if (!(error instanceof errors.SessionNotFound)) throw error
+    }
+    throw new ServiceError(
+      'not_found',
+      'this browser has no such open request: it was made in another browser, was answered, or has expired. Start again in the application',
+    )
+  }
+
+  async function answer({ request, response }: Exchange, result: InteractionResults): Promise<string> {
+    const options = { mergeWithLastSubmission: false }
+    return (await provider()).interactionResult(request, response, result, options)
+  }
+
+  async function clientName(clientId: string): Promise<string | undefined> {
+    const client = await (await provider()).Client.find(clientId)
+    return client && (client.clientName ?? clientId)
+  }
+
+  return {
+    issuer,
+    audiences,
+    metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
+    mcpMetadataUrl: () => issuer() + OAUTH_PATHS.mcpMetadata,
+    registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(options) : undefined,
+    handler() {
+      handlerPromise ??= provider().then((provider) => createHandler(provider, issuer(), addresses))
+      return handlerPromise
+    },
+    async consentRequest(uid, exchange) {
+      const { params } = await interaction(uid, exchange)
+      const clientId = String(params.client_id)
+      return {
+        clientId,
+        clientName: (await clientName(clientId)) ?? clientId,
+        redirectUri: String(params.redirect_uri),
+        scopes: readScopes(params.scope),
+        resources: resourcesOf(params.resource),
+      }
+    },
+    async allow(uid, exchange, { memberId, scopes, confirm }) {
+      const { params } = await interaction(uid, exchange)
+      const clientId = String(params.client_id)
+      const { Grant } = await provider()
+      const grantId = newToken()
+      const grant = Object.assign(new Grant({ accountId: memberId, clientId }), { jti: grantId })
+      for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
+      await removeExpiry(records, clientId)
+      const name = (await clientName(clientId)) ?? clientId
+      granting.set(grantId, toldOf(clientId, name, memberId, scopes, exchange.address))
+      try {
+        await grant.save()
+      } finally {
+        granting.delete(grantId)
+      }
+      const login = { accountId: memberId, remember: false }
+      try {
+        await confirm()
+      } catch (error) {
+        await records.endGrant(grantId, 'application.stopped', BY_SERVICE)
+        throw error
+      }
+      return answer(exchange, { login, consent: { grantId } })
+    },
+    async deny(uid, exchange) {
+      await interaction(uid, exchange)
+      return answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })
+    },
+    clientName,
+  }
+}
+
+function createHandler(provider: Provider, issuer: string, addresses: WeakMap<IncomingMessage, string>): Handler {
+  const handle = provider.callback()
+  const { protocol, host } = new URL(issuer)
+  return async ({ request, response, address }) => {
+    addresses.set(request, address)
+    // The library builds URLs from these headers. They are overwritten because a client could forge them.
+    request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
+    request.headers['x-forwarded-host'] = host
+    request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
+    await handle(request, response)
+  }
+}
+
+function resourcesOf(resource: unknown): string[] {
+  return [resource].flat().map(String)
+}
+
+/** A client that registered itself expires unless a person allows it. */
+async function removeExpiry(records: OAuthRecords, clientId: string): Promise<void> {
+  const client = await records.find('Client', clientId)
+  if (client && client.expiresAt !== null)
+    await records.put({ model: 'Client', id: clientId, payload: client.payload, ttlMs: undefined })
+}

@@ -1,0 +1,163 @@
+/**
+ * Stores the codes, tokens, grants and requests of OAuth by the hash of their secret, with encrypted payload, so that a copy of the
+ * database is useless.
+ */
+import type { Instant } from '@claimcheck/core'
+import type { Acting } from '../../base/actor.ts'
+import type { AuditEvent } from '../../base/audit-events.ts'
+import { SecretError } from '../../base/secret-keys.ts'
+import type { Secrets } from '../../base/secrets.ts'
+import { hashToken, recordContext } from '../../base/tokens.ts'
+import type { RecordRow } from '../../storage/records.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+
+/** The payload of oidc-provider, with the members that this service reads. */
+export interface Payload {
+  readonly jti?: string
+  readonly accountId?: string
+  readonly clientId?: string
+  readonly grantId?: string
+  readonly aud?: string
+  readonly scope?: string
+  readonly iat?: number
+  readonly resources?: Readonly<Record<string, string>>
+  readonly [member: string]: unknown
+}
+
+export interface StoredRecord {
+  readonly payload: Payload
+  readonly consumedAt: Instant | null
+  /** null when it does not expire. */
+  readonly expiresAt: Instant | null
+}
+
+export interface NewRecord {
+  readonly model: string
+  readonly id: string
+  readonly payload: Payload
+  /** undefined for a record that does not expire */
+  readonly ttlMs: number | undefined
+  /** Called in the same transaction, for the audit trail. */
+  readonly tell?: Tell | undefined
+}
+
+export interface OAuthRecords {
+  /** Undefined when it does not exist or has expired. */
+  find(model: string, id: string): Promise<StoredRecord | undefined>
+  put(record: NewRecord): Promise<void>
+  /** Returns false, and ends the grant, when the record was consumed before, on any host. */
+  consume(model: string, id: string, by: Acting): Promise<boolean>
+  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
+  replace(model: string, id: string, others: readonly NewRecord[], by: Acting): Promise<boolean>
+  remove(model: string, id: string): Promise<void>
+  /** Removes the grant and everything that was issued under it, and records why. */
+  endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void>
+  /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
+  endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean>
+  /** The grants of this member. */
+  grantsOf(memberId: string): Promise<readonly StoredRecord[]>
+}
+
+export type GrantEnd = Extract<AuditEvent, 'application.returned' | 'application.stopped' | 'application.token_reused'>
+
+export type Tell = (tx: Writes) => Promise<void>
+
+const GRANT = 'Grant'
+const REMOVE_EVERY_MS = 10 * 60_000
+
+interface RecordsOptions {
+  readonly storage: Storage
+  readonly secrets: Pick<Secrets, 'seal' | 'open'>
+  readonly now: () => Instant
+}
+
+export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): OAuthRecords {
+  let removedAt: Instant = Number.NEGATIVE_INFINITY
+
+  function decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
+    if (expiresAt !== null && expiresAt <= now()) return undefined
+    try {
+      return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
+    } catch (error) {
+      // The record was sealed under another key, or changed: it counts as missing.
+      if (error instanceof SecretError) return undefined
+      throw error
+    }
+  }
+
+  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
+    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
+    const memberId = await tx.records.removeGrant(grantId)
+    if (memberId === undefined) return false
+    const member = await tx.members.byId(memberId)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = (grant && decrypt(grant))?.payload.clientId ?? null
+    tx.audit.record({ event: why, at: now(), by, ...about, subject: clientId })
+    return true
+  }
+
+  function toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    return {
+      kind,
+      idHash,
+      payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
+      grantId: model === GRANT ? id : (payload.grantId ?? null),
+      uid: model === GRANT ? (payload.accountId ?? null) : null,
+      consumedAt: null,
+      expiresAt: ttlMs === undefined ? null : at + ttlMs,
+    }
+  }
+
+  async function putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
+    await tx.records.put(toRow(record, at))
+    await record.tell?.(tx)
+  }
+
+  async function consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {
+    const kind = kindOf(model)
+    const idHash = hashToken(id)
+    if (await tx.records.consume(kind, idHash, now())) return true
+    const row = await tx.records.find(kind, idHash)
+    if (row?.grantId) await endGrant(tx, row.grantId, 'application.token_reused', by)
+    return false
+  }
+
+  return {
+    async find(model, id) {
+      const row = await storage.read.records.find(kindOf(model), hashToken(id))
+      return row && decrypt(row)
+    },
+    async put(record) {
+      const at = now()
+      await storage.write(async (tx) => {
+        if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
+        await putIn(tx, record, at)
+      })
+      if (at - removedAt >= REMOVE_EVERY_MS) removedAt = at
+    },
+    consume: (model, id, by) => storage.write((tx) => consume(tx, model, id, by)),
+    replace: (model, id, others, by) =>
+      storage.write(async (tx) => {
+        if (!(await consume(tx, model, id, by))) return false
+        for (const record of others) await putIn(tx, record, now())
+        return true
+      }),
+    async remove(model, id) {
+      await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
+    },
+    async endGrant(grantId, why, by) {
+      await storage.write((tx) => endGrant(tx, grantId, why, by))
+    },
+    endGrantIn: endGrant,
+    async grantsOf(memberId) {
+      const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
+      return rows.flatMap((row) => decrypt(row) ?? [])
+    },
+  }
+}
+
+function kindOf(model: string): string {
+  return `oauth:${model}`
+}

@@ -1,0 +1,46 @@
+/** How many clients one network may register a day: anyone may register, and what nobody allows is kept for a week. */
+import type { Instant } from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+export interface RegistrationQuota {
+  /** Counts a registration before it is made. @throws ServiceError `too_many`; StorageError `unavailable` */
+  take(network: string): Promise<void>
+  /** It was refused, and keeps nothing. */
+  giveBack(network: string): Promise<void>
+}
+
+export const REGISTRATIONS_A_DAY = 20
+const DAY_MS = 24 * 60 * 60_000
+
+interface RegistrationQuotaParts {
+  readonly storage: Pick<Storage, 'write'>
+  readonly now: () => Instant
+}
+
+export function createRegistrationQuota({ storage, now }: RegistrationQuotaParts): RegistrationQuota {
+  /** Returns the time until the next may come, where it is too many. */
+  function add(network: string, change: 1 | -1): Promise<number | undefined> {
+    const subject = `registration from ${network}`
+    return storage.write(async (tx) => {
+      const at = now()
+      const throttle = (await tx.throttles.take([subject], at)).get(subject)!
+      const expiresAt = throttle.expiresAt <= at ? at + DAY_MS : throttle.expiresAt
+      if (change > 0 && throttle.count >= REGISTRATIONS_A_DAY) return expiresAt - at
+      await tx.throttles.put([{ ...throttle, count: Math.max(0, throttle.count + change), expiresAt }])
+      return undefined
+    })
+  }
+
+  return {
+    async take(network) {
+      const retryAfterMs = await add(network, 1)
+      if (retryAfterMs === undefined) return
+      const message = `too many applications were registered from this address: at most ${REGISTRATIONS_A_DAY} a day. Use one that is registered, or ask the operator to configure yours`
+      throw new ServiceError('too_many', message, { retryAfterMs })
+    },
+    async giveBack(network) {
+      await add(network, -1)
+    },
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The rules for clients that register themselves: which metadata is accepted. Metadata that would make the service send requests is
+ * dropped.
+ */
+import type { ClientMetadata } from 'oidc-provider'
+import { isReadable, MAX_NAME_LENGTH } from '../../base/names.ts'
+import type { Library } from './library.ts'
+import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+
+const ACCEPTED: ReadonlySet<string> = new Set([
+  'client_id',
+  'client_id_issued_at',
+  'client_secret',
+  'client_secret_expires_at',
+  'client_name',
+  'redirect_uris',
+  'grant_types',
+  'response_types',
+  'token_endpoint_auth_method',
+  'application_type',
+])
+
+/** Of what is kept of one that registers itself, as JSON: anyone may register, and each row stays for a week. */
+const MOST_BYTES = 4096
+
+/** @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger */
+export function limitSize(metadata: ClientMetadata, isNew: boolean, errors: Library['errors']): void {
+  if (!isNew || Buffer.byteLength(JSON.stringify(metadata)) <= MOST_BYTES) return
+  throw new errors.InvalidClientMetadata(
+    `the metadata of a client must have at most ${MOST_BYTES} bytes: register fewer or shorter redirect_uris`,
+  )
+}
+
+/** Removes all other members from the metadata, in place. @throws InvalidClientMetadata */
+export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
+  for (const [name, value] of Object.entries(metadata)) {
+    if (!ACCEPTED.has(name)) delete metadata[name]
+    // The library writes values into its messages: lists within a thousand lists would exhaust the stack, and be a fault of the service.
+    else if (!isFlat(value)) throw new errors.InvalidClientMetadata(`${name} must be a text, or a list of texts`)
+  }
+  Object.assign(metadata, FIXED)
+  // No client gives itself the grant of machines.
+  if (Array.isArray(metadata.grant_types)) {
+    metadata.grant_types = metadata.grant_types.filter((type) => type !== 'client_credentials')
+    if (metadata.grant_types.length === 0) {
+      throw new errors.InvalidClientMetadata('grant_types must name authorization_code, and may name refresh_token')
+    }
+  }
+  const { client_name: name, redirect_uris: uris } = metadata
+  if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
+    throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
+  }
+  // People decide by the name whether they trust the application.
+  if (name !== undefined && (name.trim() === '' || !isReadable(name))) {
+    throw new errors.InvalidClientMetadata('client_name must be readable: not empty, and without invisible characters')
+  }
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
+    throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)
+  }
+  for (const uri of uris) {
+    const isTooLong = typeof uri !== 'string' || uri.length > MAX_REDIRECT_URI_LENGTH
+    const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
+    if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
+  }
+}
+
+function isFlat(value: unknown): boolean {
+  return (Array.isArray(value) ? value : [value]).every((one) => typeof one !== 'object' || one === null)
+}
+
+/** The methods of client authentication. */
+export const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_post'] as const
+
+/** With `native` the library accepts any port of a loopback address (RFC 8252 7.3). */
+export const FIXED = { application_type: 'native', response_types: ['code'] } as const

@@ -1,0 +1,57 @@
+/**
+ * Writes all of a refresh at once, when it is granted. The library uses up the refresh token before it has checked everything and stored
+ * what replaces it: a refusal after that, or a database that goes away, would leave the application with nothing.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { KoaContextWithOIDC } from 'oidc-provider'
+import type { Acting } from '../../base/actor.ts'
+import { StorageError } from '../../storage/storage.ts'
+import { OAUTH_PATHS } from './paths.ts'
+import type { NewRecord, OAuthRecords } from './records.ts'
+
+export interface Rotation {
+  /** In place of the storage's own. Undefined: this request refreshes nothing, and writes at once. */
+  current(): Refresh | undefined
+  /** A middleware of the library. */
+  middleware(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void>
+}
+
+/** What one refresh is about to write. */
+export interface Refresh {
+  /** The id of the refresh token that it uses up; undefined until then. */
+  used: string | undefined
+  readonly issued: NewRecord[]
+}
+
+export const REFRESH_TOKEN = 'RefreshToken'
+
+/** @param actingIn who sent a request */
+export function createRotation(
+  records: Pick<OAuthRecords, 'replace'>,
+  actingIn: (ctx: KoaContextWithOIDC) => Acting,
+): Rotation {
+  const requests = new AsyncLocalStorage<Refresh>()
+
+  return {
+    current: () => requests.getStore(),
+    async middleware(ctx, next) {
+      if (ctx.path !== OAUTH_PATHS.token) return next()
+      const refresh: Refresh = { used: undefined, issued: [] }
+      await requests.run(refresh, next)
+      if (refresh.used === undefined || ctx.status !== 200) return
+      try {
+        if (await records.replace(REFRESH_TOKEN, refresh.used, refresh.issued, actingIn(ctx))) return
+        answer(ctx, 400, 'invalid_grant', 'grant request is invalid')
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error
+        answer(ctx, 503, 'temporarily_unavailable', 'the database is unavailable: try again later')
+      }
+    },
+  }
+}
+
+/** RFC 6749 5.2 */
+function answer(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
+  ctx.status = status
+  ctx.body = { error, error_description: description }
+}

@@ -1,0 +1,58 @@
+/** Authenticates access tokens. It reads the database each time, so that a revocation takes effect on the next request, on every host. */
+
+import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
+import { isToken } from '../../base/tokens.ts'
+import type { TokenCredential } from '../../http/credential.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { OAuthConfig } from './config.ts'
+import { machineScopes } from './machines.ts'
+import type { OAuthRecords } from './records.ts'
+import { allowedTo, readScopes } from './scopes.ts'
+
+export interface TokenService {
+  /** Undefined when the token is unknown, expired or revoked. */
+  authenticate(token: string): Promise<TokenCredential | undefined>
+}
+
+interface TokenServiceOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly oauthRecords: Pick<OAuthRecords, 'find'>
+  readonly config: { readonly oauth: OAuthConfig }
+}
+
+export function createTokenService(options: TokenServiceOptions): TokenService {
+  const { storage, oauthRecords: records } = options
+  const configured = new Set([...options.config.oauth.clients, COMMAND_LINE_CLIENT].map(({ clientId }) => clientId))
+
+  async function isKnown(clientId: string | undefined): Promise<boolean> {
+    if (clientId === undefined) return false
+    return configured.has(clientId) || (await records.find('Client', clientId)) !== undefined
+  }
+
+  /** Reads the machine as well: its revocation ends its tokens. */
+  async function ofMachine(token: string): Promise<TokenCredential | undefined> {
+    const { clientId, aud: audience, scope } = (await records.find('ClientCredentials', token))?.payload ?? {}
+    const machine = clientId === undefined ? undefined : await storage.read.machines.byId(clientId)
+    if (!machine || machine.revokedAt !== null || audience === undefined) return undefined
+    const granted = readScopes(scope)
+    const scopes = machineScopes(machine).filter((one) => granted.includes(one))
+    return { kind: 'oauth', grantId: machine.id, workspaceId: machine.workspaceId, scopes, audience }
+  }
+
+  async function ofApplication(token: string): Promise<TokenCredential | undefined> {
+    const { clientId, grantId, aud: audience, scope } = (await records.find('AccessToken', token))?.payload ?? {}
+    if (grantId === undefined || audience === undefined || !(await isKnown(clientId))) return undefined
+    // Requires the grant, because a token may have been issued while the grant was being ended.
+    const grant = await records.find('Grant', grantId)
+    const memberId = grant?.payload.accountId
+    const member = memberId === undefined ? undefined : await storage.read.members.byId(memberId)
+    if (!member) return undefined
+    const scopes = allowedTo(member.role, readScopes(scope))
+    return { kind: 'oauth', grantId, workspaceId: member.workspaceId, scopes, audience }
+  }
+
+  return {
+    authenticate: async (token) =>
+      isToken(token) ? ((await ofApplication(token)) ?? (await ofMachine(token))) : undefined,
+  }
+}

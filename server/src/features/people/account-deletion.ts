@@ -1,0 +1,97 @@
+/** Closing an account: everything personal goes, and the row stays as "closed account" for what others refer to. */
+import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { UserRow } from '../../storage/people.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import { deleteWorkspace } from '../workspaces/workspaces.ts'
+import { endAccess, requireCurrent } from './current.ts'
+import type { User } from './sessions.ts'
+
+/** A workspace in which the account is the only owner. */
+export interface OwnedAlone {
+  readonly id: string
+  readonly name: string
+  /** Other people are members: the account cannot be closed. Without them the workspace is deleted with it. */
+  readonly hasOthers: boolean
+}
+
+export interface AccountDeletion {
+  ownedAlone(userId: string): Promise<readonly OwnedAlone[]>
+  /** Deletes the workspaces that nobody else is in. @throws ServiceError `conflict` for the only owner of a workspace with other members */
+  close(user: Pick<User, 'id' | 'generation'>, by?: Acting): Promise<void>
+  /**
+   * For the operator. Returns the names of the workspaces that were deleted with it.
+   * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
+   */
+  closeByEmail(email: string, options: { readonly withWorkspaces: boolean }, by?: Acting): Promise<readonly string[]>
+}
+
+export const CLOSED_NAME = 'closed account'
+
+export function createAccountDeletion({ storage, now }: { storage: Storage; now: () => Instant }): AccountDeletion {
+  async function close(
+    tx: Writes,
+    { id }: Pick<UserRow, 'id'>,
+    withWorkspaces: boolean,
+    by: Acting,
+  ): Promise<readonly string[]> {
+    const alone = await ownedAlone(tx, id, 'locked')
+    const kept = alone.filter(({ hasOthers }) => hasOthers).map(({ name }) => name)
+    if (kept.length > 0) {
+      const problem = `this account is the only owner of ${kept.join(', ')}, which has other members`
+      throw new ServiceError('conflict', `${problem}: make one of them an owner, or delete the workspace, first`)
+    }
+    const names = alone.map(({ name }) => name)
+    if (names.length > 0 && !withWorkspaces) {
+      const problem = `nobody else is in ${names.join(', ')}`
+      throw new ServiceError('conflict', `${problem}: invite another owner first, or say that it is to be deleted too`)
+    }
+    for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now, by)
+    await endAccess(tx, id, now())
+    await tx.links.withdrawEverywhereBy(id, now())
+    await tx.secondSteps.remove(id)
+    for (const passkey of await tx.passkeys.ofUser(id)) await tx.passkeys.remove(id, passkey.id)
+    for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)
+    for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
+    // The address is free for another account, and nobody can have this one.
+    await tx.users.close(id, { email: `${id.toLowerCase()}@closed.invalid`, name: CLOSED_NAME }, now())
+    tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })
+    return names
+  }
+
+  return {
+    ownedAlone: (userId) => ownedAlone(storage.read, userId),
+    async close(user, by = byCommand()) {
+      await storage.write(async (tx) => close(tx, await requireCurrent(tx, user), true, by))
+    },
+    closeByEmail: (email, { withWorkspaces }, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const found = await tx.users.byEmail(email.trim().toLowerCase())
+        const user = found && (await tx.users.lock(found.id))
+        if (!user || user.closedAt !== null) {
+          throw new ServiceError('not_found', `there is no account with the address ${email}`)
+        }
+        return close(tx, user, withWorkspaces, by)
+      }),
+  }
+}
+
+type Reading = Pick<Storage['read'], 'members'>
+
+/** @param locked so that no other owner leaves before the transaction ends */
+async function ownedAlone(from: Reading | Writes, userId: string, locked?: 'locked'): Promise<OwnedAlone[]> {
+  const found: OwnedAlone[] = []
+  for (const { id, name, role } of await from.members.workspacesOf(userId)) {
+    if (role !== 'owner') continue
+    if (locked) {
+      const tx = from as Writes
+      await tx.workspaces.lock(id)
+      await tx.members.lockOwners(id)
+    }
+    const others = (await from.members.ofWorkspace(id)).filter((member) => member.userId !== userId)
+    if (others.some((member) => member.role === 'owner')) continue
+    found.push({ id, name, hasOthers: others.length > 0 })
+  }
+  return found
+}

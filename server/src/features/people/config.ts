@@ -1,0 +1,126 @@
+/** The `sign_in` section of the configuration file: when sessions end, and the OpenID provider through which people can sign in. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseUrl } from '@claimcheck/core'
+import { type Static, Type } from '@claimcheck/core/plugin'
+import { isAllowed } from '../../config/allow-private.ts'
+import type { Report } from '../../config/report.ts'
+import type { ConfigContext, ConfigSection } from '../../config/section.ts'
+
+export interface OidcProvider {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: string
+  /** The provider's name on the sign-in page. */
+  readonly name: string
+}
+
+/** When sessions at the console end. */
+export interface SessionEnds {
+  /** After this time without a request. */
+  readonly idleMs: number
+  /** After this time however often it is used. */
+  readonly longestMs: number
+}
+
+export interface PeopleConfig {
+  readonly sessionEnds: SessionEnds
+  /** The OpenID provider through which people can sign in, if the file configures one. */
+  readonly oidcSignIn: OidcProvider | undefined
+}
+
+const HOUR_MS = 60 * 60_000
+const DAY_MS = 24 * HOUR_MS
+const DEFAULT_IDLE_HOURS = 24
+const DEFAULT_DAYS = 14
+
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+const OidcSection = Type.Object(
+  {
+    issuer: text(1024),
+    client_id: text(512),
+    client_secret: Type.Optional(text(2048)),
+    client_secret_file: Type.Optional(text(4096)),
+    name: text(64),
+  },
+  { additionalProperties: false },
+)
+type OidcSection = Static<typeof OidcSection>
+
+const SignInSection = Type.Object(
+  {
+    session_idle_hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 8760 })),
+    session_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+    oidc: Type.Optional(OidcSection),
+  },
+  { additionalProperties: false },
+)
+type SignInSection = Static<typeof SignInSection>
+
+type ReportMember = (member: string, problem: string) => void
+
+function readSessionEnds(section: SignInSection, report: Report): SessionEnds {
+  const { session_idle_hours: hours = DEFAULT_IDLE_HOURS, session_days: days = DEFAULT_DAYS } = section
+  const ends = { idleMs: hours * HOUR_MS, longestMs: days * DAY_MS }
+  if (ends.idleMs > ends.longestMs) {
+    report(`sign_in.session_idle_hours: ${hours} hours are longer than session_days, after which a session ends anyway`)
+  }
+  return ends
+}
+
+function readOidcProvider(
+  oidc: OidcSection,
+  { folder, allowPrivate, report }: Pick<ConfigContext, 'folder' | 'allowPrivate' | 'report'>,
+): OidcProvider {
+  const reportOf: ReportMember = (member, problem) => report(`sign_in.oidc.${member}: ${problem}`)
+  if (!isIssuer(oidc.issuer, allowPrivate)) {
+    reportOf(
+      'issuer',
+      'must be an https address without user, query or fragment (http only for hosts in ALLOW_PRIVATE)',
+    )
+  }
+  return {
+    issuer: oidc.issuer,
+    clientId: oidc.client_id,
+    clientSecret: readSecret(oidc, folder, reportOf),
+    name: oidc.name,
+  }
+}
+
+// OpenID Connect Discovery 1.0, section 3.
+function isIssuer(issuer: string, allowPrivate: readonly string[]): boolean {
+  const url = parseUrl(issuer)
+  if (!url || url.username + url.password + url.search + url.hash !== '' || /[?#]/.test(issuer)) return false
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isAllowed(url, allowPrivate))
+}
+
+function readSecret(
+  { client_secret: given, client_secret_file: file }: OidcSection,
+  folder: string,
+  reportOf: ReportMember,
+): string {
+  if ((given === undefined) === (file === undefined)) {
+    reportOf('client_secret', 'set exactly one of client_secret and client_secret_file')
+    return ''
+  }
+  if (file === undefined) return given!
+  try {
+    const secret = readFileSync(resolve(folder, file), 'utf8').trim()
+    if (secret === '') reportOf('client_secret_file', 'the file is empty')
+    return secret
+  } catch (error) {
+    reportOf('client_secret_file', `cannot read the file: ${(error as NodeJS.ErrnoException).code}`)
+    return ''
+  }
+}
+
+const file = { sign_in: Type.Optional(SignInSection) }
+
+export const peopleConfig: ConfigSection<PeopleConfig> = {
+  file,
+  read: ({ sign_in: section = {} }: { readonly sign_in?: SignInSection }, context) => ({
+    sessionEnds: readSessionEnds(section, context.reportInFile),
+    oidcSignIn: section.oidc && readOidcProvider(section.oidc, context),
+  }),
+}

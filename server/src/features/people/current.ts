@@ -1,0 +1,31 @@
+/** Whether what a user began still counts, and ending all that acts for a user. */
+import type { Instant } from '@claimcheck/core'
+import { ServiceError } from '../../base/errors.ts'
+import type { UserRow } from '../../storage/people.ts'
+import type { Writes } from '../../storage/storage.ts'
+
+/**
+ * Locks the user until the transaction ends. A request that was begun before a new password, or before the account was closed, changes
+ * nothing after it: otherwise somebody with a stolen session could plant a passkey in that moment.
+ * @throws ServiceError `conflict`
+ */
+export async function requireCurrent(
+  tx: Writes,
+  { id, generation }: Pick<UserRow, 'id' | 'generation'>,
+): Promise<UserRow> {
+  const row = await tx.users.lock(id)
+  if (row && row.closedAt === null && row.generation === generation) return row
+  throw new ServiceError('conflict', 'your password was changed, or your account closed, meanwhile: sign in again')
+}
+
+/**
+ * Ends what acts for a user: sessions, tokens of applications, sign-ins that are half done, and open links to a new password.
+ * @param keptSession the session in which the user asked for it
+ */
+export async function endAccess(tx: Writes, userId: string, at: Instant, keptSession?: string): Promise<void> {
+  await tx.users.nextGeneration(userId)
+  await tx.links.endResets(userId, at)
+  await tx.sessions.endAll(userId, keptSession)
+  const memberships = await tx.members.workspacesOf(userId)
+  await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
+}

@@ -1,0 +1,70 @@
+/**
+ * Browsers that are known to have signed in to an account. The browser keeps a random id and, for each account, a mark that only this
+ * service can make. A mark holds for one password: a new one ends it everywhere.
+ */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Secrets } from '../../base/secrets.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { User } from './sessions.ts'
+
+/** An account, and how many passwords it has had. */
+type Known = Pick<User, 'id' | 'generation'>
+
+/** `kept` is what the browser keeps. */
+export interface KnownBrowsers {
+  /** The id of the browser, if it is known to have signed in to the account. */
+  idFor(kept: string | undefined, user: Known): string | undefined
+  /** The same for the account with this e-mail address, if there is one. */
+  idForEmail(kept: string | undefined, email: string): Promise<string | undefined>
+  /** What the browser is to keep from now on; undefined when it does so already. */
+  add(kept: string | undefined, user: Known): string | undefined
+}
+
+const MOST_ACCOUNTS = 5
+/** An id and marks, all of which are base64url. */
+const FORM = new RegExp(`^[\\w-]{22}(?:\\.[\\w-]{43}){1,${MOST_ACCOUNTS}}$`)
+
+interface KnownBrowsersParts {
+  readonly storage: Pick<Storage, 'read'>
+  readonly secrets: Pick<Secrets, 'derive'>
+}
+
+export function createKnownBrowsers(parts: KnownBrowsersParts): KnownBrowsers {
+  function markOf(browserId: string, { id, generation }: Known): string {
+    // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
+    const key = parts.secrets.derive('known browsers')
+    return createHmac('sha256', key)
+      .update(JSON.stringify([browserId, id, generation]))
+      .digest('base64url')
+  }
+
+  function idFor(kept: string | undefined, user: Known): string | undefined {
+    const browser = read(kept)
+    return browser && has(browser.marks, markOf(browser.id, user)) ? browser.id : undefined
+  }
+
+  return {
+    idFor,
+    async idForEmail(kept, email) {
+      if (!read(kept)) return undefined
+      const user = await parts.storage.read.users.byEmail(email.trim().toLowerCase())
+      return user && idFor(kept, user)
+    },
+    add(kept, user) {
+      const { id, marks } = read(kept) ?? { id: randomBytes(16).toString('base64url'), marks: [] }
+      const mark = markOf(id, user)
+      if (has(marks, mark)) return undefined
+      return [id, mark, ...marks.slice(0, MOST_ACCOUNTS - 1)].join('.')
+    },
+  }
+}
+
+function read(kept: string | undefined) {
+  if (kept === undefined || !FORM.test(kept)) return undefined
+  const [id = '', ...marks] = kept.split('.')
+  return { id, marks }
+}
+
+function has(marks: readonly string[], mark: string): boolean {
+  return marks.some((one) => timingSafeEqual(Buffer.from(one), Buffer.from(mark)))
+}

@@ -1,0 +1,148 @@
+/**
+ * Slows those who guess at the secret of an account, and keeps nobody out. Failures count by account and place together: each place has
+ * some free guesses, then waits, longer each time. A place is the network that a guess comes from, or a browser that is known to have
+ * signed in to the account. Strangers also wait for what other strangers did: at the account, so that many addresses gain little, and
+ * in their network. That wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
+ */
+import { hash } from 'node:crypto'
+import type { Instant } from '@claimcheck/core'
+import { duration } from '@claimcheck/core/words/durations'
+import { ServiceError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { Throttle } from '../../storage/throttles.ts'
+
+/** How long to wait after this many failures. */
+interface Growth {
+  readonly free: number
+  /** After the last free failure. It doubles with each further one. */
+  readonly firstMs: number
+  readonly mostMs: number
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+export const GROWTH = {
+  /** One place at one account. */
+  pair: { free: 5, firstMs: 2 * SECOND, mostMs: 15 * MINUTE },
+  /** All strangers at one account. */
+  account: { free: 20, firstMs: SECOND, mostMs: 10 * MINUTE },
+  /** The strangers of one network, at all accounts: an office may be behind one address. */
+  network: { free: 50, firstMs: SECOND, mostMs: MINUTE },
+} as const satisfies Readonly<Record<string, Growth>>
+
+/** Failures are forgotten after this time without another one. */
+export const FORGOTTEN_AFTER_MS = 24 * 60 * MINUTE
+const REMOVE_EVERY_MS = 10 * MINUTE
+
+export function waitAfter(failures: number, { free, firstMs, mostMs }: Growth): number {
+  return failures < free ? 0 : Math.min(mostMs, firstMs * 2 ** (failures - free))
+}
+
+export interface Place {
+  /** As requests are counted by it. */
+  readonly network: string
+  /** The id of a browser that is known to have signed in to the account. */
+  readonly browser: string | undefined
+}
+
+/** One guess, which counts as failed until it is known to be right. */
+export interface Guess {
+  succeeded(): Promise<void>
+}
+
+export interface LoginThrottle {
+  /**
+   * Counts a guess before it is looked at, so that guesses at the same time are all counted.
+   * @param account what is guessed at, whether it exists or not: an e-mail address, or `code` and the id of a user
+   * @throws ServiceError `too_many`; StorageError `unavailable`: no guess goes uncounted
+   */
+  begin(account: string, place: Place): Promise<Guess>
+}
+
+export interface GuessesOptions {
+  readonly storage: Pick<Storage, 'write'>
+  readonly now: () => Instant
+}
+
+export function createLoginThrottle({ storage, now }: GuessesOptions): LoginThrottle {
+  let removedAt: Instant = Number.NEGATIVE_INFINITY
+
+  async function removeForgotten(): Promise<void> {
+    const at = now()
+    if (at - removedAt < REMOVE_EVERY_MS) return
+    removedAt = at
+    await storage.write((tx) => tx.throttles.removeExpired(at))
+  }
+
+  return {
+    async begin(account, place) {
+      await removeForgotten()
+      const subjects = subjectsOf(account, place)
+      const waitMs = await storage.write(async (tx) => {
+        const at = now()
+        const taken = await tx.throttles.take(Object.values(subjects), at)
+        const { changed, waitMs } = count(subjects, taken, at)
+        await tx.throttles.put(changed)
+        return waitMs
+      })
+      if (waitMs > 0) throw tooMany(waitMs)
+      return {
+        succeeded: () =>
+          storage.write(async (tx) => {
+            const at = now()
+            const { pair, ...others } = subjects
+            const taken = await tx.throttles.take(Object.values(subjects), at)
+            await tx.throttles.remove(pair)
+            // Taken back, and no more: who knows one secret must not wipe out the failures at others.
+            const back = Object.values(others).map((subject) => taken.get(subject)!)
+            await tx.throttles.put(
+              back.map((throttle) => ({ ...throttle, count: Math.max(0, throttle.count - 1), nextAt: at })),
+            )
+          }),
+      }
+    },
+  }
+}
+
+type Subjects = { readonly [Kind in 'pair' | 'account' | 'network']?: string } & { readonly pair: string }
+
+/** Hashed, as an address is no business of who reads the database, and may be of any length. */
+function subjectsOf(account: string, { network, browser }: Place): Subjects {
+  const name = hash('sha256', account)
+  if (browser !== undefined) return { pair: `guess ${name} in browser ${browser}` }
+  return { pair: `guess ${name} from ${network}`, account: `guess ${name}`, network: `guess from ${network}` }
+}
+
+/** The throttles that a guess changes, and how long it has to wait: 0 for one that is looked at. */
+function count(subjects: Subjects, taken: ReadonlyMap<string, Throttle>, at: Instant) {
+  const tallyOf = (subject: string | undefined) => (subject === undefined ? undefined : taken.get(subject))
+  const [pair, account, network] = [tallyOf(subjects.pair)!, tallyOf(subjects.account), tallyOf(subjects.network)]
+  const expiresAt = at + FORGOTTEN_AFTER_MS
+  const accountMs = account ? waitAfter(account.count, GROWTH.account) : 0
+
+  if (network && network.nextAt > at) return { changed: [], waitMs: network.nextAt - at }
+  if (pair.nextAt > at) return { changed: [], waitMs: pair.nextAt - at }
+  // The first guess from a network waits for the strangers before it; a time that has come was waited for.
+  if (pair.nextAt === 0 && accountMs > 0) {
+    return { changed: [{ ...pair, nextAt: at + accountMs, expiresAt }], waitMs: accountMs }
+  }
+
+  const counted = (throttle: Throttle, waitMs: (failures: number) => number): Throttle => {
+    const failures = throttle.count + 1
+    return { ...throttle, count: failures, nextAt: at + waitMs(failures), expiresAt }
+  }
+  const changed = [
+    counted(pair, (failures) =>
+      Math.max(waitAfter(failures, GROWTH.pair), account ? waitAfter(account.count + 1, GROWTH.account) : 0),
+    ),
+    ...(account ? [counted(account, () => 0)] : []),
+    ...(network ? [counted(network, (failures) => waitAfter(failures, GROWTH.network))] : []),
+  ]
+  return { changed, waitMs: 0 }
+}
+
+function tooMany(waitMs: number): ServiceError {
+  const message = `too many wrong guesses: wait ${duration(Math.ceil(waitMs / SECOND) * SECOND)}, then try again. A passkey, and a browser in which you have signed in before, need no waiting for the guesses of others`
+  return new ServiceError('too_many', message, { retryAfterMs: waitMs })
+}

@@ -1,0 +1,206 @@
+/**
+ * Signs people in through an OpenID provider: sends the browser there, and checks that the answer belongs to this browser and this
+ * sign-in.
+ */
+import { DestinationError, type Logger } from '@claimcheck/core'
+import type * as Openid from 'openid-client'
+import { ServiceError } from '../../base/errors.ts'
+import { MAX_NAME_LENGTH } from '../../base/names.ts'
+import type { HostConfig } from '../../config/config.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { OidcProvider, PeopleConfig } from './config.ts'
+import type { Identity } from './identities.ts'
+import type { TicketService } from './tickets.ts'
+
+/** The purpose of the sign-in, which decides what happens after it. */
+export type SignInPurpose =
+  | { readonly kind: 'sign_in'; readonly next: string }
+  | { readonly kind: 'setup'; readonly token: string; readonly workspace: string }
+  | { readonly kind: 'join'; readonly token: string }
+  | { readonly kind: 'link'; readonly userId: string }
+
+export interface Returned {
+  readonly purpose: SignInPurpose
+  readonly identity: Identity
+  readonly name: string
+  /** Empty when the provider does not give one. */
+  readonly email: string
+}
+
+export interface OidcSignIn {
+  /** The provider's name on the sign-in page. */
+  readonly name: string
+  readonly issuer: string
+  /** Returns the URL to send the browser to, and the ticket that the browser keeps until it returns. @throws ServiceError `unavailable` */
+  begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }>
+  /** @param returnUrl the URL to which the provider sent the browser back. @throws ServiceError `bad_request`, `unavailable` */
+  finish(ticket: string | undefined, returnUrl: URL): Promise<Returned>
+}
+
+interface OidcDependencies {
+  readonly config: Pick<PeopleConfig, 'oidcSignIn'>
+  readonly outbound: Outbound
+  readonly tickets: TicketService
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+interface Expected {
+  readonly purpose: SignInPurpose
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+const DISCOVERY_TTL_MS = 60 * 60_000
+const CLOCK_TOLERANCE_SECONDS = 60
+/** Of each request to the provider. */
+const TIMEOUT_SECONDS = 10
+const SCOPE = 'openid profile email'
+
+export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | undefined {
+  const provider = dependencies.config.oidcSignIn
+  if (!provider) return undefined
+  const { name, issuer } = provider
+  let loaded: Promise<Steps> | undefined
+  /** The library is loaded at the first sign-in: most processes see none. */
+  const load = () => {
+    loaded ??= import('openid-client').then((openid) => createSteps(openid, provider, dependencies))
+    return loaded
+  }
+  return {
+    name,
+    issuer,
+    begin: async (...args) => (await load()).begin(...args),
+    finish: async (...args) => (await load()).finish(...args),
+  }
+}
+
+type Steps = Pick<OidcSignIn, 'begin' | 'finish'>
+
+function createSteps(
+  openid: typeof Openid,
+  { issuer, clientId, clientSecret, name }: OidcProvider,
+  { outbound, tickets, logger }: OidcDependencies,
+): Steps {
+  const inBody = openid.ClientSecretPost(clientSecret)
+  const inHeader = openid.ClientSecretBasic(clientSecret)
+  let discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
+
+  // A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3).
+  const authenticate: Openid.ClientAuth = (server, ...rest) => {
+    const supportsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+    return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
+  }
+
+  /**
+   * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
+   * method.
+   */
+  function discover(): Promise<Openid.Configuration> {
+    if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
+    const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+    const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
+      [openid.customFetch]: (url, { method, headers, body, signal }) =>
+        outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
+      timeout: TIMEOUT_SECONDS,
+      // `outbound` permits plain http only for hosts that the operator allows. ID tokens must be signed in any case.
+      execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
+    })
+    discovered = { since: performance.now(), configuration }
+    configuration.catch(() => {
+      discovered = undefined
+    })
+    return configuration
+  }
+
+  async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw toServiceError(error)
+    }
+  }
+
+  function toServiceError(error: unknown): ServiceError {
+    if (error instanceof openid.AuthorizationResponseError) {
+      const isRefused = error.error === 'access_denied'
+      const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
+      if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
+      return new ServiceError('bad_request', message, { cause: error })
+    }
+    // Logs the code only: the rest of the error may contain personal data.
+    logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
+    if (isUnavailable(error)) {
+      const message = `${name} cannot be reached now: use another sign-in method, or try again later`
+      return new ServiceError('unavailable', message, { cause: error })
+    }
+    return new ServiceError('bad_request', `the answer of ${name} does not belong to this sign-in: start again`, {
+      cause: error,
+    })
+  }
+
+  /** Adds name and address from the userinfo endpoint when the ID token lacks them. */
+  async function completeClaims(configuration: Openid.Configuration, token: string, claims: Openid.IDToken) {
+    const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
+    if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
+    return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
+  }
+
+  return {
+    async begin(purpose, callbackUrl) {
+      const configuration = await withServiceErrors(discover)
+      const state = openid.randomState()
+      const nonce = openid.randomNonce()
+      const verifier = openid.randomPKCECodeVerifier()
+      const url = openid.buildAuthorizationUrl(configuration, {
+        redirect_uri: callbackUrl,
+        scope: SCOPE,
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      })
+      const expected: Expected = { purpose, state, nonce, verifier }
+      return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
+    },
+    async finish(ticket, returnUrl) {
+      const expected = (await tickets.take('outside_sign_in', ticket)) as Expected | undefined
+      if (!expected) {
+        throw new ServiceError(
+          'bad_request',
+          'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
+        )
+      }
+      return withServiceErrors(async () => {
+        const configuration = await discover()
+        const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
+          expectedState: expected.state,
+          expectedNonce: expected.nonce,
+          pkceCodeVerifier: expected.verifier,
+        })
+        const claims = tokens.claims()!
+        const person =
+          expected.purpose.kind === 'sign_in'
+            ? claims
+            : await completeClaims(configuration, tokens.access_token, claims)
+        return { purpose: expected.purpose, identity: { issuer, subject: claims.sub }, ...nameAndEmail(person) }
+      })
+    },
+  }
+}
+
+/** Cuts a long name, and uses the address when there is no name. */
+function nameAndEmail({ name, email }: Readonly<Record<string, unknown>>) {
+  const address = typeof email === 'string' ? email : ''
+  return { name: (typeof name === 'string' && name.trim().slice(0, MAX_NAME_LENGTH)) || address, email: address }
+}
+
+/** True when the provider did not answer or failed; false when its answer is invalid. */
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof DestinationError || codeOf(error) === 'OAUTH_RESPONSE_IS_NOT_CONFORM') return true
+  return error instanceof Error && error.cause !== undefined && isUnavailable(error.cause)
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | undefined)?.code
+}

@@ -1,0 +1,53 @@
+/** Refuses passwords that others guess first: the commonest ones, and those that are made of a person's own names. */
+import type { ZxcvbnFactory } from '@zxcvbn-ts/core'
+import { ServiceError } from '../../base/errors.ts'
+import { checkLength } from './passwords.ts'
+
+/** What others know of an account and try first. */
+export interface OwnNames {
+  readonly email: string
+  readonly name: string
+  readonly workspaces: readonly string[]
+}
+
+// Behind the limits of attempts, nobody makes so many guesses at one account.
+const LEAST_GUESSES = 1e9
+// The time of a check grows with the square of the length. A password this long is judged by its beginning.
+const LONGEST_CHECKED = 64
+
+const ADVICE = 'choose four or more words that do not belong together, or let a password manager make one'
+
+let checker: Promise<ZxcvbnFactory> | undefined
+
+/** The lists take 25 MB and a tenth of a second: they are loaded for the first new password. */
+function loadChecker(): Promise<ZxcvbnFactory> {
+  checker ??= Promise.all([import('@zxcvbn-ts/core'), import('@zxcvbn-ts/language-common')]).then(
+    ([{ ZxcvbnFactory: Factory }, { dictionary, adjacencyGraphs: graphs }]) => new Factory({ dictionary, graphs }),
+  )
+  return checker
+}
+
+/**
+ * Refuses what is too short or too long, too. Also finds the common ones, and the names, in other letter case, with digits for letters, with numbers behind them, and repeated.
+ * @throws ServiceError `bad_request`
+ */
+export async function requireStrongPassword(password: string, own: OwnNames): Promise<void> {
+  checkLength(password)
+  const { guesses, sequence } = (await loadChecker()).check(password.slice(0, LONGEST_CHECKED), namesOf(own))
+  if (password.trim().toLowerCase() !== own.email && guesses >= LEAST_GUESSES) return
+  const isOwnName = sequence.some(({ dictionaryName }) => dictionaryName === 'userInputs')
+  const reason = isOwnName
+    ? 'the password is too easy to guess, because it holds your name, your e-mail address or the name of a workspace'
+    : 'the password is one of the first that others try'
+  throw new ServiceError('bad_request', `${reason}: ${ADVICE}`)
+}
+
+/** Whole, and in their parts. */
+function namesOf({ email, name, workspaces }: OwnNames): string[] {
+  const [local = '', domain = ''] = email.split('@')
+  const whole = [email, local, domain, name, ...workspaces]
+  const joined = [name, ...workspaces].map((text) => text.replace(/[^\p{L}\p{N}]+/gu, ''))
+  const parts = [local, domain, name, ...workspaces].flatMap((text) => text.split(/[^\p{L}\p{N}]+/u))
+  const texts = [...whole, ...joined, ...parts].map((text) => text.toLowerCase()).filter((text) => text.length > 2)
+  return [...new Set([...texts, 'claimcheck'])]
+}

@@ -1,0 +1,64 @@
+/** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, two passes). */
+import { hash, verify } from '@node-rs/argon2'
+import { ServiceError } from '../../base/errors.ts'
+
+// argon2id is the library's default algorithm.
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+/** In code points. */
+export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
+
+// Hashes one password at a time, because each hash takes memory and a thread of the pool that also signs receipts.
+const MAX_WAITING = 64
+let waiting = 0
+let queue: Promise<unknown> = Promise.resolve()
+
+// Verified in place of the hash of an unknown account, so that the time of an answer does not reveal which accounts exist.
+let dummyHash: Promise<string> | undefined
+
+/** @throws ServiceError `bad_request` when the password is too short or too long */
+export function checkLength(password: string): void {
+  const { length } = [...password]
+  const { least, most } = PASSWORD_LENGTH
+  if (length < least)
+    throw new ServiceError('bad_request', `the password is too short: use at least ${least} characters`)
+  if (length > most) throw new ServiceError('bad_request', `the password is too long: use at most ${most} characters`)
+}
+
+/** @throws ServiceError `bad_request` when the password is too short or too long; `unavailable` */
+export async function hashPassword(password: string): Promise<string> {
+  checkLength(password)
+  return inTurn(() => hash(password.normalize('NFC'), PARAMETERS))
+}
+
+/** Without a hash it returns false after the same time. @throws ServiceError `unavailable` */
+export async function isPassword(password: string, passwordHash: string | null | undefined): Promise<boolean> {
+  const dummy = await hashOfNoPassword()
+  const expected = passwordHash ?? dummy
+  // A text that is too long for any password is not worth normalizing and hashing; the empty password matches no stored hash.
+  const given = password.length > PASSWORD_LENGTH.most * 4 ? '' : password.normalize('NFC')
+  const matches = await inTurn(() => verify(expected, given))
+  return matches && typeof passwordHash === 'string'
+}
+
+function hashOfNoPassword(): Promise<string> {
+  dummyHash ??= inTurn(() => hash('', PARAMETERS)).catch((error) => {
+    // A kept failure would refuse every later sign-in.
+    dummyHash = undefined
+    throw error
+  })
+  return dummyHash
+}
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (waiting >= MAX_WAITING)
+    throw new ServiceError('unavailable', 'too many people are signing in now: try again later')
+  waiting += 1
+  const turn = queue.then(work)
+  queue = turn.catch(() => {})
+  try {
+    return await turn
+  } finally {
+    waiting -= 1
+  }
+}

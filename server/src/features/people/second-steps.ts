@@ -1,0 +1,260 @@
+/** The second step beside a password: codes of an authenticator app (RFC 6238), and recovery codes for when the app is lost. */
+import { randomBytes } from 'node:crypto'
+import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../../base/actor.ts'
+import type { AuditEvent } from '../../base/audit-events.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { secondStepContext } from '../../base/sealed-contexts.ts'
+import type { Secrets } from '../../base/secrets.ts'
+import { hashToken } from '../../base/tokens.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import { requireCurrent } from './current.ts'
+import type { Guess } from './login-throttle.ts'
+import type { User } from './sessions.ts'
+import type { TicketService } from './tickets.ts'
+
+export interface SecondStep {
+  readonly createdAt: Instant
+  readonly lastUsedAt: Instant | null
+  readonly codesLeft: number
+}
+
+/** What a person gives to their authenticator app. */
+export interface SetUp {
+  /** In base32. */
+  readonly secret: string
+  readonly uri: string
+  /** For `confirm`. */
+  readonly ticket: string
+}
+
+/** @param by who does it; by default the command line */
+export interface SecondStepService {
+  find(userId: string): Promise<SecondStep | undefined>
+  /** Stores nothing but the ticket. */
+  begin(user: User): Promise<SetUp>
+  /**
+   * Switches it on by a first code of the app, and ends all other sessions of the user.
+   * @returns the recovery codes, which are not stored; or, for a wrong code, the same secret with another ticket
+   * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or there is no password beside it
+   */
+  confirm(user: User, sessionId: string, answer: Answer, by?: Acting): Promise<readonly string[] | SetUp>
+  /** Replaces the recovery codes. @throws ServiceError `conflict` when there is no second step */
+  replaceCodes(user: User, by?: Acting): Promise<readonly string[]>
+  /** Also ends what applications may do for the user. @throws ServiceError `conflict` when there is none */
+  switchOff(user: User, by?: Acting): Promise<void>
+  /** For the operator. False when there is none. */
+  remove(email: string, by?: Acting): Promise<boolean>
+  /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
+  ask(user: Pick<User, 'id' | 'generation'>): Promise<string | undefined>
+  /** @param begin counts a guess at the code before it is looked at */
+  answer(ticket: string | undefined, code: string, by?: Acting, begin?: BeginGuess): Promise<Outcome>
+}
+
+export interface Answer {
+  readonly ticket: string
+  /** As it was typed. */
+  readonly code: string
+}
+
+/** @throws ServiceError `too_many` */
+export type BeginGuess = (user: Pick<User, 'id' | 'generation'>) => Promise<Guess>
+
+/**
+ * `again`: another ticket, while tries are left; without it the sign-in begins anew. `retryAfterMs`: nothing was looked at, and nothing is
+ * before that time.
+ */
+export type Outcome =
+  | { readonly user: Pick<User, 'id' | 'generation'> }
+  | { readonly problem: string; readonly again: string | undefined; readonly retryAfterMs?: number | undefined }
+
+const PERIOD_SECONDS = 30
+const ISSUER = 'Claimcheck'
+const SECRET_BYTES = 20
+const CODES = 10
+/** Of one password that was right. */
+const TRIES = 5
+/** In a row, over all sign-ins: then codes of the app wait. Whoever has the password alone tries too few to find one. */
+const MOST_FAILURES = 10
+const WAIT_MS = 15 * 60_000
+
+interface SecondStepParts {
+  readonly storage: Storage
+  readonly secrets: Pick<Secrets, 'seal' | 'open'>
+  readonly tickets: TicketService
+  readonly now: () => Instant
+}
+
+interface AskedCode extends Pick<User, 'id' | 'generation'> {
+  readonly triesLeft: number
+}
+
+// Loaded on first use: most processes see no code.
+const loadTotp = () => import('otpauth')
+
+export function createSecondStepService(parts: SecondStepParts): SecondStepService {
+  const { storage, tickets, now } = parts
+
+  function record(tx: Writes, event: AuditEvent, userId: string, by: Acting): void {
+    tx.audit.record({ event, at: now(), by, userId })
+  }
+
+  async function counterOf(secret: string, code: string, at: Instant): Promise<number | undefined> {
+    const { Secret, TOTP } = await loadTotp()
+    const totp = new TOTP({ secret: Secret.fromBase32(secret), period: PERIOD_SECONDS })
+    const delta = totp.validate({ token: code, timestamp: at, window: 1 })
+    return delta === null ? undefined : Math.floor(at / 1000 / PERIOD_SECONDS) + delta
+  }
+
+  async function setUpOf({ id, email }: User, secret: string): Promise<SetUp> {
+    const { Secret, TOTP } = await loadTotp()
+    const uri = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret) }).toString()
+    return { secret, uri, ticket: await tickets.issue('second_step_setup', { userId: id, secret }) }
+  }
+
+  async function newCodes(tx: Writes, userId: string): Promise<readonly string[]> {
+    const codes = Array.from({ length: CODES }, newRecoveryCode)
+    await tx.secondSteps.setCodes(
+      userId,
+      codes.map((code) => hashOf(userId, code)),
+    )
+    return codes
+  }
+
+  /** Uses the code up. Returns the problem; undefined when it is right. */
+  async function use(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
+    const at = now()
+    const row = await tx.secondSteps.lock(userId)
+    if (!row) return 'the second step was switched off meanwhile'
+    const code = typed.replace(/[\s-]/g, '').toLowerCase()
+    if (!/^\d{6}$/.test(code)) {
+      const isUsed = await tx.secondSteps.useCode(userId, hashOf(userId, code))
+      record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
+      return isUsed ? undefined : WRONG
+    }
+    if (row.failures >= MOST_FAILURES && at < row.failedAt! + WAIT_MS) return TOO_MANY
+    const counter = await counterOf(parts.secrets.open(row.secret, secondStepContext(userId)), code, at)
+    if (counter === undefined || counter <= row.lastCounter) {
+      await tx.secondSteps.failed(userId, row.failures + 1, at)
+      record(tx, 'second_step.failed', userId, by)
+      return counter === undefined ? WRONG : USED
+    }
+    await tx.secondSteps.used(userId, counter, at)
+    return undefined
+  }
+
+  return {
+    async find(userId) {
+      const row = await storage.read.secondSteps.ofUser(userId)
+      if (!row) return undefined
+      const { createdAt, lastUsedAt } = row
+      return { createdAt, lastUsedAt, codesLeft: await storage.read.secondSteps.codesLeft(userId) }
+    },
+    async begin(user) {
+      const { Secret } = await loadTotp()
+      return setUpOf(user, new Secret({ size: SECRET_BYTES }).base32)
+    },
+    async confirm(user, sessionId, { ticket, code }, by = byCommand()) {
+      const taken = (await tickets.take('second_step_setup', ticket)) as { userId: string; secret: string } | undefined
+      if (taken?.userId !== user.id) {
+        throw new ServiceError(
+          'bad_request',
+          'this page was used already or took too long: begin again with a new code',
+        )
+      }
+      const at = now()
+      const { secret } = taken
+      const counter = await counterOf(secret, code.replace(/\s/g, ''), at)
+      if (counter === undefined) return setUpOf(user, secret)
+      return storage.write(async (tx) => {
+        const { passwordHash } = await requireCurrent(tx, user)
+        if (passwordHash === null) {
+          throw new ServiceError('conflict', 'a second step stands beside a password: choose a password first')
+        }
+        const sealed = parts.secrets.seal(secret, secondStepContext(user.id))
+        const row = { userId: user.id, secret: sealed, lastCounter: counter, failures: 0, failedAt: null }
+        if (!(await tx.secondSteps.insert({ ...row, createdAt: at, lastUsedAt: at }))) {
+          throw new ServiceError('conflict', 'your second step is on already')
+        }
+        await tx.sessions.endAll(user.id, sessionId)
+        await tx.sessions.setMethod(sessionId, 'password_and_code')
+        record(tx, 'second_step.on', user.id, by)
+        return newCodes(tx, user.id)
+      })
+    },
+    replaceCodes: (user, by = byCommand()) =>
+      storage.write(async (tx) => {
+        await requireCurrent(tx, user)
+        if (!(await tx.secondSteps.lock(user.id))) throw notOn()
+        record(tx, 'second_step.codes_replaced', user.id, by)
+        return newCodes(tx, user.id)
+      }),
+    switchOff: (user, by = byCommand()) =>
+      storage.write(async (tx) => {
+        await requireCurrent(tx, user)
+        if (!(await tx.secondSteps.remove(user.id))) throw notOn()
+        const memberships = await tx.members.workspacesOf(user.id)
+        await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
+        await tx.sessions.weaken(user.id)
+        record(tx, 'second_step.off', user.id, by)
+      }),
+    remove: (email, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const user = await tx.users.byEmail(email.trim().toLowerCase())
+        if (!user || !(await tx.secondSteps.remove(user.id))) return false
+        record(tx, 'second_step.off', user.id, by)
+        return true
+      }),
+    async ask({ id, generation }) {
+      if (!(await storage.read.secondSteps.ofUser(id))) return undefined
+      const asked: AskedCode = { id, generation, triesLeft: TRIES }
+      return tickets.issue('second_step', asked)
+    },
+    async answer(ticket, code, by = byCommand(), begin = uncounted) {
+      const asked = (await tickets.take('second_step', ticket)) as AskedCode | undefined
+      if (!asked) return { problem: EXPIRED, again: undefined }
+      const { id, generation, triesLeft } = asked
+      const guess = await begin({ id, generation }).catch(refusedForNow)
+      if (guess instanceof ServiceError) {
+        const again = await tickets.issue('second_step', asked)
+        return { problem: guess.message, again, retryAfterMs: guess.retryAfterMs }
+      }
+      const problem = await storage.write((tx) => use(tx, id, code, by))
+      if (problem === undefined) {
+        await guess.succeeded()
+        return { user: { id, generation } }
+      }
+      const left: AskedCode = { id, generation, triesLeft: triesLeft - 1 }
+      return { problem, again: triesLeft > 1 ? await tickets.issue('second_step', left) : undefined }
+    },
+  }
+}
+
+const WRONG = 'the code is not right: type the one that your authenticator app shows now, or one of your recovery codes'
+const USED = 'this code was used already: wait for the next one of your authenticator app'
+const TOO_MANY =
+  'too many wrong codes: use a recovery code or a passkey, or wait for 15 minutes before you try a code of your app'
+const EXPIRED = 'signing in took too long or was begun in another browser: begin again'
+
+const uncounted: BeginGuess = async () => ({ succeeded: async () => {} })
+
+function refusedForNow(error: unknown): ServiceError {
+  if (error instanceof ServiceError && error.code === 'too_many') return error
+  throw error
+}
+
+function notOn(): ServiceError {
+  return new ServiceError('conflict', 'your second step is not on')
+}
+
+/** 80 random bits in base32, in groups. No letter is taken for another one. */
+function newRecoveryCode(): string {
+  const alphabet = 'abcdefghjkmnpqrstuvwxyz023456789'
+  const letters = [...randomBytes(16)].map((byte) => alphabet[byte % alphabet.length]).join('')
+  return letters.match(/.{4}/g)!.join('-')
+}
+
+/** Of the code without its dashes. Bound to the account: the same code of another one has another hash. */
+function hashOf(userId: string, code: string): string {
+  return hashToken(`${userId}:${code.replaceAll('-', '')}`)
+}

@@ -1,0 +1,145 @@
+/** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
+import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand, byUser } from '../../base/actor.ts'
+import { newId } from '../../base/ids.ts'
+import { hashToken, isToken, newToken } from '../../base/tokens.ts'
+import type { UserRow } from '../../storage/people.ts'
+import type { SessionRow, SignedInBy } from '../../storage/sign-in.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { PeopleConfig } from './config.ts'
+import { requireCurrent } from './current.ts'
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly hasPassword: boolean
+  /** Another one after everything that acts for the user has ended. */
+  readonly generation: number
+}
+
+export interface Session {
+  readonly id: string
+  readonly createdAt: Instant
+  readonly lastSeenAt: Instant
+  readonly userAgent: string
+  readonly address: string
+  readonly method: SignedInBy
+  /** When it ends if nothing is asked in it until then. */
+  readonly endsAt: Instant
+}
+
+export interface SignedIn {
+  readonly user: User
+  readonly session: Session
+}
+
+/** The browser and address of a sign-in, by which users tell their sessions apart. */
+export interface Visitor {
+  readonly userAgent: string
+  readonly address: string
+}
+
+/** @param by who does it; by default the command line */
+export interface SessionService {
+  /**
+   * Returns the token for the cookie, which the service does not store.
+   * @param user as they were when they proved who they are. @throws ServiceError `conflict` when they got another password since
+   */
+  start(user: Pick<User, 'id' | 'generation'>, method: SignedInBy, visitor: Visitor): Promise<string>
+  /** Reads the database each time. */
+  find(token: string): Promise<SignedIn | undefined>
+  /** Newest first. */
+  list(userId: string): Promise<readonly Session[]>
+  /** Returns false when the user has no such session. */
+  end(userId: string, sessionId: string, by?: Acting, why?: 'signed out'): Promise<boolean>
+  endOthers(userId: string, sessionId: string, by?: Acting): Promise<void>
+  /** That what this user began still counts. @throws ServiceError `conflict` */
+  confirm(user: User): Promise<void>
+}
+
+const TOUCH_EVERY_MS = 60_000
+const MAX_USER_AGENT_LENGTH = 256
+
+interface SessionParts {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly config: Pick<PeopleConfig, 'sessionEnds'>
+}
+
+export function createSessionService({ storage, now, config }: SessionParts): SessionService {
+  const { idleMs, longestMs } = config.sessionEnds
+
+  /** Of what is configured now, so that a shorter time holds for sessions of before as well. */
+  function endOf({ createdAt, lastSeenAt, expiresAt }: SessionRow): Instant {
+    return Math.min(expiresAt, lastSeenAt + idleMs, createdAt + longestMs)
+  }
+
+  function toSession(row: SessionRow): Session {
+    const { id, createdAt, lastSeenAt, userAgent, address, method } = row
+    return { id, createdAt, lastSeenAt, userAgent, address, method, endsAt: endOf(row) }
+  }
+
+  return {
+    async start(user, method, { userAgent, address }) {
+      const token = newToken()
+      const at = now()
+      const session: SessionRow = {
+        id: newId('ses_', at),
+        tokenHash: hashToken(token),
+        userId: user.id,
+        createdAt: at,
+        lastSeenAt: at,
+        expiresAt: at + Math.min(idleMs, longestMs),
+        userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH),
+        address,
+        method,
+      }
+      await storage.write(async (tx) => {
+        await requireCurrent(tx, user)
+        await tx.sessions.removeExpired(at)
+        await tx.sessions.insert(session)
+        const about = { userId: user.id, subject: session.id, details: { method } }
+        tx.audit.record({ event: 'sign_in.succeeded', at, by: byUser(user.id, address), ...about })
+      })
+      return token
+    },
+    async find(token) {
+      if (!isToken(token)) return undefined
+      const row = await storage.read.sessions.byHash(hashToken(token))
+      const at = now()
+      if (!row || endOf(row) <= at) return undefined
+      const user = await storage.read.users.byId(row.userId)
+      if (!user || user.closedAt !== null) return undefined
+      if (at - row.lastSeenAt >= TOUCH_EVERY_MS) {
+        const expiresAt = Math.min(at + idleMs, row.createdAt + longestMs)
+        await storage.write((tx) => tx.sessions.touch(row.id, at, expiresAt))
+      }
+      return { user: toUser(user), session: toSession(row) }
+    },
+    async list(userId) {
+      const at = now()
+      const rows = await storage.read.sessions.ofUser(userId, at)
+      return rows.map(toSession).filter(({ endsAt }) => endsAt > at)
+    },
+    end: (userId, sessionId, by = byCommand(), why) =>
+      storage.write(async (tx) => {
+        if (!(await tx.sessions.end(userId, sessionId))) return false
+        const event = why === 'signed out' ? 'session.signed_out' : 'session.ended'
+        tx.audit.record({ event, at: now(), by, userId, subject: sessionId })
+        return true
+      }),
+    endOthers: (userId, sessionId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const ended = await tx.sessions.endAll(userId, sessionId)
+        tx.audit.record({ event: 'session.others_ended', at: now(), by, userId, details: { sessions: ended } })
+      }),
+    async confirm(user) {
+      await storage.write((tx) => requireCurrent(tx, user))
+    },
+  }
+}
+
+export function toUser({ id, email, name, passwordHash, generation }: UserRow): User {
+  return { id, email, name, hasPassword: passwordHash !== null, generation }
+}

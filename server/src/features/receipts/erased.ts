@@ -1,0 +1,30 @@
+/** What is said of a receipt whose content was erased. */
+import { formatInstant } from '@claimcheck/core'
+import { ruleWords } from '../../base/erasure-rules.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { ErasureRow } from '../../storage/erasures.ts'
+import { toErasedReceipt } from './erased-receipt.ts'
+
+/** Instead of a receipt or its evidence. */
+export class ErasedError extends ServiceError {
+  readonly receipt: ErasureRow
+
+  constructor(receipt: ErasureRow) {
+    const { leafIndex } = receipt
+    super(
+      'gone',
+      `${erasureSentence(receipt)}. Its entry ${leafIndex} in the log stays, so a copy of the receipt still verifies`,
+      { more: { erased: toErasedReceipt(receipt) } },
+    )
+    this.receipt = receipt
+  }
+}
+
+/** Without a full stop. */
+export function erasureSentence({
+  erasedAt,
+  rule,
+  reference,
+}: Pick<ErasureRow, 'erasedAt' | 'rule' | 'reference'>): string {
+  return `the content of this receipt was erased at ${formatInstant(erasedAt)}, because of ${ruleWords(rule, reference)}`
+}

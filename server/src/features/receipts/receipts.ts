@@ -1,0 +1,114 @@
+/** Serves receipts: the stored bytes, with the proof that they are in the log. */
+import { type Anchor, bytesEqual } from '@claimcheck/core'
+import { createBatch, Failed } from '../../base/batch.ts'
+import type { ReceiptPlace, ReceiptRow } from '../../storage/log.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { AnchoredPath, LogService } from '../log/log.ts'
+import type { LogArchives } from '../log/log-archives.ts'
+import { ErasedError } from './erased.ts'
+
+export interface ReceiptService {
+  /**
+   * The receipt as JSON text: the exact stored body and signature, and a proof at the anchored tree size or, before an anchor covers
+   * it, at the current size.
+   * @throws ErasedError
+   */
+  get(receiptId: string): Promise<string | undefined>
+  /**
+   * Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none.
+   * @throws ErasedError
+   */
+  evidence(receiptId: string): Promise<string | undefined>
+}
+
+interface ReceiptServiceOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly log: Pick<LogService, 'inclusions'>
+  readonly archives: Pick<LogArchives, 'receipt'>
+}
+
+const MAX_PER_READ = 100
+const NO_CONTENT = 'a receipt has no content, and no erasure says why'
+
+export function createReceiptService({ storage, log, archives }: ReceiptServiceOptions): ReceiptService {
+  // Requests that arrive together share one lookup and one tree size.
+  const lookups = createBatch<string, string | undefined>(
+    async (receiptIds) => {
+      const { receipts, elsewhere } = await storage.read.log.receiptsByIds(receiptIds)
+      const whole = receipts.filter(({ entry }) => entry !== '')
+      const found = new Map<string, string | Failed>()
+      for (const logId of new Set(whole.map((receipt) => receipt.logId))) {
+        const ofLog = whole.filter((receipt) => receipt.logId === logId)
+        for (const [receiptId, text] of await prove(logId, ofLog)) found.set(receiptId, text)
+      }
+      const empty = receipts.filter(({ entry }) => entry === '')
+      for (const { receiptId } of empty) found.set(receiptId, new Failed(new Error(NO_CONTENT)))
+      const others = [...empty, ...elsewhere].map(({ receiptId }) => receiptId)
+      const erased = await whyErased(others)
+      for (const place of elsewhere)
+        if (!erased.has(place.receiptId)) found.set(place.receiptId, (await archived(place))!)
+      for (const [receiptId, why] of erased) found.set(receiptId, why)
+      return receiptIds.map((receiptId) => found.get(receiptId))
+    },
+    { maxItems: MAX_PER_READ },
+  )
+
+  /** Receipts of one log: what is wrong with that log is no mistake of others. */
+  async function prove(logId: string, receipts: readonly ReceiptRow[]): Promise<Map<string, string | Failed>> {
+    try {
+      const leafIndexes = receipts.map(({ leafIndex }) => leafIndex)
+      return withProofs(receipts, await log.inclusions(logId, leafIndexes))
+    } catch (error) {
+      return new Map(receipts.map(({ receiptId }) => [receiptId, new Failed(error)]))
+    }
+  }
+
+  /** One that is in no table. */
+  async function archived({ receiptId, logId }: ReceiptPlace): Promise<string | Failed | undefined> {
+    try {
+      const receipt = await archives.receipt(logId, receiptId)
+      if (receipt.entry === '') throw new Error(NO_CONTENT)
+      return (await prove(logId, [receipt])).get(receiptId)
+    } catch (error) {
+      return new Failed(error)
+    }
+  }
+
+  async function whyErased(receiptIds: readonly string[]): Promise<Map<string, Failed>> {
+    if (receiptIds.length === 0) return new Map()
+    const rows = await storage.read.erasures.byReceiptIds(receiptIds)
+    return new Map(rows.map((row) => [row.receiptId, new Failed(new ErasedError(row))]))
+  }
+
+  return {
+    get: (receiptId) => lookups.add(receiptId),
+    async evidence(receiptId) {
+      const document = await storage.read.log.evidenceOf(receiptId)
+      if (document !== undefined) return document
+      const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
+      if (erased) throw new ErasedError(erased)
+      const { elsewhere } = await storage.read.log.receiptsByIds([receiptId])
+      return elsewhere[0] && (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
+    },
+  }
+}
+
+/** The receipts' texts by receipt id. */
+function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPath[]): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const [index, { receiptId, leafIndex, leafHash, entry }] of receipts.entries()) {
+    const { logId, treeSize, rootHash, leafHash: inTree, path, anchor } = proofs[index]!
+    if (!bytesEqual(leafHash, inTree))
+      throw new Error('the leaf hash of the stored receipt differs from the leaf in the tree')
+    // Adds the proof to the stored text, so that the signed bytes stay unchanged. Nothing in a proof needs escaping.
+    const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}${anchorMember(anchor)}}`
+    texts.set(receiptId, `${entry.slice(0, -1)},"proof":${proof}}`)
+  }
+  return texts
+}
+
+function anchorMember(anchor: Anchor | null): string {
+  if (!anchor) return ''
+  const { chain, scheme, uid, txHash, treeSize } = anchor
+  return `,"anchor":${JSON.stringify({ chain, scheme, uid, tx_hash: txHash, tree_size: treeSize })}`
+}

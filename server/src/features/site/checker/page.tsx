@@ -1,0 +1,78 @@
+/** The page of the offline checker: one file that works from a disk. Its policy forbids it every network. */
+import { Logo } from '../../../web/parts/icons.tsx'
+
+interface CheckerPageProps {
+  readonly script: string
+  readonly style: string
+  /** Content-Security-Policy. */
+  readonly policy: string
+  readonly version: string
+}
+
+export function CheckerPage({ script, style, policy, version }: CheckerPageProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content={policy} />
+        <title>Offline checker · Claimcheck</title>
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <style dangerouslySetInnerHTML={{ __html: style }} />
+      </head>
+      <body>
+        <header class="bar">
+          <span class="brand">
+            <Logo /> Claimcheck
+          </span>
+        </header>
+        <main id="main" tabIndex={-1}>
+          <h1>Check a receipt without a network</h1>
+          <p>
+            Drop the files here: a receipt and what its issuer publishes about it (keys, evidence, tree head), or the
+            one file with all of it that the page of a receipt offers. This page sends nothing anywhere: its policy
+            forbids it.
+          </p>
+          <form id="give" class="give">
+            <p>
+              <label for="files">Files</label>
+              <input id="files" type="file" multiple accept=".json,application/json" />
+            </p>
+            <p>
+              <label for="pasted">Or paste one document</label>
+              <textarea id="pasted" rows={4} spellcheck={false} />
+            </p>
+            <fieldset>
+              <legend>What vouches for the key</legend>
+              <p>
+                <label for="pin">The key that must have signed it</label>
+                <input id="pin" size={52} placeholder="ed25519:..." spellcheck={false} autocomplete="off" />
+              </p>
+              <p>
+                <label for="trusted">Or the issuer’s key document, which you fetched from the issuer yourself</label>
+                <input id="trusted" type="file" accept=".json,application/json" />
+              </p>
+              <p class="help">
+                Get one of them from somebody you trust, not from where the receipt came from: whoever sends you both
+                can put in a key of their own. Without either, nothing shows whose key signed the receipt.
+              </p>
+            </fieldset>
+            <p>
+              <button type="submit">Check</button>{' '}
+              <button type="reset" class="quiet">
+                Start again
+              </button>
+            </p>
+          </form>
+          <ul id="have" aria-label="Documents" />
+          <div id="result" aria-live="polite" />
+          <p class="help">
+            Claimcheck {version}. In the browser’s console, <code>claimcheck</code> has the functions of
+            @claimcheck/core/checker.
+          </p>
+        </main>
+        <script type="module" dangerouslySetInnerHTML={{ __html: script }} />
+      </body>
+    </html>
+  )
+}

@@ -1,0 +1,197 @@
+/** A page of the documentation, with the way to all others beside it. */
+import type { ComponentChildren } from 'preact'
+import { publicPaths } from '../../../web/paths.ts'
+import { PublicPage } from '../../../web/public-page.tsx'
+import type { DocsPage, Documentation, ReadChapter } from './documentation.ts'
+import { LANGUAGES, type Language } from './languages.ts'
+
+interface FrameProps {
+  readonly title: string
+  readonly chapters: readonly ReadChapter[]
+  readonly current?: DocsPage | undefined
+  readonly isOverview?: boolean | undefined
+  readonly children: ComponentChildren
+}
+
+function Frame({ title, chapters, current, isOverview, children }: FrameProps) {
+  const side = (
+    <div class="docs-side">
+      <Search />
+      <details class="docs-menu">
+        <summary>{current?.title ?? 'All pages'}</summary>
+        <Menu chapters={chapters} current={current} isOverview={isOverview} />
+      </details>
+    </div>
+  )
+  return (
+    <PublicPage section="docs" title={title} styles={['site']} scripts={['docs-search']} side={side}>
+      {children}
+    </PublicPage>
+  )
+}
+
+/** Its script shows it. */
+function Search() {
+  return (
+    <search class="docs-search" data-index={`${publicPaths.docs}/search.json`} hidden>
+      <label class="spoken" for="docs-search">
+        Search the documentation
+      </label>
+      <input id="docs-search" type="search" placeholder="Search" autocomplete="off" />
+      <p class="spoken" role="status" />
+      <ul class="docs-found" hidden />
+    </search>
+  )
+}
+
+function Menu({ chapters, current, isOverview }: Omit<FrameProps, 'title' | 'children'>) {
+  return (
+    <nav aria-label="Documentation">
+      <a href={publicPaths.docs} aria-current={isOverview ? 'page' : undefined}>
+        Overview
+      </a>
+      {chapters.map(({ title, pages }) => (
+        <>
+          <p>{title}</p>
+          <ul>
+            {pages.map((page) => (
+              <li>
+                <a href={page.href} aria-current={page === current ? 'page' : undefined}>
+                  {page.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </nav>
+  )
+}
+
+interface ReadPageProps {
+  readonly documentation: Documentation
+  readonly page: DocsPage
+  /** Whom to tell of a weakness. */
+  readonly contact: string | undefined
+}
+
+export function ReadPage({ documentation, page, contact }: ReadPageProps) {
+  const all = [...documentation.pages.values()]
+  const at = all.indexOf(page)
+  const parts = page.sections.filter(({ heading }) => heading.level === 2)
+  return (
+    <Frame title={page.title} chapters={documentation.chapters} current={page}>
+      <div class="docs">
+        <article class="docs-text">
+          {page.heading}
+          {page.path === 'security' ? <SecurityContact contact={contact} /> : null}
+          {page.languages.length > 0 ? <LanguageChoice languages={page.languages} /> : null}
+          {page.body}
+          <Neighbours previous={all[at - 1]} next={all[at + 1]} />
+        </article>
+        {parts.length > 2 ? (
+          <nav class="docs-parts" aria-label="On this page">
+            <p>On this page</p>
+            <ul>
+              {parts.map(({ heading }) => (
+                <li>
+                  <a href={`#${heading.id}`}>{heading.text}</a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+        ) : null}
+      </div>
+    </Frame>
+  )
+}
+
+function SecurityContact({ contact }: Pick<ReadPageProps, 'contact'>) {
+  if (contact === undefined) return <p>The operator of this service names no address for reports of weaknesses.</p>
+  return (
+    <p>
+      To report a weakness of this service: <a href={contact}>{contact.replace(/^(mailto|tel):/, '')}</a>.
+    </p>
+  )
+}
+
+/** Chooses by style alone, so that it works without scripts. */
+function LanguageChoice({ languages }: { readonly languages: readonly Language[] }) {
+  return (
+    <fieldset class="docs-languages">
+      <legend>Examples in</legend>
+      {languages.map((name, index) => (
+        <label>
+          <input type="radio" name="language" id={`language-${name}`} checked={index === 0} /> {LANGUAGES[name]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Neighbours({
+  previous,
+  next,
+}: {
+  readonly previous?: DocsPage | undefined
+  readonly next?: DocsPage | undefined
+}) {
+  return (
+    <nav class="docs-neighbours" aria-label="Previous and next page">
+      {previous ? (
+        <a href={previous.href} rel="prev">
+          <small>Previous</small> {previous.title}
+        </a>
+      ) : null}
+      {next ? (
+        <a href={next.href} rel="next" class="next">
+          <small>Next</small> {next.title}
+        </a>
+      ) : null}
+    </nav>
+  )
+}
+
+/** The first page: where readers go from here. */
+export function OverviewPage({ chapters }: Pick<Documentation, 'chapters'>) {
+  return (
+    <Frame title="Documentation" chapters={chapters} isOverview>
+      <div class="docs-text">
+        <h1>Documentation</h1>
+        <p>
+          Agents say what they did. Claimcheck looks for itself, decides, and signs a receipt that anyone can check. The{' '}
+          <a href={`${publicPaths.docs}/quickstart`}>quickstart</a> takes you to your first receipt.
+        </p>
+        <div class="cards">
+          {chapters.map(({ title, about, pages }) => (
+            <section class="card">
+              <h2>{title}</h2>
+              <p>{about}</p>
+              <ul>
+                {pages.map(({ href, title }) => (
+                  <li>
+                    <a href={href}>{title}</a>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </div>
+      </div>
+    </Frame>
+  )
+}
+
+export function MissingPage({ chapters }: Pick<Documentation, 'chapters'>) {
+  return (
+    <Frame title="Page not found" chapters={chapters}>
+      <div class="docs-text">
+        <h1>Page not found</h1>
+        <p>
+          The documentation has no page at this address. Search for what you need, choose a page from the list, or begin
+          with the <a href={publicPaths.docs}>overview</a>.
+        </p>
+      </div>
+    </Frame>
+  )
+}

@@ -1,0 +1,67 @@
+/** Serves the documentation. It is read and rendered when it is first asked for, and each page once. */
+import type { VNode } from 'preact'
+import type { HostConfig } from '../../../config/config.ts'
+import type { Feature } from '../../../host/feature.ts'
+import { cachePublicly } from '../../../http/hooks.ts'
+import type { App } from '../../../http/instance.ts'
+import { readableActions } from '../../../plugins/action-page.ts'
+import type { Registry } from '../../../plugins/registry.ts'
+import { HTML_TYPE, renderPage } from '../../../web/document.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import type { OpenApi } from './api/api-pages.ts'
+import { MissingPage, OverviewPage, ReadPage } from './docs-page.tsx'
+import { type Documentation, readDocumentation } from './documentation.ts'
+
+interface DocsDependencies {
+  readonly features: readonly Pick<Feature, 'pages'>[]
+  readonly registry: Registry
+  readonly config: Pick<HostConfig, 'verifierPackage'> & { readonly securityContact: string | undefined }
+}
+
+export function docsRoutes(app: App, { registry, config, features }: DocsDependencies): void {
+  const documentation = once(() =>
+    readDocumentation({
+      actions: readableActions(registry),
+      openApi: app.swagger() as unknown as OpenApi,
+      config,
+      pages: features.flatMap(({ pages = [] }) => pages),
+    }),
+  )
+  const rendered = new Map<string, string>()
+  const search = once(() => JSON.stringify(documentation().search))
+
+  /** @param make the page, where it is not rendered yet */
+  function render(path: string, make: (documentation: Documentation) => VNode): string {
+    const html = rendered.get(path) ?? renderPage(make(documentation()))
+    rendered.set(path, html)
+    return html
+  }
+
+  app.addHook('onRequest', cachePublicly)
+
+  app.get(publicPaths.docs, async (_request, reply) =>
+    reply.type(HTML_TYPE).send(render('', (all) => <OverviewPage chapters={all.chapters} />)),
+  )
+  app.get(`${publicPaths.docs}/search.json`, async (_request, reply) => reply.type('application/json').send(search()))
+  app.get<{ Params: { '*': string } }>(`${publicPaths.docs}/*`, async ({ params }, reply) => {
+    const path = params['*']
+    if (path === '') return reply.redirect(publicPaths.docs, 301)
+    const page = documentation().pages.get(path)
+    // One text for all of them: readers choose these addresses.
+    if (!page) {
+      const html = render('?', (all) => <MissingPage chapters={all.chapters} />)
+      return reply.code(404).header('cache-control', 'no-store').type(HTML_TYPE).send(html)
+    }
+    return reply
+      .type(HTML_TYPE)
+      .send(render(path, (all) => <ReadPage documentation={all} page={page} contact={config.securityContact} />))
+  })
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}

@@ -1,0 +1,225 @@
+/** The pages of the log explorer: the log as it stands, one entry, and a proof. */
+import type { Instant, SignedTreeHead } from '@claimcheck/core'
+import { parseInstant } from '@claimcheck/core'
+import type { ComponentChildren } from 'preact'
+import type { CommandLine } from '../../../web/command-line.ts'
+import { Code, ExactTime, Hash, Time } from '../../../web/parts/values.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import { PublicPage } from '../../../web/public-page.tsx'
+import type { Day } from '../../log/growth.ts'
+import type { EntriesPage, LogEntry } from '../../log/log.ts'
+import { toConsistencyProof, toInclusionProof } from '../../log/wire.ts'
+import { Anchors, type AnchorsProps, counted, Entries, Growth, logPaths, ProofForms } from './parts.tsx'
+import type { Proof, Typed } from './question.ts'
+
+interface FrameProps {
+  readonly title: string
+  readonly checks?: boolean
+  readonly children: ComponentChildren
+}
+
+function Frame({ title, checks = false, children }: FrameProps) {
+  return (
+    <PublicPage section="log" title={title} styles={['site']} scripts={checks ? ['log-check'] : []}>
+      <div class="log">{children}</div>
+    </PublicPage>
+  )
+}
+
+export interface LogPageProps {
+  readonly head: SignedTreeHead
+  readonly now: Instant
+  readonly anchors: AnchorsProps
+  readonly days: readonly Day[]
+  readonly entries: EntriesPage
+}
+
+export function LogPage({ head, now, anchors, days, entries }: LogPageProps) {
+  const { tree_size, root_hash, issued_at, log_id } = head.body
+  const [newest] = anchors.anchors
+  return (
+    <Frame title="Log">
+      <h1>The log has {counted(tree_size, 'entry', 'entries')}</h1>
+      <p>
+        Every receipt of this service is a leaf of this log, which only grows. Its operator signs each state of it.{' '}
+        <a href={`${publicPaths.docs}/concepts#the-log`}>How the log works</a>
+      </p>
+      <div class="columns">
+        <section aria-labelledby="head">
+          <h2 id="head">The newest signed head</h2>
+          <dl class="facts">
+            <dt>Size</dt>
+            <dd>{tree_size}</dd>
+            <dt>Root</dt>
+            <dd>
+              <Hash value={root_hash} label="the root" ends={12} />
+            </dd>
+            <dt>Signed</dt>
+            <dd>
+              <ExactTime at={parseInstant(issued_at)!} /> (<Time at={parseInstant(issued_at)!} now={now} />)
+            </dd>
+            <dt>Key</dt>
+            <dd>
+              <Hash value={head.signature.key_id} label="the key" ends={12} />
+            </dd>
+            <dt>Log</dt>
+            <dd>
+              <Hash value={log_id} label="the id of the log" ends={12} />
+            </dd>
+            <dt>Anchored</dt>
+            <dd>
+              {newest === undefined ? (
+                'not yet'
+              ) : (
+                <>
+                  up to size {newest.treeSize}, <ExactTime at={newest.blockTime * 1000} />
+                </>
+              )}
+            </dd>
+          </dl>
+          <p>
+            <a href="/v1/log/head">The signed document</a> and{' '}
+            <a href="/.well-known/poaw-keys.json">the published keys</a>
+          </p>
+        </section>
+        <Growth days={days} />
+      </div>
+      <ProofForms treeSize={tree_size} />
+      <Entries page={entries} />
+      <Anchors {...anchors} />
+    </Frame>
+  )
+}
+
+export interface ProofPageProps {
+  readonly title: string
+  readonly proof: Proof
+  readonly entry?: LogEntry
+  readonly typed: Typed
+  readonly treeSize: number
+  readonly origin: string
+  readonly commandLine: CommandLine
+}
+
+/** A proof as documents, with the commands that check them. Its script checks them in the browser. */
+export function ProofPage({ title, proof, entry, typed, treeSize, origin, commandLine }: ProofPageProps) {
+  return (
+    <Frame title={title} checks>
+      <Back />
+      <h1>{title}</h1>
+      {entry ? (
+        <dl class="facts">
+          <dt>Leaf hash</dt>
+          <dd>
+            <Hash value={entry.leafHash} label="the leaf hash" ends={12} />
+          </dd>
+          <dt>Time</dt>
+          <dd>
+            <ExactTime at={entry.createdAt} />
+          </dd>
+          <dt>Neighbours</dt>
+          <dd class="pager">
+            {entry.leafIndex > 0 ? <a href={logPaths.entry(entry.leafIndex - 1)}>Entry {entry.leafIndex - 1}</a> : null}
+            {entry.leafIndex < treeSize - 1 ? (
+              <a href={logPaths.entry(entry.leafIndex + 1)}>Entry {entry.leafIndex + 1}</a>
+            ) : null}
+          </dd>
+        </dl>
+      ) : null}
+      <Checked proof={proof} />
+      <h2>The proof</h2>
+      <p>{wordsOf(proof)}</p>
+      <Code text={JSON.stringify(documentOf(proof), null, 2)} label="The proof" />
+      <h2>Check it without this page</h2>
+      <p>
+        Fetch the signed head, the keys and the proof, and let a program of your choice check them. The roots of the
+        proof count only where they are those of signed heads. On the command line, {commandLine.where}:
+      </p>
+      <Code text={commandsFor(proof, origin, commandLine)} label="The commands" />
+      <ProofForms typed={typed} treeSize={treeSize} />
+    </Frame>
+  )
+}
+
+/** Its script shows it, and fills it. */
+function Checked({ proof }: { readonly proof: Proof }) {
+  const asked =
+    proof.kind === 'inclusion'
+      ? { 'data-leaf': proof.proof.leafIndex, 'data-hash': proof.proof.leafHash, 'data-size': proof.proof.treeSize }
+      : { 'data-first': proof.proof.first, 'data-second': proof.proof.second }
+  return (
+    <section id="checked" class="card" aria-labelledby="checked-heading" {...asked} hidden>
+      <h2 id="checked-heading">Checked in your browser</h2>
+      <p role="status">Checking…</p>
+      <ol class="steps" />
+    </section>
+  )
+}
+
+function wordsOf(proof: Proof): string {
+  if (proof.kind === 'inclusion') {
+    const { leafIndex, treeSize, inclusion } = proof.proof
+    return `Entry ${leafIndex} is in the tree of size ${treeSize}. ${counted(inclusion.length, 'hash leads', 'hashes lead')} from it to the root.`
+  }
+  const { first, second, proof: path } = proof.proof
+  if (first === second) return `Both trees have size ${first}: they are the same tree, and the proof is empty.`
+  return `The tree of size ${second} begins with the tree of size ${first}. ${counted(path.length, 'hash connects', 'hashes connect')} the two roots.`
+}
+
+function documentOf(proof: Proof) {
+  return proof.kind === 'inclusion' ? toInclusionProof(proof.proof) : toConsistencyProof(proof.proof)
+}
+
+function commandsFor(proof: Proof, origin: string, { program }: CommandLine): string {
+  const query =
+    proof.kind === 'inclusion'
+      ? `proof?leaf_index=${proof.proof.leafIndex}&tree_size=${proof.proof.treeSize}`
+      : `consistency?first=${proof.proof.first}&second=${proof.proof.second}`
+  return [
+    `curl -s ${origin}/.well-known/poaw-keys.json > keys.json`,
+    `curl -s ${origin}/v1/log/head > head.json`,
+    `curl -s '${origin}/v1/log/${query}' > proof.json`,
+    `${program} verify head.json --keys keys.json`,
+    `${program} verify proof.json`,
+  ].join('\n')
+}
+
+export interface RefusedPageProps {
+  readonly problem: string
+  readonly typed: Typed
+  readonly treeSize: number
+}
+
+export function RefusedPage({ problem, typed, treeSize }: RefusedPageProps) {
+  return (
+    <Frame title="This cannot be proven">
+      <Back />
+      <h1>This cannot be proven</h1>
+      <p class="notice problem" role="alert" id="problem">
+        {problem}
+      </p>
+      <ProofForms typed={typed} treeSize={treeSize} problem="problem" />
+    </Frame>
+  )
+}
+
+/** @param detail of the error */
+export function FailedPage({ title, detail }: { readonly title: string; readonly detail: string }) {
+  return (
+    <Frame title={title}>
+      <Back />
+      <h1>{title}</h1>
+      <p class="notice problem" role="alert">
+        {detail}
+      </p>
+    </Frame>
+  )
+}
+
+function Back() {
+  return (
+    <p>
+      <a href={publicPaths.log}>The log</a>
+    </p>
+  )
+}

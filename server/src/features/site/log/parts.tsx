@@ -1,0 +1,241 @@
+/** Parts of the pages of the log: growth, entries, anchors, and the forms that ask for proofs. */
+import { type Anchor, formatInstant } from '@claimcheck/core'
+import { Table } from '../../../web/parts/table.tsx'
+import { ExactTime, Hash } from '../../../web/parts/values.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import type { Day } from '../../log/growth.ts'
+import type { EntriesPage } from '../../log/log.ts'
+import type { Typed } from './question.ts'
+
+export const logPaths = {
+  entry: (index: number) => `${publicPaths.log}/${index}`,
+  entriesBefore: (index: number) => `${publicPaths.log}?before=${index}#entries`,
+  anchorsBefore: (size: number) => `${publicPaths.log}?anchors=${size}#anchors`,
+  proof: `${publicPaths.log}/proof`,
+} as const
+
+const WIDTH = 480
+const HEIGHT = 96
+/** Keeps a small count visible. */
+const LEAST = 3
+
+export function Growth({ days }: { readonly days: readonly Day[] }) {
+  const most = Math.max(1, ...days.map(({ entries }) => entries))
+  const all = days.reduce((sum, { entries }) => sum + entries, 0)
+  const step = WIDTH / days.length
+  return (
+    <section class="chart" aria-labelledby="growth">
+      <h2 id="growth">
+        {counted(all, 'entry', 'entries')} in the last {days.length} days
+      </h2>
+      <svg
+        class="log-growth"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Entries on each day; at most ${most} on one`}
+      >
+        {days.map(({ start, entries }, index) => {
+          const height = entries === 0 ? 0 : Math.max(LEAST, (entries / most) * HEIGHT)
+          return (
+            <rect x={index * step + 1} y={HEIGHT - height} width={step - 2} height={height}>
+              <title>{`${dayOf(start)}: ${entries}`}</title>
+            </rect>
+          )
+        })}
+        <line class="axis" x1="0" x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
+      </svg>
+      <p class="chart-axis help">
+        <span>{dayOf(days[0]!.start)}</span>
+        <span>today</span>
+      </p>
+      <details>
+        <summary>The numbers as a table</summary>
+        <Table label="Entries on each day" head={['day, in UTC', 'entries']}>
+          {days.toReversed().map(({ start, entries }) => (
+            <tr>
+              <td>{dayOf(start)}</td>
+              <td>{entries.toLocaleString('en')}</td>
+            </tr>
+          ))}
+        </Table>
+      </details>
+    </section>
+  )
+}
+
+function dayOf(at: number): string {
+  return formatInstant(at).slice(0, 10)
+}
+
+/** The newest first. */
+export function Entries({ page: { treeSize, entries } }: { readonly page: EntriesPage }) {
+  const first = entries[0]?.leafIndex ?? 0
+  const last = entries.at(-1)?.leafIndex ?? 0
+  const size = entries.length
+  return (
+    <section aria-labelledby="entries">
+      <h2 id="entries">Entries</h2>
+      <p>An entry shows a position, a hash and a time, and nothing of the receipt behind it.</p>
+      {size === 0 ? (
+        <p class="help">There are no entries yet.</p>
+      ) : (
+        <>
+          <Table label="Entries on this page" head={['entry', 'leaf hash', 'time']}>
+            {entries.toReversed().map(({ leafIndex, leafHash, createdAt }) => (
+              <tr>
+                <td>
+                  <a href={logPaths.entry(leafIndex)}>{leafIndex}</a>
+                </td>
+                <td>
+                  <Hash value={leafHash} label={`the hash of entry ${leafIndex}`} ends={12} />
+                </td>
+                <td>
+                  <ExactTime at={createdAt} />
+                </td>
+              </tr>
+            ))}
+          </Table>
+          <p class="pager">
+            <span>
+              Entries {first} to {last}, of {treeSize.toLocaleString('en')} that begin with 0
+            </span>
+            {last < treeSize - 1 ? (
+              <a href={logPaths.entriesBefore(Math.min(treeSize, last + 1 + size))}>Newer entries</a>
+            ) : null}
+            {first > 0 ? <a href={logPaths.entriesBefore(first)}>Older entries</a> : null}
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
+
+export interface AnchorsProps {
+  readonly anchors: readonly Anchor[]
+  readonly next: number | null
+}
+
+export function Anchors({ anchors, next }: AnchorsProps) {
+  return (
+    <section aria-labelledby="anchors">
+      <h2 id="anchors">Anchors</h2>
+      <p>
+        An <a href={`${publicPaths.docs}/anchors`}>anchor</a> puts the log's root on a public chain, where the operator
+        cannot take it back.
+      </p>
+      {anchors.length === 0 ? (
+        <p class="help">No anchor of this log has landed yet.</p>
+      ) : (
+        <Table label="Landed anchors" head={['tree size', 'chain', 'transaction', 'time of the block', 'root']}>
+          {anchors.map(({ treeSize, chain, txHash, blockTime, blockNumber, rootHash }) => (
+            <tr>
+              <td>{treeSize}</td>
+              <td>
+                <code>{chain}</code>
+              </td>
+              <td>
+                <Hash value={txHash} label={`the transaction of the anchor at size ${treeSize}`} />
+              </td>
+              <td>
+                <ExactTime at={blockTime * 1000} /> <small>block {blockNumber}</small>
+              </td>
+              <td>
+                <Hash value={rootHash} label={`the root at size ${treeSize}`} />
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {next === null ? null : (
+        <p class="pager">
+          <a href={logPaths.anchorsBefore(next)}>Older anchors</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+interface ProofFormsProps {
+  /** What to show in the fields. */
+  readonly typed?: Typed
+  readonly treeSize: number
+  /** The id of what says why this was refused: the form that was sent has the focus. */
+  readonly problem?: string
+}
+
+export function ProofForms({ typed = {}, treeSize, problem }: ProofFormsProps) {
+  const sent = typed.leaf === undefined ? 'first' : 'leaf'
+  const refused = (name: keyof Typed) => (name === sent ? problem : undefined)
+  return (
+    <section aria-labelledby="proofs">
+      <h2 id="proofs">Check the log yourself</h2>
+      <p>
+        Each form shows a proof and how to check it. Your browser checks it, too: it asks this server for the signed
+        head and the proof, and computes the rest.
+      </p>
+      <div class="cards">
+        <form class="card" method="get" action={logPaths.proof}>
+          <h3>An entry is in the log</h3>
+          <Field
+            name="leaf"
+            label="Entry"
+            help="Its number, or its leaf hash."
+            value={typed.leaf}
+            problem={refused('leaf')}
+            required
+          />
+          <Field name="size" label="Size of the tree" help={`Empty: ${treeSize}, the newest.`} value={typed.size} />
+          <button type="submit">Prove the entry</button>
+        </form>
+        <form class="card" method="get" action={logPaths.proof}>
+          <h3>The log only grew</h3>
+          <Field
+            name="first"
+            label="First size"
+            help="Of a head that you kept."
+            value={typed.first}
+            problem={refused('first')}
+            required
+          />
+          <Field name="second" label="Second size" help={`Empty: ${treeSize}, the newest.`} value={typed.second} />
+          <button type="submit">Prove the growth</button>
+        </form>
+      </div>
+    </section>
+  )
+}
+
+interface FieldProps {
+  readonly name: keyof Typed
+  readonly label: string
+  readonly help: string
+  readonly value: string | undefined
+  readonly problem?: string | undefined
+  readonly required?: boolean
+}
+
+function Field({ name, label, help, value, problem, required }: FieldProps) {
+  return (
+    <div class="field">
+      <label for={`proof-${name}`}>{label}</label>
+      <input
+        id={`proof-${name}`}
+        autofocus={problem !== undefined}
+        name={name}
+        value={value}
+        required={required}
+        maxLength={64}
+        autocomplete="off"
+        aria-describedby={problem === undefined ? `proof-${name}-help` : `${problem} proof-${name}-help`}
+      />
+      <p class="help" id={`proof-${name}-help`}>
+        {help}
+      </p>
+    </div>
+  )
+}
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+}

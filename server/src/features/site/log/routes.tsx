@@ -1,0 +1,120 @@
+/** Serves the log explorer. What it shows, the API serves as well: positions, hashes, times and proofs. */
+import type { Instant, SignedTreeHead } from '@claimcheck/core'
+import type { FastifyError } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import type { OwnAddress } from '../../../base/own-address.ts'
+import { prepareRefusal } from '../../../http/errors.ts'
+import { cachePublicly } from '../../../http/hooks.ts'
+import type { App } from '../../../http/instance.ts'
+import type { Limiter } from '../../../http/rate-limit.ts'
+import type { Storage } from '../../../storage/storage.ts'
+import type { CommandLine } from '../../../web/command-line.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { publicPaths } from '../../../web/paths.ts'
+import { sentence } from '../../../web/words.tsx'
+import { createLogGrowth } from '../../log/growth.ts'
+import type { EntriesPage, LogService } from '../../log/log.ts'
+import { FailedPage, LogPage, ProofPage, RefusedPage } from './pages.tsx'
+import { logPaths } from './parts.tsx'
+import { answer, type Typed, wholeNumber } from './question.ts'
+
+export interface LogPagesDependencies {
+  readonly log: LogService
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly ownAddress: OwnAddress
+  readonly commandLine: CommandLine
+}
+
+const SHOWN_ENTRIES = 20
+const SHOWN_ANCHORS = 10
+const SHOWN_DAYS = 30
+
+type Query = Readonly<Record<string, unknown>>
+
+export function logRoutes(app: App, services: LogPagesDependencies, limit: Limiter): void {
+  const { log, now, ownAddress, commandLine } = services
+  const growth = createLogGrowth(services)
+
+  app.addHook('onRequest', limit.onRequest)
+  app.addHook('onRequest', cachePublicly)
+  app.setErrorHandler<FastifyError>((error, request, reply) => {
+    const { status, detail } = prepareRefusal(error, request, reply)
+    return sendPage(
+      reply,
+      <FailedPage title={TITLES[status] ?? 'Something went wrong'} detail={sentence(detail)} />,
+      status,
+    )
+  })
+
+  app.get<{ Querystring: Query }>(publicPaths.log, async ({ query }, reply) => {
+    const [days, entries, anchors] = await Promise.all([
+      growth.days(SHOWN_DAYS),
+      entriesBefore(log, numberIn(query, 'before')),
+      log.anchors(SHOWN_ANCHORS, numberIn(query, 'anchors')),
+    ])
+    // Read last, so that its tree is at least as large as what else is shown.
+    const head = JSON.parse((await log.head()).treeHead) as SignedTreeHead
+    return sendPage(reply, <LogPage head={head} now={now()} days={days} entries={entries} anchors={anchors} />)
+  })
+
+  app.get<{ Querystring: Query }>(logPaths.proof, async (request, reply) => {
+    const { query } = request
+    const typed = typedIn(query)
+    if (typed.leaf === undefined && typed.first === undefined) return reply.redirect(`${publicPaths.log}#proofs`, 302)
+    const { treeSize } = await log.entries(undefined, 1)
+    try {
+      const proof = await answer(log, typed)
+      const title = proof.kind === 'inclusion' ? `Entry ${proof.proof.leafIndex} is in the log` : 'The log only grew'
+      const props = { title, proof, typed, treeSize, origin: ownAddress.origin(), commandLine }
+      return sendPage(reply, <ProofPage {...props} />)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      const { status, detail } = prepareRefusal(error, request, reply)
+      return sendPage(reply, <RefusedPage problem={detail} typed={typed} treeSize={treeSize} />, status)
+    }
+  })
+
+  app.get<{ Params: { index: string } }>(`${publicPaths.log}/:index`, async (request, reply) => {
+    const index = wholeNumber(request.params.index)
+    const { treeSize } = await log.entries(undefined, 1)
+    if (index === undefined || index >= treeSize) {
+      const known = treeSize === 0 ? 'The log has no entries yet.' : `Its entries are 0 to ${treeSize - 1}.`
+      throw new ServiceError('not_found', `The log has no such entry. ${known}`)
+    }
+    const proof = await answer(log, { leaf: String(index) })
+    const [entry] = (await log.entries(index, 1)).entries
+    const typed = { leaf: String(index) }
+    const props = { title: `Entry ${index}`, proof, entry: entry!, typed, treeSize, commandLine }
+    return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
+  })
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'This cannot be shown',
+  404: 'Page not found',
+  429: 'Too many requests',
+  503: 'Not available now',
+}
+
+/** The page that ends below this index; the newest without one. */
+async function entriesBefore(log: LogService, before: number | undefined): Promise<EntriesPage> {
+  if (before === undefined) return log.entries(undefined, SHOWN_ENTRIES)
+  const start = Math.max(0, before - SHOWN_ENTRIES)
+  return log.entries(start, Math.max(1, before - start))
+}
+
+/** @throws ServiceError for what is no whole number */
+function numberIn(query: Query, name: string): number | undefined {
+  const text = query[name]
+  if (text === undefined) return undefined
+  const number = typeof text === 'string' ? wholeNumber(text) : undefined
+  if (number === undefined) throw new ServiceError('bad_request', `${name} must be a whole number`)
+  return number
+}
+
+/** A name that is there twice counts as not there. */
+function typedIn(query: Query): Typed {
+  const text = (name: keyof Typed) => (typeof query[name] === 'string' ? query[name] : undefined)
+  return { leaf: text('leaf'), size: text('size'), first: text('first'), second: text('second') }
+}

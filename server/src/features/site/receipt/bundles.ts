@@ -1,0 +1,44 @@
+/** Puts together what a receipt is checked with: everything that this service publishes about it. */
+import type { Bundle, JsonValue, Receipt } from '@claimcheck/core'
+import type { ProfileList } from '@claimcheck/core/api'
+import type { LogService } from '../../log/log.ts'
+import { toConsistencyProof } from '../../log/wire.ts'
+import type { ReceiptService } from '../../receipts/receipts.ts'
+
+export interface BundleSources {
+  readonly receipts: ReceiptService
+  readonly log: Pick<LogService, 'headAbove'>
+  readonly keyDocument: () => Promise<object | string>
+  /** The answer of `GET /v1/profiles`. */
+  readonly profiles: ProfileList
+}
+
+/** Undefined where there is no such receipt. */
+export async function bundleOf(
+  receiptId: string,
+  sources: BundleSources,
+): Promise<(Required<Pick<Bundle, 'keys' | 'profiles'>> & Bundle) | undefined> {
+  const { receipts, log, keyDocument, profiles } = sources
+  const receipt = await receipts.get(receiptId)
+  if (receipt === undefined) return undefined
+  const { body, proof } = JSON.parse(receipt) as Receipt
+  const [evidence, keys, { treeHead, consistency }] = await Promise.all([
+    receipts.evidence(receiptId),
+    keyDocument(),
+    log.headAbove(proof),
+  ])
+  const { id, version } = body.observation.verifier
+  const judging = profiles.profiles.filter((profile) => profile.action === id && profile.version === version)
+  return {
+    receipt,
+    keys: textOf(keys),
+    ...(evidence === undefined ? {} : { evidence }),
+    tree_head: treeHead,
+    ...(consistency ? { consistency: textOf(toConsistencyProof(consistency)) } : {}),
+    profiles: textOf({ profiles: judging }),
+  }
+}
+
+function textOf(document: object | string | JsonValue): string {
+  return typeof document === 'string' ? document : JSON.stringify(document)
+}

@@ -1,0 +1,46 @@
+/** The proofs of a receipt: each with what the check of it found. */
+
+import { Code } from '../../../web/parts/values.tsx'
+import type { Step, StepState } from '../../../web/receipt-view/steps.ts'
+
+interface ProofsProps {
+  readonly steps: readonly Step[]
+  /** A sentence: who checked, and when. Undefined before. */
+  readonly checkedBy: string | undefined
+  readonly command: string | undefined
+}
+
+const STATES: Readonly<Record<StepState, readonly [mark: string, words: string]>> = {
+  holds: ['✓', 'holds'],
+  pending: ['…', 'pending'],
+  not_checked: ['–', 'not checked'],
+  none: ['–', 'none'],
+  fails: ['✗', 'fails'],
+}
+
+export function Proofs({ steps, checkedBy, command }: ProofsProps) {
+  return (
+    <>
+      <p role="status">
+        {checkedBy ?? 'Nothing is checked yet. If this stays so, your browser does not run the script of this page.'}
+      </p>
+      {checkedBy === undefined && command !== undefined ? <Code text={command} label="the command" /> : null}
+      <ul class="steps">
+        {steps.map(({ name, title, state, text }) => {
+          const [mark, words] = STATES[state]
+          return (
+            <li class={state} id={`proof-${name}`}>
+              <span class="mark" aria-hidden="true">
+                {mark}
+              </span>
+              <div>
+                <strong>{title}</strong>: <span class="state">{words}</span>
+                <p>{text}</p>
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </>
+  )
+}

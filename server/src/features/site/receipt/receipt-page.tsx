@@ -1,0 +1,236 @@
+/** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
+import { formatInstant } from '@claimcheck/core'
+import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
+import { utc } from '@claimcheck/core/words/when'
+import type { ComponentChildren } from 'preact'
+import { Comparison } from '../../../web/parts/comparison.tsx'
+import { Facts } from '../../../web/parts/facts.tsx'
+import { MARKS } from '../../../web/parts/icons.tsx'
+import { Code, Hash, ShortDigests } from '../../../web/parts/values.tsx'
+import type { Step } from '../../../web/receipt-view/steps.ts'
+import { headingOf, type ReceiptView } from '../../../web/receipt-view/view.ts'
+import { sentence } from '../../../web/words.tsx'
+import { badgeText } from './badge.ts'
+import { Proofs } from './proofs.tsx'
+import { TimelineFigure } from './timeline-figure.tsx'
+
+/** Where what belongs to a receipt is served. */
+export interface ReceiptLinks {
+  /** Absolute. */
+  readonly page: string
+  readonly bundle: string
+  readonly badge: string
+  readonly checker: string
+  /** The icon of a page that shows no receipt. */
+  readonly plainIcon: string
+  /** Absolute. */
+  readonly document: string
+  /** The command that checks it. */
+  readonly verify: string
+  /** What the command needs. */
+  readonly verifyWhere: string
+}
+
+export interface ReceiptArticleProps {
+  readonly view: ReceiptView
+  readonly steps: readonly Step[]
+  /** When the proofs were checked, and by what; undefined: they were not. */
+  readonly checkedBy: string | undefined
+  /** Undefined where the receipt came from a file. */
+  readonly links: ReceiptLinks | undefined
+  /** Documents by their title, as they arrived. */
+  readonly raw: readonly (readonly [title: string, text: string])[]
+}
+
+/** Of the tab and of previews. */
+export function titleOf(view: ReceiptView): string {
+  return plainText(`${headingOf(view)}: ${view.finding}`)
+}
+
+export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptArticleProps) {
+  const isUnvouched = view.tone === 'unvouched'
+  const Mark = isUnvouched || view.tone === 'doubtful' ? MARKS.unverifiable : MARKS[view.verdict]
+  const failed = steps.filter(({ state }) => state === 'fails')
+  return (
+    <article class={`receipt tone-${view.tone}`}>
+      <header>
+        {failed.length > 0 ? (
+          <p class="notice problem" role="alert">
+            Do not rely on this receipt. What fails: {failed.map(({ title }) => title).join(', ')}.
+          </p>
+        ) : null}
+        <p class="outcome">
+          <Mark /> {headingOf(view)}
+        </p>
+        <h1>
+          {isUnvouched ? 'It says: ' : null}
+          {plainText(view.finding)}
+        </h1>
+        {isUnvouched ? <p class="lead">{UNVOUCHED_WORDS}</p> : null}
+        {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
+        <p class="lead">{view.when}</p>
+      </header>
+      <Part title="Claimed and found">
+        <p>
+          {view.claimed === undefined
+            ? `Claimed by the agent ${plainText(view.agent)}.`
+            : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
+        </p>
+        {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
+        <Comparison fields={view.fields} />
+        {view.told.length > 0 ? (
+          <ul>
+            {view.told.map((sentence) => (
+              <li>{plainText(sentence)}</li>
+            ))}
+          </ul>
+        ) : null}
+      </Part>
+      <Part title="Where it was read">
+        <p>
+          <strong>{plainText(view.place.address)}</strong>
+        </p>
+        <p>{plainText(view.place.chosenBy)}</p>
+      </Part>
+      <Part title="Time line">
+        <TimelineFigure timeline={view.timeline} />
+      </Part>
+      <Part title="Proofs">
+        <Proofs steps={steps} checkedBy={checkedBy} command={links?.verify} />
+      </Part>
+      <Part title="Who says so">
+        <Facts
+          rows={[
+            [
+              isUnvouched ? 'Issuer, as the file says' : 'Issuer',
+              view.issuer === undefined ? null : plainText(view.issuer),
+            ],
+            ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
+            ['Rules', view.profileVersion],
+            ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={plainText(view.checkedBy)} />],
+            ['Issued', utc(view.timeline.issuedAt)],
+            ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
+          ]}
+        />
+      </Part>
+      <Part title="What it does not show">
+        <ul>
+          {view.limits.map((limit) => (
+            <li>{limit}</li>
+          ))}
+          {links ? (
+            <li>
+              The code that checks on this page comes from the issuer, too. To depend on nobody, use the{' '}
+              <a href={links.checker} download="claimcheck-checker.html">
+                offline checker
+              </a>{' '}
+              or the command line.
+            </li>
+          ) : null}
+        </ul>
+      </Part>
+      {links ? <TakeAway view={view} links={links} /> : null}
+      <RawData raw={raw} />
+    </article>
+  )
+}
+
+interface NotValidProps extends Pick<ReceiptArticleProps, 'steps' | 'checkedBy' | 'raw'> {
+  /** Why: to follow "Not valid:". */
+  readonly problem: string
+}
+
+/** A document that is not valid: nothing in it is shown as said by anybody. */
+export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
+  return (
+    <article class="receipt tone-doubtful">
+      <header>
+        <p class="outcome">Not valid</p>
+        <h1>{sentence(problem)}</h1>
+        <p class="lead">Do not rely on anything in this document. Ask its issuer for the receipt again.</p>
+      </header>
+      {steps.length > 0 ? (
+        <Part title="Proofs">
+          <Proofs steps={steps} checkedBy={checkedBy} command={undefined} />
+        </Part>
+      ) : null}
+      <RawData raw={raw} />
+    </article>
+  )
+}
+
+function RawData({ raw }: Pick<ReceiptArticleProps, 'raw'>) {
+  return (
+    <Part title="Raw data">
+      {raw.map(([title, text]) => (
+        <details>
+          <summary>{title}</summary>
+          <Code text={readable(text)} label={title} />
+        </details>
+      ))}
+    </Part>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
+  const id = title.toLowerCase().replaceAll(' ', '-')
+  return (
+    <section class={`part ${id}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links: ReceiptLinks }) {
+  const alt = badgeText(view.tone)
+  return (
+    <Part title="Take it with you">
+      <p class="take">
+        <a class="button" href={links.bundle} download={`${view.receiptId}.json`}>
+          Download receipt, evidence and keys
+        </a>{' '}
+        <a href={links.checker} download="claimcheck-checker.html">
+          Download the offline checker
+        </a>
+      </p>
+      <p>The link to this page:</p>
+      <Code text={links.page} label="the link" />
+      <p>Check it on the command line, {links.verifyWhere}:</p>
+      <Code text={links.verify} label="the command" />
+      <details>
+        <summary>
+          Badge <img src={links.badge} alt={alt} height="20" loading="lazy" />
+        </summary>
+        <Code text={`[![${alt}](${links.page}.svg)](${links.page})`} label="the badge in Markdown" />
+        <Code
+          text={`<a href="${links.page}"><img src="${links.page}.svg" alt="${alt}"></a>`}
+          label="the badge in HTML"
+        />
+      </details>
+    </Part>
+  )
+}
+
+/** Characters that turn the text around them are written as JSON writes them, so that it stays the same document. */
+function readable(text: string): string {
+  return indented(text).replace(
+    /\p{Bidi_Control}/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+function indented(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2)
+  } catch {
+    return text
+  }
+}
+
+/** For machines that read the page: the moment of issue. */
+export function issuedAt({ timeline }: ReceiptView): string {
+  return formatInstant(timeline.issuedAt)
+}

@@ -1,0 +1,142 @@
+/** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
+import { type Bundle, checkBundle } from '@claimcheck/core'
+import { bundleText } from '@claimcheck/core/words/document'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import type { FastifyReply } from 'fastify'
+import { ServiceError } from '../../../base/errors.ts'
+import type { OwnAddress } from '../../../base/own-address.ts'
+import type { App } from '../../../http/instance.ts'
+import type { Limiter } from '../../../http/rate-limit.ts'
+import { isId, JSON_TYPE } from '../../../http/route.ts'
+import type { CommandLine } from '../../../web/command-line.ts'
+import { sendPage } from '../../../web/document.tsx'
+import { assetPath, publicPaths } from '../../../web/paths.ts'
+import { PublicPage } from '../../../web/public-page.tsx'
+import { uncheckedSteps } from '../../../web/receipt-view/steps.ts'
+import { type ReceiptView, viewOf } from '../../../web/receipt-view/view.ts'
+import { ErasedError } from '../../receipts/erased.ts'
+import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
+import { badgeOf, iconOf } from './badge.ts'
+import { type BundleSources, bundleOf } from './bundles.ts'
+import { ErasedPage } from './erased-page.tsx'
+import { rawDocuments } from './raw.ts'
+import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-page.tsx'
+
+export interface ReceiptPageServices extends BundleSources {
+  /** The origin of this service, as the reader's browser names it. */
+  readonly ownAddress: OwnAddress
+  readonly commandLine: CommandLine
+}
+
+interface ReceiptPath {
+  readonly Params: { readonly file: string }
+}
+
+const SVG_TYPE = 'image/svg+xml'
+const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
+const BADGE_CACHE = 'public, max-age=300'
+
+export function receiptPageRoutes(app: App, services: ReceiptPageServices, limiter: Limiter): void {
+  app.get<ReceiptPath>('/r/:file', { onRequest: limiter.onRequest }, async (request, reply) => {
+    const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
+    const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
+    if (bundle instanceof ErasedError) return sendErased(reply, form, bundle, services.commandLine)
+    // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
+    const view = bundle && viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
+    // An unknown id answers like one that can be none.
+    if (!bundle || !view)
+      throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
+    reply.headers(HEADERS)
+    switch (form) {
+      case 'svg':
+        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf(view.tone))
+      case 'icon.svg':
+        return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf(view.tone))
+      case 'json':
+        return reply.type(JSON_TYPE).send(bundleText(bundle))
+      default:
+        return sendReceipt(reply, bundle, view, linksOf(id, services))
+    }
+  })
+}
+
+/** @throws any other error */
+function orErased(error: unknown): ErasedError {
+  if (error instanceof ErasedError) return error
+  throw error
+}
+
+function sendErased(
+  reply: FastifyReply,
+  form: string,
+  { message, receipt }: ErasedError,
+  commandLine: CommandLine,
+): FastifyReply {
+  reply.headers(HEADERS)
+  switch (form) {
+    // Programs that show images from elsewhere show none whose answer is an error.
+    case 'svg':
+      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf('erased'))
+    case 'icon.svg':
+      return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(iconOf('erased'))
+    case 'json':
+      return reply
+        .code(410)
+        .type(JSON_TYPE)
+        .send({ detail: message, erased: toErasedReceipt(receipt) })
+    default:
+      return sendPage(reply, <ErasedPage receipt={receipt} commandLine={commandLine} />, 410)
+  }
+}
+
+function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServices): ReceiptLinks {
+  const origin = ownAddress.origin()
+  const document = `${origin}/v1/receipts/${receiptId}`
+  return {
+    page: origin + publicPaths.receipt(receiptId),
+    bundle: publicPaths.bundle(receiptId),
+    badge: publicPaths.badge(receiptId),
+    checker: publicPaths.checker,
+    plainIcon: assetPath('icon.svg'),
+    document,
+    verify: `${commandLine.program} verify ${document}`,
+    verifyWhere: commandLine.where,
+  }
+}
+
+function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
+  const title = titleOf(view)
+  const description = plainText(`${view.when} ${view.place.chosenBy}`)
+  return sendPage(
+    reply,
+    <PublicPage
+      title={title}
+      scripts={['receipt']}
+      styles={['receipt']}
+      icon={`${publicPaths.receipt(view.receiptId)}.icon.svg`}
+      head={
+        <>
+          <meta name="robots" content="noindex" />
+          <meta name="description" content={description} />
+          <meta property="og:type" content="article" />
+          <meta property="og:site_name" content="Claimcheck" />
+          <meta property="og:title" content={title} />
+          <meta property="og:description" content={description} />
+          <meta property="og:url" content={links.page} />
+          <meta property="article:published_time" content={issuedAt(view)} />
+          <meta name="twitter:card" content="summary" />
+        </>
+      }
+    >
+      <div id="receipt" data-bundle={links.bundle} data-links={JSON.stringify(links)}>
+        <ReceiptArticle
+          view={view}
+          steps={uncheckedSteps()}
+          checkedBy={undefined}
+          links={links}
+          raw={rawDocuments(bundle)}
+        />
+      </div>
+    </PublicPage>,
+  )
+}

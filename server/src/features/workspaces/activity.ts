@@ -1,0 +1,108 @@
+/** Records when a key was used and how a connection was read, for people to see. Written after a delay; a crash may lose some of it. */
+import { type CheckRecord, type Instant, isRead, type Logger } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import type { ConnectionFailure } from '../../storage/workspaces.ts'
+
+export interface Activity {
+  /** @param key its current row */
+  keyUsed(key: { readonly id: string; readonly lastUsedAt: Instant | null }, address: string): void
+  connectionRead(connectionId: string, record: CheckRecord): void
+  /** Writes the notes that are left. */
+  close(): Promise<void>
+}
+
+interface ActivityOptions {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** The precision of a key's last use. */
+const KEY_EVERY_MS = 60_000
+const WRITE_AFTER_MS = 2000
+const MAX_NOTES = 1000
+
+interface KeyUse {
+  readonly at: Instant
+  readonly address: string
+}
+
+interface Note {
+  readAt?: Instant
+  failure?: ConnectionFailure
+}
+
+export function createActivity({ storage, now, logger }: ActivityOptions): Activity {
+  // Notes beyond MAX_NOTES are dropped.
+  const keys = new Map<string, KeyUse>()
+  const connections = new Map<string, Note>()
+  // The last note of each key: a row that was read before its note was written still shows the older time.
+  const noted = new LRUCache<string, Instant>({ max: MAX_NOTES })
+  let timer: NodeJS.Timeout | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  function scheduleFlush(): void {
+    timer ??= setTimeout(() => {
+      writing = flush()
+    }, WRITE_AFTER_MS).unref()
+  }
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    if (keys.size + connections.size === 0) return
+    const usedKeys = [...keys]
+    const readConnections = [...connections]
+    keys.clear()
+    connections.clear()
+    try {
+      await storage.write((tx) => writeNotes(tx, usedKeys, readConnections))
+    } catch (err) {
+      logger.warn({ err }, 'cannot write when keys and connections were used')
+    }
+  }
+
+  return {
+    keyUsed({ id, lastUsedAt }, address) {
+      const at = now()
+      if (at - Math.max(lastUsedAt ?? 0, noted.get(id) ?? 0) < KEY_EVERY_MS || keys.size >= MAX_NOTES) return
+      noted.set(id, at)
+      keys.set(id, { at, address })
+      scheduleFlush()
+    },
+    connectionRead(connectionId, record) {
+      // What is wrong with a claim says nothing of the connection.
+      if (!isRead(record) && record.failure.code === 'unsupported_target') return
+      const note = connections.get(connectionId) ?? {}
+      if (connections.size >= MAX_NOTES && !connections.has(connectionId)) return
+      if (isRead(record)) note.readAt = Math.max(note.readAt ?? 0, record.answeredAt)
+      // A refusal is not lost under what failed after it.
+      else if (note.failure?.code !== 'unauthorized')
+        note.failure = { askedAt: record.sentAt, at: record.answeredAt, code: record.failure.code }
+      connections.set(connectionId, note)
+      scheduleFlush()
+    },
+    async close() {
+      await writing
+      await flush()
+    },
+  }
+}
+
+// All hosts write in the same order, so that they do not deadlock.
+async function writeNotes(
+  tx: Writes,
+  keys: readonly (readonly [string, KeyUse])[],
+  connections: readonly (readonly [string, Note])[],
+): Promise<void> {
+  for (const [id, { at, address }] of keys.toSorted(byId)) await tx.keys.used(id, at, address)
+  for (const [id, { readAt, failure }] of connections.toSorted(byId)) {
+    if (readAt !== undefined) await tx.connections.wasRead(id, readAt)
+    if (failure) await tx.connections.failed(id, failure)
+  }
+}
+
+function byId([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : 1
+}

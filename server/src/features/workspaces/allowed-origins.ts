@@ -1,0 +1,93 @@
+/** The sites whose scripts may submit claims with the keys of a workspace, and what a browser is told of them. */
+import { setTimeout } from 'node:timers/promises'
+import { type Instant, parseUrl } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import type { Acting } from '../../base/actor.ts'
+import { createBatch } from '../../base/batch.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { requireWorkspace } from './workspaces.ts'
+
+export interface AllowedOrigins {
+  /** Origins, by their texts. */
+  list(workspaceId: string): Promise<readonly string[]>
+  /** These, and no others. @returns them as browsers write them @throws ServiceError `bad_request`, `not_found` */
+  set(workspaceId: string, sites: readonly string[], by: Acting): Promise<readonly string[]>
+  /** Whether any workspace lists the origin, or did seconds ago. Anyone may ask, and no key is known: it bounds what the database is asked. */
+  isListed(origin: string): Promise<boolean>
+  /** Whether this workspace lists it now. */
+  isListedBy(workspaceId: string, origin: string): Promise<boolean>
+}
+
+const MOST_SITES = 20
+const MOST_LENGTH = 300
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+// Of each host: a statement at a time for all origins that are asked about, and a pause after it.
+const REMEMBERED_MS = 2000
+const MOST_REMEMBERED = 10_000
+const MOST_PER_STATEMENT = 500
+const PAUSE_MS = 20
+
+interface SiteOptions {
+  readonly storage: Pick<Storage, 'read' | 'write'>
+  readonly now: () => Instant
+}
+
+export function createAllowedOrigins({ storage, now }: SiteOptions): AllowedOrigins {
+  const remembered = new LRUCache<string, Promise<boolean>>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS })
+  const lookups = createBatch<string, boolean>(
+    async (origins) => {
+      const listed = new Set(await storage.read.allowedOrigins.listed(origins))
+      await setTimeout(PAUSE_MS)
+      return origins.map((origin) => listed.has(origin))
+    },
+    { maxItems: MOST_PER_STATEMENT },
+  )
+
+  return {
+    list: (workspaceId) => storage.read.allowedOrigins.of(workspaceId),
+    async set(workspaceId, sites, by) {
+      const origins = [...new Set(sites.map(readSite))].toSorted()
+      if (origins.length > MOST_SITES)
+        throw new ServiceError('bad_request', `a workspace lists at most ${MOST_SITES} sites`)
+      await storage.write(async (tx) => {
+        await requireWorkspace(tx, workspaceId)
+        const before = await tx.allowedOrigins.of(workspaceId)
+        const at = now()
+        await tx.allowedOrigins.set(workspaceId, origins, at)
+        const details = { sites: origins.join(' '), before: before.join(' ') }
+        tx.audit.record({ event: 'workspace.sites_changed', at, by, workspaceId, details })
+      })
+      return origins
+    },
+    isListed(origin) {
+      if (!isOrigin(origin)) return Promise.resolve(false)
+      const known = remembered.get(origin)
+      if (known) return known
+      const asked = lookups.add(origin)
+      remembered.set(origin, asked)
+      asked.catch(() => remembered.delete(origin))
+      return asked
+    },
+    isListedBy: async (workspaceId, origin) => isOrigin(origin) && storage.read.allowedOrigins.has(workspaceId, origin),
+  }
+}
+
+/** Whether a browser could have written it: what cannot be listed is not looked up. */
+function isOrigin(text: string): boolean {
+  return text.length <= MOST_LENGTH && parseUrl(text)?.origin === text
+}
+
+/** @throws ServiceError `bad_request` */
+function readSite(text: string): string {
+  const url = text.length <= MOST_LENGTH ? parseUrl(text.trim()) : undefined
+  const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
+  const isBare = url && url.username + url.password + url.search + url.hash === '' && url.pathname === '/'
+  // Browsers name one host: a pattern would be listed, and never fit.
+  if (isSecure && isBare && isOrigin(url.origin) && !url.hostname.includes('*')) return url.origin
+  throw new ServiceError(
+    'bad_request',
+    'a site is the beginning of an address, without a path or a *: https://app.example.com. With http:// it can only be one of this machine, such as http://localhost:3000',
+  )
+}

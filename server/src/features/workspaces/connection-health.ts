@@ -1,0 +1,34 @@
+/** How a connection stands: in the three words of its state, and in what went wrong since. */
+import type { Instant } from '@claimcheck/core'
+import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
+import type { ConnectionSummary } from './connections.ts'
+
+/** To stand for itself. */
+export const STATE_WORDS: Readonly<Record<ConnectionState, string>> = {
+  works: 'works',
+  reached: 'reached, but not tried',
+  refused: 'refused',
+}
+
+/** The last read of it failed. */
+export function isFailing({ lastReadAt, lastFailureAt }: ConnectionSummary): boolean {
+  return lastFailureAt !== null && lastFailureAt >= (lastReadAt ?? 0)
+}
+
+/** The code of the failure that an owner has to do something about; null where there is none. */
+export function failureOf(connection: ConnectionSummary): string | null {
+  const { state, lastFailure } = connection
+  if (state !== 'refused') return isFailing(connection) ? lastFailure : null
+  return lastFailure !== null && REFUSALS.has(lastFailure) ? lastFailure : 'forbidden'
+}
+
+const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000
+
+/** Undefined for more than a week, and where nobody knows. */
+export function endingOf(
+  { expiresAt }: Pick<ConnectionSummary, 'expiresAt'>,
+  now: Instant,
+): { readonly at: Instant; readonly isOver: boolean } | undefined {
+  if (expiresAt === null || expiresAt - now > WARNED_BEFORE_MS) return undefined
+  return { at: expiresAt, isOver: expiresAt <= now }
+}

@@ -1,0 +1,161 @@
+/** Probes a destination once, within limits, before the service stores a connection to it. */
+import {
+  DESTINATION_ERROR_CODES,
+  DestinationError,
+  type Instant,
+  isDestinationError,
+  type JsonObject,
+  type Proven,
+  withoutSecretValues,
+} from '@claimcheck/core'
+import { originOf } from '../../base/base-address.ts'
+import { ServiceError } from '../../base/errors.ts'
+import type { LeakFinder } from '../../base/leaks.ts'
+import { withinTime } from '../../base/time-limit.ts'
+import { validator } from '../../base/validation.ts'
+import type { Outbound } from '../../outbound/outbound.ts'
+import type { HostedConnectionType } from '../../plugins/hosted.ts'
+import type { Registry } from '../../plugins/registry.ts'
+import { REFUSALS } from '../../storage/workspaces.ts'
+
+/** The probe failed, and the service does not store the connection or the secrets. */
+export interface NotConnected {
+  /** The code of the failure. */
+  readonly failure: string
+  /** True when the destination refused the credentials; false when it could not be read. */
+  readonly isRefused: boolean
+}
+
+export interface Probe {
+  readonly scopes: readonly string[]
+  readonly notes: readonly string[]
+  /** The code of the failure; null when the probe succeeded. */
+  readonly failure: string | null
+  /** Null when it did not. */
+  readonly proves: Proven | null
+  /** When the credentials end, where the destination told. */
+  readonly expiresAt: Instant | null
+}
+
+/** The result of a trial, with what was tried. */
+export interface Tried extends Probe {
+  readonly type: HostedConnectionType
+  readonly options: JsonObject
+  readonly target: string | null
+}
+
+export interface TrialOptions {
+  readonly registry: Pick<Registry, 'connectionType'>
+  readonly outbound: Outbound
+  readonly now: () => Instant
+  readonly config: { readonly checks: { readonly timeoutMs: number } }
+}
+
+/**
+ * @param target what is to be read, where the provider's type has a `trial`; blank, or null: nothing
+ * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for a target that is none
+ */
+export type Trial = (provider: string, options: JsonObject, target: string | null) => Promise<Tried>
+
+export function createTrial({ registry, outbound, now, config }: TrialOptions): Trial {
+  const { timeoutMs } = config.checks
+
+  async function probe(type: HostedConnectionType, options: JsonObject, target: string | undefined): Promise<Probe> {
+    const timer = new AbortController()
+    const probing = async () => {
+      const baseUrl = await type.baseUrl(options)
+      const { secrets } = withoutSecretValues(type, options)
+      const origin = originOf(baseUrl)
+      if (origin === undefined) throw new DestinationError('misconfigured')
+      const { reach } = type
+      const requests = outbound.forCheck({ timer, now, origin, baseUrl, secrets, reach, throughConnection: true })
+      const probed = await type.probe(options, { requests, timer, target })
+      const breach = requests.breach()
+      if (breach) throw breach
+      return readProbe(probed, requests.leaks())
+    }
+    try {
+      return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
+    } catch (error) {
+      // Keeps the code only: a message may repeat a credential.
+      return { ...NOTHING_FOUND, failure: codeOf(error) ?? 'unexpected_error' }
+    } finally {
+      timer.abort()
+    }
+  }
+
+  return async (provider, options, target) => {
+    const type = connectionTypeOf(registry, provider)
+    const issues = validator(type.options)(options, ['options'])
+    if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
+    const given = target?.trim() || undefined
+    if (given !== undefined && (!type.trial || given.length > LONGEST_TARGET)) throw noTarget(type)
+    const probed = await probe(type, options, given)
+    if (given !== undefined && probed.failure === 'unsupported_target') throw noTarget(type)
+    return { ...probed, type, options, target: given ?? null }
+  }
+}
+
+const LONGEST_TARGET = 1024
+
+/** Of a failed probe. */
+export const NOTHING_FOUND = { scopes: [], notes: [], proves: null, expiresAt: null } as const
+
+function noTarget({ title, trial }: HostedConnectionType): ServiceError {
+  const msg = trial
+    ? `write it another way. ${trial.description}`
+    : `there is nothing to try at ${title} but the credentials`
+  const example = trial?.example === undefined ? '' : ` For example: ${trial.example}`
+  const issues = [{ loc: ['target'], msg: `Value error, ${msg}${example}`, type: 'value_error' }]
+  return new ServiceError('invalid', `this cannot be tried at ${title}: ${msg}${example}`, { issues })
+}
+
+/** @throws ServiceError `not_found` */
+export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, provider: string): HostedConnectionType {
+  const type = registry.connectionType(provider)
+  if (!type) throw new ServiceError('not_found', `no configured plugin offers the provider ${provider}`)
+  return type
+}
+
+/**
+ * The failure because of which the service does not store the connection; undefined when it does.
+ * @param insists store it also when the destination could not be read; refused credentials are never stored
+ */
+export function notConnected({ failure }: Probe, insists: boolean): NotConnected | undefined {
+  if (failure === null) return undefined
+  const isRefused = REFUSALS.has(failure)
+  return isRefused || !insists ? { failure, isRefused } : undefined
+}
+
+/** Owners see it. @throws TypeError */
+function readProbe(probed: unknown, leaks: Pick<LeakFinder, 'redact'>): Probe {
+  const { proves, scopes, warnings, expiresAt } = (probed ?? {}) as Record<string, unknown>
+  if (!isTexts(scopes) || !isTexts(warnings)) throw new TypeError('the probe must return lists of texts')
+  if (proves !== 'works' && proves !== 'reached') throw new TypeError('the probe must say what it proved')
+  if (expiresAt !== undefined && !isMoment(expiresAt)) throw new TypeError('the probe must return a time as expiresAt')
+  const shown = (texts: readonly string[]) =>
+    texts
+      .slice(0, MAX_TEXTS)
+      .map((text) => (text.length > TOO_LONG ? `[a text of ${text.length} characters]` : leaks.redact(text)))
+  return { proves, scopes: shown(scopes), notes: shown(warnings), expiresAt: expiresAt ?? null, failure: null }
+}
+
+const MAX_TEXTS = 100
+const TOO_LONG = 2048
+const CODES: ReadonlySet<unknown> = new Set(DESTINATION_ERROR_CODES)
+
+/** Undefined for what is no code of the contract: a plugin could put anything in its place. */
+function codeOf(error: unknown): string | undefined {
+  return isDestinationError(error) && CODES.has(error.code) ? error.code : undefined
+}
+
+function isMoment(value: unknown): value is Instant {
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= LATEST
+}
+
+/** Of what a Date can be. */
+const LATEST = 8_640_000_000_000_000
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string')
+}

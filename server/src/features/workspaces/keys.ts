@@ -1,0 +1,273 @@
+/** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
+
+import { formatInstant, type Instant } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+import { type Acting, byCommand } from '../../base/actor.ts'
+import type { AuditEvent } from '../../base/audit-events.ts'
+import { createBatch } from '../../base/batch.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import { readName } from '../../base/names.ts'
+import { hashToken, isToken, newToken } from '../../base/tokens.ts'
+import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import type { ApiKeyRow, BoundAgentRow } from '../../storage/workspaces.ts'
+import type { Activity } from './activity.ts'
+import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
+import { requireWorkspace } from './workspaces.ts'
+
+/** `lastFour`: the last four characters of the key. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
+export type ApiKey = Omit<ApiKeyRow, 'keyHash'>
+
+export interface NewKey {
+  readonly id: string
+  /** The text of the key, which the service does not store. */
+  readonly key: string
+}
+
+/** @param by who does it; by default the command line */
+export interface KeyService {
+  /**
+   * @param name says what the key is for, in 1 to 100 characters; it is trimmed
+   * @throws ServiceError `bad_request`
+   */
+  create(workspaceId: string, name: string, settings?: Partial<KeySettings>, by?: Acting): Promise<NewKey>
+  /** The same within a transaction. */
+  createIn(tx: Writes, workspaceId: string, name: string, settings: Partial<KeySettings>, by: Acting): Promise<NewKey>
+  /** All keys, revoked ones included, oldest first. */
+  list(workspaceId?: string): Promise<readonly ApiKey[]>
+  /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for a revoked one; `bad_request` */
+  change(id: string, changes: KeyChanges, workspaceId?: string, by?: Acting): Promise<ApiKey>
+  /**
+   * Makes a key with the same settings, and lets the old one expire. Where that expires, the new one gets as long a time.
+   * @throws ServiceError `not_found`; `conflict` for a key that is revoked, expired, or replaced already; `bad_request`
+   */
+  rotate(
+    id: string,
+    overlapMs: number,
+    workspaceId?: string,
+    by?: Acting,
+  ): Promise<NewKey & { readonly replaced: ApiKey }>
+  /** A second revocation keeps the time of the first. @throws ServiceError `not_found` */
+  revoke(id: string, workspaceId?: string, by?: Acting): Promise<ApiKey>
+  /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
+  authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined>
+  /**
+   * A key as it was within the last second, without a look into the database; undefined for one that is not remembered, or that is held to
+   * networks or agents. It may have ended since: whatever is answered to it needs a statement that looked at it, or `authenticate`.
+   */
+  remembered(key: string): KeyCredential | undefined
+  /** The agents for which only keys that are bound to them may claim. */
+  boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]>
+  /**
+   * Lets other keys claim for the agent again.
+   * @throws ServiceError `not_found`; `conflict` while a key is bound to it that is neither revoked nor expired
+   */
+  releaseAgent(workspaceId: string, agentId: string, by?: Acting): Promise<void>
+}
+
+export type KeyChanges = Partial<KeySettings & Pick<ApiKey, 'name'>>
+
+export interface BoundAgent extends BoundAgentRow {
+  /** Those that may claim for it now. */
+  readonly keys: readonly ApiKey[]
+}
+
+export const KEY_PREFIX = 'svc_sk_'
+
+/**
+ * Finds keys in texts, for secret scanners. There is no checksum; but 43 letters carry two bits more than a key has, so the last letter is
+ * one of sixteen.
+ */
+export const KEY_PATTERN = String.raw`\bsvc_sk_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048](?![A-Za-z0-9_-])`
+
+export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000
+const LONGEST_OVERLAP_MS = 90 * DEFAULT_OVERLAP_MS
+const MAX_LOOKUPS = 500
+const MAX_REMEMBERED = 10_000
+const REMEMBERED_MS = 1000
+
+type FoundKey = ApiKeyRow & { readonly bindsAgents: boolean }
+
+interface KeyServiceOptions {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly activity: Pick<Activity, 'keyUsed'>
+}
+
+export function createKeyService({ storage, now, activity }: KeyServiceOptions): KeyService {
+  // Requests that arrive together share one lookup, which starts after they arrived.
+  const lookups = createBatch<string, FoundKey | undefined>(
+    async (hashes) => {
+      const rows = await storage.read.keys.byHashes([...new Set(hashes)])
+      const byHash = new Map(rows.map((row) => [row.keyHash, row]))
+      return hashes.map((keyHash) => byHash.get(keyHash))
+    },
+    { maxItems: MAX_LOOKUPS },
+  )
+
+  /** Keys that were good, by their hashes. With another resolution a look would set a timer. */
+  const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS, ttlResolution: 0 })
+
+  function newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
+    const key = KEY_PREFIX + newToken()
+    const id = newId('key_', now())
+    const row = {
+      ...settings,
+      id,
+      workspaceId,
+      name,
+      keyHash: hashToken(key),
+      lastFour: key.slice(-4),
+      createdBy: actor.kind === 'user' ? actor.id : null,
+      createdAt: now(),
+      lastUsedAt: null,
+      lastAddress: null,
+      replacedBy: null,
+      revokedAt: null,
+    }
+    return [row, { id, key }]
+  }
+
+  const createIn: KeyService['createIn'] = async (tx, workspaceId, name, settings, by) => {
+    const [row, made] = newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, now()), by)
+    await requireWorkspace(tx, workspaceId)
+    await bindAgents(tx, row)
+    await tx.keys.insert(row)
+    record(tx, 'key.created', row, by, settingDetails(row))
+    return made
+  }
+
+  async function bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
+    await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: now() })))
+  }
+
+  function record(tx: Writes, event: AuditEvent, row: ApiKeyRow, by: Acting, details = {}): void {
+    const { id: subject, workspaceId, name } = row
+    tx.audit.record({ event, at: now(), by, workspaceId, subject, details: { name, ...details } })
+  }
+
+  async function known(tx: Writes, id: string): Promise<ApiKeyRow> {
+    const row = await tx.keys.byId(id)
+    if (row) return row
+    throw new ServiceError('not_found', `there is no key ${id}`)
+  }
+
+  async function locked(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
+    const row = await tx.keys.lock(id)
+    if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
+    throw new ServiceError('not_found', `there is no key ${id}`)
+  }
+
+  const isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, now())
+
+  return {
+    create: (workspaceId, name, settings = {}, by = byCommand()) =>
+      storage.write((tx) => createIn(tx, workspaceId, name, settings, by)),
+    createIn,
+    async list(workspaceId) {
+      return (await storage.read.keys.list(workspaceId)).map(toApiKey)
+    },
+    change: (id, { name, ...settings }, workspaceId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const row = await locked(tx, id, workspaceId)
+        if (row.revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
+        const changes = {
+          name: name === undefined ? row.name : readName(name),
+          ...readSettings(settings, row, now()),
+        }
+        // Also where it is bound to the same agents: they may have been released while the key had expired.
+        await bindAgents(tx, { ...row, ...changes })
+        const changed = await tx.keys.change(row, changes)
+        record(tx, 'key.changed', changed, by, settingDetails(changed))
+        return toApiKey(changed)
+      }),
+    async rotate(id, overlapMs, workspaceId, by = byCommand()) {
+      if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
+        throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
+      }
+      return storage.write(async (tx) => {
+        // Before the key, in the order in which a workspace is deleted.
+        await requireWorkspace(tx, workspaceId ?? (await known(tx, id)).workspaceId)
+        const old = await locked(tx, id, workspaceId)
+        refuseToRotate(old, now())
+        const { expiresAt, networks, agentIds } = old
+        const lastsTo = expiresAt === null ? null : now() + (expiresAt - old.createdAt)
+        const [row, made] = newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
+        await bindAgents(tx, row)
+        await tx.keys.insert(row)
+        const endsAt = Math.min(now() + overlapMs, expiresAt ?? Number.POSITIVE_INFINITY)
+        const replaced = await tx.keys.change(old, { replacedBy: made.id, expiresAt: endsAt })
+        record(tx, 'key.rotated', replaced, by, { new_key: made.id, expires_at: formatInstant(endsAt) })
+        return { ...made, replaced: toApiKey(replaced) }
+      })
+    },
+    revoke: (id, workspaceId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const row = await locked(tx, id, workspaceId)
+        if (row.revokedAt !== null) return toApiKey(row)
+        const revoked = await tx.keys.change(row, { revokedAt: now() })
+        record(tx, 'key.revoked', revoked, by)
+        return toApiKey(revoked)
+      }),
+    async authenticate(key, address) {
+      if (!isKey(key)) return undefined
+      const hash = hashToken(key)
+      const row = await lookups.add(hash)
+      found.delete(hash)
+      if (!row || row.revokedAt !== null) return undefined
+      const refusal = keyRefusal(row, address, now())
+      if (refusal) return refusal
+      if (row.networks.length === 0 && row.agentIds === null) found.set(hash, row)
+      activity.keyUsed(row, address)
+      return toCredential(row)
+    },
+    remembered(key) {
+      const row = isKey(key) ? found.get(hashToken(key)) : undefined
+      return row && !hasExpired(row, now()) ? toCredential(row) : undefined
+    },
+    async boundAgents(workspaceId) {
+      const [agents, rows] = await Promise.all([
+        storage.read.keys.boundAgents(workspaceId),
+        storage.read.keys.list(workspaceId),
+      ])
+      const usable = rows.map(toApiKey).filter(isUsable)
+      return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
+    },
+    releaseAgent: (workspaceId, agentId, by = byCommand()) =>
+      storage.write(async (tx) => {
+        const agent = await tx.keys.lockAgent(workspaceId, agentId)
+        if (!agent) throw new ServiceError('not_found', `the agent ${agentId} is not bound`)
+        const keys = (await tx.keys.list(workspaceId)).map(toApiKey)
+        const holder = keys.find((key) => isUsable(key) && isBoundTo(key, agent))
+        if (holder) {
+          const detail = `the agent ${agentId} is bound to the key ${holder.name} (${holder.id}): revoke that key, or take the agent from it`
+          throw new ServiceError('conflict', detail)
+        }
+        await tx.keys.releaseAgent(agent)
+        tx.audit.record({ event: 'agent.released', at: now(), by, workspaceId, subject: agentId })
+      }),
+  }
+}
+
+function isBoundTo({ workspaceId, agentIds }: ApiKey, agent: BoundAgentRow): boolean {
+  return workspaceId === agent.workspaceId && agentIds !== null && agentIds.includes(agent.agentId)
+}
+
+function refuseToRotate({ id, revokedAt, replacedBy, ...settings }: ApiKeyRow, now: Instant): void {
+  if (revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
+  if (replacedBy !== null) throw new ServiceError('conflict', `the key ${id} is replaced already, by ${replacedBy}`)
+  if (hasExpired(settings, now)) throw new ServiceError('conflict', `the key ${id} has expired: make a new one`)
+}
+
+function isKey(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
+}
+
+function toCredential({ id: keyId, workspaceId, agentIds, bindsAgents }: FoundKey): KeyCredential {
+  return { kind: 'key', keyId, workspaceId, agentIds, bindsAgents }
+}
+
+function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {
+  return key
+}

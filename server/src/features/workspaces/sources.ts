@@ -1,0 +1,63 @@
+/** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
+import { createHmac } from 'node:crypto'
+import type { Source } from '@claimcheck/core'
+import { normalAddress } from '../../base/base-address.ts'
+import type { HostedConnectionType } from '../../plugins/hosted.ts'
+import type { AddressVisibility, ConnectionRow } from '../../storage/workspaces.ts'
+import type { WorkspacesConfig } from './config.ts'
+
+export interface Sources {
+  /** Listed by the operator as the public place of that provider. */
+  isListed(provider: string, baseUrl: string): boolean
+  /** The addresses that the operator lists for this provider. */
+  listed(provider: string): readonly string[]
+  /** @param connection null: the claim is read without one, at a place that the operator configured */
+  sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
+}
+
+export interface PublishedConnection {
+  readonly publishesAddress: boolean
+  /** 32 bytes: its own, and never another's. */
+  readonly sourceKey: Uint8Array
+}
+
+interface SourcesOptions {
+  readonly config: Pick<WorkspacesConfig, 'sources'>
+}
+
+export function createSources({ config }: SourcesOptions): Sources {
+  const listed = new Map(
+    Object.entries(config.sources).map(([provider, urls]) => [provider, new Set(urls.map(normalAddress))]),
+  )
+  const isListed = (provider: string, baseUrl: string) => listed.get(provider)?.has(normalAddress(baseUrl)) ?? false
+
+  return {
+    isListed,
+    listed: (provider) => [...(listed.get(provider) ?? [])],
+    sourceOf(provider, url, connection) {
+      const baseUrl = normalAddress(url)
+      if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
+      if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
+      // Keyed: addresses can be guessed, and a plain hash would confirm a guess.
+      const sourceId = createHmac('sha256', connection.sourceKey).update(baseUrl).digest('base64url')
+      return { provider, listed: false, sourceId }
+    },
+  }
+}
+
+/** How the receipts of claims that are read through a connection name its address. */
+export type AddressInReceipts = 'listed' | AddressVisibility
+
+/** @param type undefined where its plugin is not loaded */
+export async function addressInReceipts(
+  { provider, options, address }: Pick<ConnectionRow, 'provider' | 'options' | 'address'>,
+  type: HostedConnectionType | undefined,
+  sources: Pick<Sources, 'isListed'>,
+): Promise<AddressInReceipts> {
+  try {
+    return type && sources.isListed(provider, await type.baseUrl(options)) ? 'listed' : address
+  } catch {
+    // The plugin may have become stricter than it was when this was connected.
+    return address
+  }
+}

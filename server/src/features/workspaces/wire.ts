@@ -1,0 +1,21 @@
+/** Converts connections to the form of the API. */
+import { formatInstant } from '@claimcheck/core'
+import type * as wire from '@claimcheck/core/api'
+import type { ConnectionSummary } from './connections.ts'
+
+export function toConnectionList(
+  connections: readonly ConnectionSummary[],
+  publicActions: readonly string[],
+): wire.ConnectionList {
+  return {
+    connections: connections.map(({ id, name, provider, scopes, connectedAt, actions, aliases }) => ({
+      id,
+      name,
+      provider,
+      scopes: [...scopes],
+      connected_at: formatInstant(connectedAt),
+      actions: [...actions, ...aliases],
+    })),
+    public_actions: [...publicActions],
+  }
+}

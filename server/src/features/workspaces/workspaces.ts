@@ -1,0 +1,111 @@
+/** Workspaces, which own keys, connections and claims. */
+import type { Instant } from '@claimcheck/core'
+import { type Acting, byCommand } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { newId } from '../../base/ids.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import type { WorkspaceRow } from '../../storage/workspaces.ts'
+
+export interface Workspace {
+  readonly id: string
+  readonly name: string
+  readonly createdAt: Instant
+}
+
+/** @param by who does it; by default the command line */
+export interface WorkspaceService {
+  /** The workspace has no members yet. @throws ServiceError `bad_request` for an invalid name, `conflict` for a name that another workspace has */
+  create(name: string, by?: Acting): Promise<Workspace>
+  /** @throws ServiceError `not_found` */
+  find(idOrName: string): Promise<Workspace>
+  /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
+  rename(id: string, name: string, by?: Acting): Promise<void>
+  /**
+   * Ends everything in the workspace but its claims: those that wait are decided as ever, and receipts stay where they are. Its name is
+   * free again.
+   * @throws ServiceError `not_found`
+   */
+  delete(id: string, by?: Acting): Promise<void>
+}
+
+// A name must not begin with `ws_`, so that it is never mistaken for an id.
+const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
+
+export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
+  return {
+    async create(name, by = byCommand()) {
+      const workspace = newWorkspace(name, now())
+      await storage.write(async (tx) => {
+        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+        recordNewWorkspace(tx, workspace, by)
+      })
+      return workspace
+    },
+    async find(idOrName) {
+      const workspace = await storage.read.workspaces.byIdOrName(idOrName)
+      if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
+      return workspace
+    },
+    async rename(id, name, by = byCommand()) {
+      checkWorkspaceName(name)
+      await storage.write(async (tx) => {
+        const before = await tx.workspaces.byIdOrName(id)
+        if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
+        if (before?.name === name) return
+        const details = { from: before?.name ?? null, to: name }
+        tx.audit.record({ event: 'workspace.renamed', at: now(), by, workspaceId: id, subject: id, details })
+      })
+    },
+    async delete(id, by = byCommand()) {
+      await storage.write((tx) => deleteWorkspace(tx, id, now, by))
+    },
+  }
+}
+
+/** Locks it until the transaction ends, so that nothing comes into it while it is deleted. @throws ServiceError `not_found` */
+export async function requireWorkspace(tx: Writes, id: string): Promise<WorkspaceRow> {
+  const row = await tx.workspaces.lock(id)
+  if (row) return row
+  throw new ServiceError('not_found', `there is no workspace ${id}`)
+}
+
+/** @throws ServiceError `not_found` */
+export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant, by: Acting): Promise<void> {
+  const { name } = await requireWorkspace(tx, id)
+  // Once it is locked: nothing is revoked at a time before it was made.
+  const at = now()
+  const members = await tx.members.ofWorkspace(id)
+  await tx.records.removeGrantsOf(members.map((member) => member.id))
+  await tx.links.withdrawAllTo(id, at)
+  await tx.keys.revokeAll(id, at)
+  await tx.machines.revokeAll(id, at)
+  await tx.connections.disconnectAll(id, at)
+  await tx.allowedOrigins.set(id, [], at)
+  await tx.members.removeAll(id)
+  await tx.workspaces.delete(id, at)
+  tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })
+}
+
+/** Makes the workspace without storing it. @throws ServiceError `bad_request` */
+export function newWorkspace(name: string, at: Instant): Workspace {
+  checkWorkspaceName(name)
+  return { id: newId('ws_', at), name, createdAt: at }
+}
+
+export function recordNewWorkspace(tx: Pick<Writes, 'audit'>, { id, name, createdAt }: Workspace, by: Acting): void {
+  const about = { workspaceId: id, subject: id, details: { name } }
+  tx.audit.record({ event: 'workspace.created', at: createdAt, by, ...about })
+}
+
+/** @throws ServiceError `bad_request` */
+export function checkWorkspaceName(name: string): void {
+  if (NAME.test(name)) return
+  throw new ServiceError(
+    'bad_request',
+    'the workspace name is not valid: use 1 to 64 letters, digits, spaces, dots, dashes or underscores, begin with a letter or digit, and not with ws_',
+  )
+}
+
+export function nameTaken(name: string): ServiceError {
+  return new ServiceError('conflict', `a workspace named ${name} already exists: choose another name`)
+}

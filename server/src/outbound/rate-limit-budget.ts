@@ -1,0 +1,241 @@
+/**
+ * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by workspace, within it by key, and
+ * with a part kept for checks that decide. So one key cannot use it up for all. Of what is left, looking again at claims uses half at most:
+ * a token is its workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
+ */
+import { DestinationError, type Instant, mayTake } from '@claimcheck/core'
+import { LRUCache } from 'lru-cache'
+
+/** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
+export interface Spender {
+  readonly workspaceId: string
+  readonly submittedBy: string
+  readonly connectionId: string | null
+  readonly origin: string | null
+}
+
+export interface RateLimitBudgets {
+  /** Whether a check that only looks may begin: it leaves a part to other workspaces and keys, and to checks that decide. */
+  mayBegin(spender: Spender): boolean
+  /** Sets requests aside for a check that begins; the result ends it. */
+  begin(spender: Spender, isDeciding: boolean): () => void
+  /** What a check's requests count against. */
+  forCheck(spender: Spender, check: SpendingCheck): Spending
+}
+
+export interface SpendingCheck {
+  readonly isDeciding: boolean
+  /** The claim was checked before. */
+  readonly isAgain: boolean
+  /** False: the connection reads as everybody does. */
+  readonly hasCredentials: boolean
+}
+
+export interface Spending {
+  /**
+   * Counts a request that is sent now. The result takes the headers of its answer, or nothing when there was none.
+   * @throws DestinationError `rate_limited`, without a time, when this check may send no more
+   */
+  count(): (headers?: Headers) => void
+  /** A request was refused. */
+  isRefused(): boolean
+}
+
+/** One in so many requests is kept for checks that decide. */
+const KEPT = 4
+/** Alone, a workspace uses 2/3 of what may be used, and a key 4/7; of what checks that decide may use, 4/5 and 16/21. */
+const WEIGHTS = { looking: 2, deciding: 4 } as const
+/** Looking again uses no more than it leaves. */
+const AGAIN_WEIGHT = 1
+/** So many requests are set aside for a check that begins. */
+const PER_CHECK = 4
+/** Where everybody's budget is one and not yet known, a burst could use it up before the first answer tells of it. */
+const MOST_BEFORE_FIRST_ANSWER = 4
+const MAX_ALLOWANCES = 5000
+/** A destination that tells no budget is asked again this long after what it told. */
+const UNTOLD_MS = 10 * 60_000
+/** What a destination tells counts no longer than this: else a wrong end would keep us from ever hearing the right one. */
+const LONGEST_WINDOW_MS = 60 * 60_000
+
+type Kind = keyof typeof WEIGHTS
+
+interface Window {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetAt: Instant
+}
+
+interface RateLimitBudget {
+  /** undefined: the answers tell of none. */
+  window: Window | undefined
+  /** When it was last told, or a check ended without being told; undefined: no check has ended yet. */
+  heardAt: Instant | undefined
+  /** Checks that are under way. */
+  running: number
+  /** Requests that are not answered yet, or set aside. */
+  pending: number
+  /** By kind of check, by user: requests in this window, those that are set aside among them. */
+  readonly spent: Map<string, number>
+  /** Of looking again: requests in this window. */
+  spentAgain: number
+}
+
+export function createRateLimitBudgets({ now }: { readonly now: () => Instant }): RateLimitBudgets {
+  const budgets = new LRUCache<string, RateLimitBudget>({ max: MAX_ALLOWANCES })
+  /** Connections without credentials. */
+  const anonymous = new LRUCache<string, true>({ max: MAX_ALLOWANCES })
+
+  const isShared = ({ connectionId }: Spender) => connectionId === null || anonymous.has(connectionId)
+
+  function allowanceOf(spender: Spender): RateLimitBudget {
+    const name = isShared(spender) ? `anonymous ${spender.origin}` : spender.connectionId!
+    const known = budgets.get(name)
+    if (known) {
+      endWindow(known, now())
+      return known
+    }
+    const created: RateLimitBudget = {
+      window: undefined,
+      heardAt: undefined,
+      running: 0,
+      pending: 0,
+      spent: new Map(),
+      spentAgain: 0,
+    }
+    budgets.set(name, created)
+    return created
+  }
+
+  function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
+    const weight = WEIGHTS[kind]
+    const [workspace, key] = usersOf(spender, kind)
+    // A connection belongs to one workspace.
+    const ofWorkspace = isShared(spender) ? weight * free - (spent.get(workspace) ?? 0) : free
+    return mayTake(spent.get(key) ?? 0, ofWorkspace, weight)
+  }
+
+  return {
+    mayBegin(spender) {
+      if (spender.origin === null) return true
+      const budget = allowanceOf(spender)
+      const { window, heardAt, running, pending } = budget
+      const isUnknown = heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
+      if (isUnknown) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
+      if (!window) return true
+      return mayUse(budget, spender, 'looking', window.remaining - keptOf(window) - pending)
+    },
+    begin(spender, isDeciding) {
+      const budget = allowanceOf(spender)
+      const users = usersOf(spender, kindOf(isDeciding))
+      const setAside = budget.window ? PER_CHECK : 0
+      budget.running++
+      budget.pending += setAside
+      add(budget.spent, users, setAside)
+      return () => {
+        budget.running--
+        budget.pending -= setAside
+        add(budget.spent, users, -setAside)
+        // A destination that does not answer keeps nobody waiting for what it tells.
+        budget.heardAt ??= now()
+      }
+    },
+    forCheck(spender, { isDeciding, isAgain, hasCredentials }) {
+      if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
+      const kind = kindOf(isDeciding)
+      let isRefused = false
+      return {
+        isRefused: () => isRefused,
+        count() {
+          const budget = allowanceOf(spender)
+          const { window } = budget
+          if (window && !mayCount(budget, window, kind)) {
+            isRefused = true
+            throw new DestinationError('rate_limited')
+          }
+          budget.pending++
+          if (window) add(budget.spent, usersOf(spender, kind), 1)
+          const counts = window !== undefined && isAgain && !isDeciding
+          if (counts) budget.spentAgain++
+          return (headers) => {
+            budget.pending--
+            const before = budget.window?.remaining
+            if (headers) hear(budget, headers)
+            const after = budget.window?.remaining
+            // Unchanged pages are free at some destinations.
+            const isFree = before !== undefined && after !== undefined && after >= before
+            if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
+          }
+        },
+      }
+
+      function mayCount(budget: RateLimitBudget, window: Window, kind: Kind): boolean {
+        if (kind === 'looking' && isAgain && !mayTake(budget.spentAgain, window.remaining, AGAIN_WEIGHT)) return false
+        // What is set aside is for requests such as this one.
+        if (kind === 'looking') return window.remaining > keptOf(window)
+        return window.remaining > 0 && mayUse(budget, spender, kind, window.remaining)
+      }
+    },
+  }
+
+  function hear(budget: RateLimitBudget, headers: Headers): void {
+    budget.heardAt = now()
+    const told = readAllowance(headers, now())
+    if (!told) return
+    // While a window goes on, its end stays: some destinations tell an end that moves with every answer.
+    budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
+  }
+}
+
+function kindOf(isDeciding: boolean): Kind {
+  return isDeciding ? 'deciding' : 'looking'
+}
+
+function keptOf({ limit }: Window): number {
+  return Math.ceil(limit / KEPT)
+}
+
+function usersOf({ workspaceId, submittedBy }: Spender, kind: Kind): [workspace: string, key: string] {
+  return [`${kind} ${workspaceId}`, `${kind} ${workspaceId} ${submittedBy}`]
+}
+
+function add(spent: Map<string, number>, users: readonly string[], count: number): void {
+  if (count === 0) return
+  for (const user of users) spent.set(user, Math.max(0, (spent.get(user) ?? 0) + count))
+}
+
+function endWindow(budget: RateLimitBudget, now: Instant): void {
+  if (!budget.window || now < budget.window.resetAt) return
+  budget.window = undefined
+  budget.heardAt = undefined
+  budget.spent.clear()
+  budget.spentAgain = 0
+}
+
+/** GitHub's and Gitea's `X-RateLimit-*`, or the `RateLimit-*` of IETF drafts and GitLab. The end is a time in seconds, or seconds from now. */
+function readAllowance(headers: Headers, now: Instant): Window | undefined {
+  for (const prefix of ['x-ratelimit', 'ratelimit']) {
+    const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+      seconds(headers, `${prefix}-${name}`),
+    )
+    if (limit === undefined || remaining === undefined || reset === undefined) continue
+    // GitHub counts searches and the like apart.
+    if ((headers.get(`${prefix}-resource`) ?? 'core') !== 'core') return undefined
+    const resetAt = reset > A_TIME ? timeOf(reset, headers, now) : now + reset * 1000
+    return resetAt > now ? { limit, remaining, resetAt: Math.min(resetAt, now + LONGEST_WINDOW_MS) } : undefined
+  }
+  return undefined
+}
+
+/** Larger numbers of seconds are times. */
+const A_TIME = 1_000_000_000
+
+/** A time is by the destination's clock, which its `Date` tells. */
+function timeOf(reset: number, headers: Headers, now: Instant): Instant {
+  const theirNow = Date.parse(headers.get('date') ?? '') || now
+  return now + (reset * 1000 - theirNow)
+}
+
+function seconds(headers: Headers, name: string): number | undefined {
+  const text = headers.get(name)
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : undefined
+}

@@ -1,0 +1,46 @@
+/** The sites whose scripts may submit claims with the keys of a workspace. */
+import type { Instant } from '@claimcheck/core'
+import type { Db } from './db.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
+import { instant, table, text } from './table.ts'
+
+export const allowedOrigins = table('allowed_origins', ['workspaceId', 'origin'], {
+  workspaceId: text('workspace_id'),
+  /** As browsers write it: `https://app.example.com`. */
+  origin: text('origin'),
+  listedAt: instant('listed_at'),
+})
+
+export function allowedOriginReads(db: Db) {
+  return {
+    /** By their texts. */
+    async of(workspaceId: string): Promise<string[]> {
+      const rows = await selectRows(db, allowedOrigins, 'WHERE workspace_id = ? ORDER BY origin', [workspaceId])
+      return rows.map(({ origin }) => origin)
+    },
+    async has(workspaceId: string, origin: string): Promise<boolean> {
+      return (
+        (await selectRow(db, allowedOrigins, 'WHERE workspace_id = ? AND origin = ?', [workspaceId, origin])) !==
+        undefined
+      )
+    },
+    /** Those that any workspace lists. */
+    async listed(origins: readonly string[]): Promise<string[]> {
+      const sql = `SELECT DISTINCT origin FROM allowed_origins WHERE origin IN ${db.dialect.texts}`
+      return (await db.query(sql, [JSON.stringify(origins)])).map(({ origin }) => String(origin))
+    },
+  }
+}
+
+export function allowedOriginWrites(db: Db) {
+  return {
+    ...allowedOriginReads(db),
+    /** These, and no others. */
+    async set(workspaceId: string, origins: readonly string[], at: Instant): Promise<void> {
+      await db.query('DELETE FROM allowed_origins WHERE workspace_id = ?', [workspaceId])
+      if (origins.length === 0) return
+      const rows = origins.map((origin) => ({ workspaceId, origin, listedAt: at }))
+      await insertRows(db, allowedOrigins, rows)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+/** Counts that delay what is counted: of failed guesses, and of registrations. All hosts share them. */
+import type { Instant } from '@claimcheck/core'
+import type { Db } from './db.ts'
+import { insertRows } from './rows.ts'
+import { instant, integer, type RowOf, table, text } from './table.ts'
+
+export const throttles = table('throttles', ['subject'], {
+  /** What is counted, and whose. */
+  subject: text('subject'),
+  count: integer('count'),
+  /** Nothing more is taken before this time. */
+  nextAt: instant('next_at'),
+  /** The count begins anew. */
+  expiresAt: instant('expires_at'),
+})
+
+export type Throttle = RowOf<typeof throttles>
+
+// All hosts take them in one order, so that no two transactions wait for each other.
+const TAKE = `ORDER BY subject ON CONFLICT (subject) DO UPDATE SET subject = excluded.subject RETURNING ${throttles.names}`
+const PUT = `ORDER BY subject ON CONFLICT (subject)
+  DO UPDATE SET count = excluded.count, next_at = excluded.next_at, expires_at = excluded.expires_at`
+
+export function throttleWrites(db: Db) {
+  return {
+    /** The throttles of these subjects, which stay as they are until the transaction ends. Those that are not there begin at 0. */
+    async take(subjects: readonly string[], now: Instant): Promise<Map<string, Throttle>> {
+      const fresh = subjects.map((subject) => ({ subject, count: 0, nextAt: 0, expiresAt: now }))
+      const rows = (await insertRows(db, throttles, fresh, TAKE)).map(throttles.read)
+      return new Map(rows.map((row) => [row.subject, row.expiresAt <= now ? { ...row, count: 0, nextAt: 0 } : row]))
+    },
+    async put(rows: readonly Throttle[]): Promise<void> {
+      await insertRows(db, throttles, rows, PUT)
+    },
+    async remove(subject: string): Promise<void> {
+      await db.table(throttles.name).where({ subject }).delete()
+    },
+    async removeExpired(now: Instant): Promise<void> {
+      await db.table(throttles.name).where('expires_at', '<=', now).delete()
+    },
+  }
+}

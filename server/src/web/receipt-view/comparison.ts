@@ -1,0 +1,136 @@
+/** What was claimed beside what was found, field by field: from a claim or from a receipt alone. */
+import type { ActionProfile, FieldRole, JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core'
+import { propertiesOf } from '../../base/schema-properties.ts'
+
+/** What a profile, or a service that publishes it, says of the fields. Without any of it, fields have their names as titles. */
+export interface Titles {
+  readonly target?: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly facts?: Readonly<Record<string, string>>
+  /** The facts that show a claimed field under another name than its own. */
+  readonly found?: Readonly<Record<string, string>>
+  /** The fields that must match. */
+  readonly required?: Readonly<Record<string, FieldRole>>
+}
+
+export interface Compared {
+  readonly claim: { readonly target: string; readonly params: JsonObject }
+  readonly facts: JsonObject
+  /** Null while the claim is queued. */
+  readonly verdict: VerdictValue | null
+  readonly reason?: ReasonCode | undefined
+  /** Of the check, where that is known. A receipt does not tell it: it follows from the values, or from the reason. */
+  readonly differs?: readonly string[] | undefined
+  readonly titles?: Titles | undefined
+}
+
+export interface ComparedField {
+  /** A param, `target`, or a fact that shows no claimed field. */
+  readonly name: string
+  readonly title: string
+  /** The name of the fact that shows it, where that has a value. */
+  readonly fact?: string
+  /** The fact's own title, where its name is not the field's. */
+  readonly factTitle?: string
+  readonly claimed?: JsonValue
+  readonly found?: JsonValue
+  readonly differs: boolean
+}
+
+export function titlesOf({
+  words,
+  params,
+  facts,
+  required,
+}: Pick<ActionProfile, 'words' | 'params' | 'facts' | 'required'>): Titles {
+  const { target, found } = words
+  return { target, params: titlesIn(params), facts: titlesIn(facts), required, ...(found ? { found } : {}) }
+}
+
+function titlesIn(schema: ActionProfile['params']): Record<string, string> {
+  return Object.fromEntries(propertiesOf(schema).flatMap(([name, { title }]) => (title ? [[name, title]] : [])))
+}
+
+/** The target, the params, the required fields that differ though the claim leaves them out, and the facts that none of them shows. */
+export function comparisonOf(compared: Compared): readonly ComparedField[] {
+  const { claim, facts, titles = {} } = compared
+  const differing = differingOf(compared)
+  const unclaimed = differing.filter((name) => name !== 'target' && !Object.hasOwn(claim.params, name))
+  const names = ['target', ...Object.keys(claim.params), ...unclaimed]
+  const shown = new Set(names.map((name) => factOf(name, compared)))
+  return [
+    ...names.map((name) => fieldOf(name, differing, compared)),
+    ...Object.entries(facts)
+      .filter(([name]) => !shown.has(name))
+      .map(([name, found]) => ({ name, title: own(titles.facts, name) ?? name, found, differs: false })),
+  ]
+}
+
+function fieldOf(name: string, differing: readonly string[], compared: Compared): ComparedField {
+  const { facts, titles = {} } = compared
+  const claimed = claimedOf(name, compared)
+  const fact = factOf(name, compared)
+  const factTitle = fact === undefined || fact === name ? undefined : (own(titles.facts, fact) ?? fact)
+  const found = fact === undefined && isMatched(name, differing, compared) ? claimed : fact && facts[fact]
+  return {
+    name,
+    title: name === 'target' ? (titles.target ?? 'Target') : (own(titles.params, name) ?? name),
+    ...(fact === undefined ? {} : { fact }),
+    ...(factTitle === undefined ? {} : { factTitle }),
+    ...(claimed === undefined ? {} : { claimed }),
+    ...(found === undefined ? {} : { found }),
+    differs: differing.includes(name),
+  }
+}
+
+/** Of a field that no fact shows: it must match, and nothing says that it does not where something was found. */
+function isMatched(name: string, differing: readonly string[], { verdict, differs, titles }: Compared): boolean {
+  const isFound = verdict === 'verified' || verdict === 'late' || differs !== undefined
+  const mustMatch = name === 'target' || own(titles?.required, name) !== undefined
+  return mustMatch && (isFound || (verdict === 'mismatch' && differing.length > 0)) && !differing.includes(name)
+}
+
+/** The names of the fields that are not as claimed. */
+function differingOf(compared: Compared): readonly string[] {
+  const { claim, verdict, differs, titles } = compared
+  if (verdict === 'verified' || verdict === 'late') return []
+  if (differs) return differs
+  if (verdict !== 'mismatch' && verdict !== 'failed') return []
+  const named = Object.keys(titles?.required ?? claim.params)
+  const unequal = named.filter((name) => {
+    const [claimed, fact] = [claimedOf(name, compared), factOf(name, compared)]
+    return claimed !== undefined && fact !== undefined && !isSame(claimed, compared.facts[fact]!)
+  })
+  return unequal.length > 0 || verdict === 'failed' ? unequal : byReason(named, compared)
+}
+
+/** Where no value tells: the only claimed field of the role that the reason names. */
+function byReason(named: readonly string[], compared: Compared): readonly string[] {
+  const { reason, titles } = compared
+  const role = reason === 'target_mismatch' ? 'target' : 'content'
+  const could = named.filter(
+    (name) =>
+      own(titles?.required, name) === role &&
+      claimedOf(name, compared) !== undefined &&
+      factOf(name, compared) === undefined,
+  )
+  return reason !== undefined && could.length === 1 ? could : []
+}
+
+function claimedOf(name: string, { claim: { target, params } }: Compared): JsonValue | undefined {
+  return name === 'target' ? target : own(params, name)
+}
+
+/** The fact that shows a field: the one that the profile names, or the one of the same name. */
+function factOf(name: string, { facts, titles }: Compared): string | undefined {
+  return [own(titles?.found, name), name].find((fact) => fact !== undefined && own(facts, fact) !== undefined)
+}
+
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Names of facts and params are the texts of others: one could be the name of what every object inherits. */
+function own<V>(record: Readonly<Record<string, V>> | undefined, name: string): V | undefined {
+  return record && Object.hasOwn(record, name) ? record[name] : undefined
+}

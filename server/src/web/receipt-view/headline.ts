@@ -1,0 +1,111 @@
+/** What happened, as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
+import {
+  type Instant,
+  type JsonValue,
+  type Named,
+  outcomeSentence,
+  parseInstant,
+  type ReasonCode,
+  type Receipt,
+  type VerdictValue,
+  type Worded,
+} from '@claimcheck/core'
+import { duration } from '@claimcheck/core/words/durations'
+import { plainText } from '@claimcheck/core/words/plain-text'
+import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
+import { written } from '../../base/schema-properties.ts'
+import type { ComparedField } from './comparison.ts'
+
+export interface Decided {
+  readonly verdict: VerdictValue
+  readonly reason?: ReasonCode | undefined
+  readonly named: Named
+  /** As `comparisonOf` returns them. */
+  readonly fields: readonly ComparedField[]
+  /** Undefined where nobody has told the words of this action. */
+  readonly worded?: Worded | undefined
+  /** The end of the time in which the outcome appeared, from `claimed_at`. Undefined where no read showed it. */
+  readonly afterMs?: number | undefined
+  readonly toleranceMs?: number | undefined
+}
+
+/** What a receipt says for itself. */
+export function decidedBy({ body }: Pick<Receipt, 'body'>): Omit<Decided, 'fields'> {
+  const { claim, observation, verdict } = body
+  const [claimedAt, seenAt] = [claim.claimed_at, observation.appeared?.not_after].map(instantOf)
+  return {
+    verdict: verdict.value,
+    reason: verdict.reason_code,
+    named: { target: claim.target, params: claim.params, facts: observation.facts },
+    afterMs: claimedAt === undefined || seenAt === undefined ? undefined : seenAt - claimedAt,
+  }
+}
+
+function instantOf(text: string | undefined): Instant | undefined {
+  return text === undefined ? undefined : parseInstant(text)
+}
+
+const TITLES: Readonly<Record<VerdictValue, string>> = {
+  verified: 'There as claimed, in time',
+  late: 'There as claimed, but too late',
+  mismatch: 'Not as claimed',
+  failed: 'Not there by the deadline',
+  unverifiable: 'Could not be checked',
+}
+
+/** `Found on experiment-6, not main`. */
+export function headlineOf(decided: Decided): string {
+  const { verdict, fields, afterMs } = decided
+  if (verdict === 'verified') return withoutStop(sentenceOf(decided)) ?? TITLES.verified
+  if (verdict === 'late' && afterMs !== undefined) return `Too late: there ${duration(afterMs)} after the claim`
+  return (verdict === 'mismatch' && differenceIn(fields)) || TITLES[verdict]
+}
+
+/** What differs, in a few words; undefined where nothing tells. */
+export function differenceIn(fields: readonly ComparedField[]): string | undefined {
+  const differing = fields.filter(({ differs }) => differs)
+  return differing.length === 0 ? undefined : differing.map(differenceOf).join('; ')
+}
+
+function differenceOf({ title, factTitle, claimed, found }: ComparedField): string {
+  if (found === undefined) return `${title} not ${claimed === undefined ? 'as claimed' : short(claimed)}`
+  const seen = factTitle === undefined ? `${title}: ${short(found)}` : `${factTitle} ${short(found)}`
+  return claimed === undefined ? seen : `${seen}, not ${short(claimed)}`
+}
+
+/** The outcome in the words of the action; the timing or the cause where the headline says the outcome. */
+export function reasonOf(decided: Decided): string {
+  const { verdict, reason } = decided
+  if (verdict === 'verified') return timingOf(decided) ?? VERDICT_WORDS.verified
+  if (verdict === 'unverifiable' && reason !== undefined)
+    return `${REASON_WORDS[reason]} This says nothing for or against the agent.`
+  return sentenceOf(decided) ?? VERDICT_WORDS[verdict]
+}
+
+/** Undefined where the interval does not tell it. */
+function timingOf({ afterMs, toleranceMs }: Decided): string | undefined {
+  if (afterMs === undefined || toleranceMs === undefined || afterMs > toleranceMs) return undefined
+  const when =
+    afterMs <= 0 ? 'It was there when the agent claimed it' : `It was there ${duration(afterMs)} after the claim`
+  return `${when}, and the tolerance is ${duration(toleranceMs)}.`
+}
+
+function sentenceOf({ worded, verdict, named }: Decided): string | undefined {
+  const text = worded && outcomeSentence(worded, verdict, named)
+  return text === undefined ? undefined : plainText(text)
+}
+
+function withoutStop(text: string | undefined): string | undefined {
+  return text?.replace(/\.$/, '')
+}
+
+const LONGEST = 40
+const SHORT_HASH = 12
+
+/** A value in a title: hashes as the sentences of profiles shorten them. */
+function short(value: JsonValue): string {
+  const text = plainText(written(value))
+  if (/^[0-9a-f]{40,}$/i.test(text)) return text.slice(0, SHORT_HASH)
+  const characters = [...text]
+  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : text
+}

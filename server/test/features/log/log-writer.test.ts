@@ -1,0 +1,250 @@
+import { join } from 'node:path'
+import {
+  checkReceipt,
+  claimDigest,
+  type DecidedClaim,
+  entryText,
+  formatInstant,
+  parseKeySet,
+  treeHasher,
+  treeRoot,
+} from '@claimcheck/core'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { createLogWriter, type LogWriter } from '@claimcheck/server/features/log/log-writer'
+import { createSealedKeys } from '@claimcheck/server/features/log/signing/sealed-keys'
+import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
+import { openPostgres } from '@claimcheck/server/storage/postgres'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import type { Storage } from '@claimcheck/server/storage/storage'
+import t, { type Test } from 'tap'
+import { createDatabase } from '../../../../test/support/database.ts'
+import { query } from '../../../../test/support/sql.ts'
+import { openLogGuard } from '../../support/log-guard.ts'
+import { plainKeyFiles } from '../../support/plain-key-files.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+/** Of a host, to Postgres. */
+const CONNECTIONS = 8
+
+/** A host on this folder: the log's own tables, which here know of no claims. */
+async function host(t: Test, folder: string, now = () => NOON) {
+  const storage = await openSqlite(join(folder, 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  const config = { issuerName: 'Example', publicUrl: undefined }
+  const vault = plainKeyFiles(folder)
+  const logGuard = openLogGuard(storage, folder)
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
+  await signingKeys.ensureLog()
+  return { storage, signingKeys, vault, logGuard, writer: createLogWriter({ signingKeys, logGuard, config }) }
+}
+
+const submitted = { clientClaimId: 'c', action: 'test.thing.do', target: 'x', params: {}, claimedAt: NOON }
+
+const content: Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'> = {
+  agentId: 'agent-1',
+  claim: { ...submitted, claimDigest: claimDigest(submitted) },
+  observation: {
+    verifier: { id: 'test.thing.do', version: '1' },
+    observedAt: NOON,
+    deadlineAt: NOON + 1,
+    attempts: 1,
+    facts: {},
+  },
+  verdict: { value: 'verified' },
+}
+
+let claims = 0
+
+async function append(storage: Storage, writer: LogWriter, count = 1) {
+  const claimIds = Array.from({ length: count }, () => `clm_${++claims}`)
+  return storage.write(async (tx) => {
+    await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
+    await tx.claims.insertNew(
+      claimIds.map((claimId) => ({
+        ...content.claim,
+        claimId,
+        workspaceId: 'ws_1',
+        clientClaimId: claimId,
+        agentId: 'agent-1',
+        agentBound: 0,
+        deadlineAt: NOON + 1,
+        submittedAt: NOON,
+        access: 'anonymous' as const,
+        connectionId: null,
+        origin: null,
+        submittedBy: 'key_1',
+        traceparent: null,
+        profileAction: 'test.thing.do',
+        profileVersion: '1',
+        state: 'queued' as const,
+        attempts: 0,
+        dueAt: null,
+        nextCheckAt: null,
+        momentAt: null,
+        lastCheck: null,
+        receiptId: null,
+        verdict: null,
+        reasonCode: null,
+        logId: null,
+      })),
+    )
+    const log = (await tx.log.lock())!
+    const drafts = await Promise.all(claimIds.map((claimId) => writer.draft(claimId, content)))
+    await tx.apply(await writer.plan(tx.log, log, drafts))
+  })
+}
+
+async function logId({ read }: Pick<Storage, 'read'>): Promise<string> {
+  return (await read.log.state())!.logId
+}
+
+t.test('a host that must restore the range at every size appends like one that never stopped', async (t) => {
+  const folder = t.testdir()
+  const first = await host(t, folder)
+  const second = await host(t, folder)
+  const hasher = treeHasher()
+  // Each finds the log grown by the other, and its own range of no use.
+  for (let size = 1; size <= 600; size++) {
+    const { storage, writer } = size % 2 ? first : second
+    await append(storage, writer)
+    const { rootHash, treeSize } = (await storage.read.log.newestHead())!
+    if (size % 16 > 1 && ![255, 256, 257, 511, 512, 513].includes(size)) continue
+    const leaves = await storage.read.log.leaves(await logId(storage), 0, size)
+    t.same(
+      [treeSize, rootHash],
+      [
+        size,
+        treeRoot(
+          leaves.map(({ leafHash }) => leafHash),
+          hasher,
+        ),
+      ],
+      `size ${size}`,
+    )
+  }
+})
+
+t.test('an range from a transaction that was not committed is not gone on with', async (t) => {
+  const { storage, writer } = await host(t, t.testdir())
+  await append(storage, writer, 3)
+  const failing = storage.write(async (tx) => {
+    const log = (await tx.log.lock())!
+    await tx.apply(await writer.plan(tx.log, log, [await writer.draft('clm_1', content)])).catch(() => {})
+    throw new Error('crashed')
+  })
+  await t.rejects(failing, { message: 'crashed' })
+  await append(storage, writer, 2)
+  const leaves = await storage.read.log.leaves(await logId(storage), 0, 9)
+  t.equal(leaves.length, 5)
+  t.same(
+    (await storage.read.log.newestHead())!.rootHash,
+    treeRoot(
+      leaves.map(({ leafHash }) => leafHash),
+      treeHasher(),
+    ),
+  )
+})
+
+t.test('nothing to append leaves the log as it is', async (t) => {
+  const { storage, writer } = await host(t, t.testdir())
+  await storage.write(async (tx) => tx.apply(await writer.plan(tx.log, (await tx.log.lock())!, [])))
+  t.match(await storage.read.log.newestHead(), { treeSize: 0 })
+})
+
+t.test('receipts, heads and the key document fit together, before and after a new key', async (t) => {
+  let now = NOON
+  const { storage, writer, signingKeys } = await host(t, t.testdir(), () => now)
+  await append(storage, writer)
+  now += 1000
+  const { keyId, retiredKeyId } = await signingKeys.rotate()
+  t.match(await storage.read.log.newestHead(), { treeSize: 1, issuedAt: now }, 'the new key signs the log as it is')
+  await append(storage, writer)
+  const document = await signingKeys.document()
+  t.match(document, {
+    issuer: 'Example',
+    keys: [
+      { key_id: retiredKeyId, valid_from: formatInstant(NOON), revoked_at: formatInstant(now) },
+      { key_id: keyId, valid_from: formatInstant(now), revoked_at: null },
+    ],
+  })
+  const keys = parseKeySet(JSON.stringify(document))
+  for (const [index, expected] of [retiredKeyId, keyId].entries()) {
+    const [{ entry } = { entry: '' }] = await storage.read.log.receipts(await logId(storage), index, index + 1)
+    const receipt = JSON.parse(entry)
+    t.equal(entryText(receipt), entry)
+    t.equal(receipt.signature.key_id, expected)
+    t.strictSame(receipt.body.issuer, { key_id: expected, name: 'Example' })
+    t.match(await checkReceipt(entry, { keys }), { valid: true })
+  }
+})
+
+t.test('a rotation by another process is signed with from the next append on', async (t) => {
+  const folder = t.testdir()
+  const serving = await host(t, folder)
+  await append(serving.storage, serving.writer)
+  const { keyId } = await (await host(t, folder)).signingKeys.rotate()
+  await append(serving.storage, serving.writer)
+  const [{ entry } = { entry: '' }] = await serving.storage.read.log.receipts(await logId(serving.storage), 1, 2)
+  t.equal(JSON.parse(entry).signature.key_id, keyId)
+})
+
+t.test('hosts that start together make one log, and no host goes on without its key', async (t) => {
+  const folder = t.testdir()
+  const hosts = await Promise.all([host(t, folder), host(t, folder), host(t, folder)])
+  const ids = await Promise.all(hosts.map(async ({ storage }) => (await storage.read.log.state())!.logId))
+  t.equal(new Set(ids).size, 1)
+  t.equal((await hosts[0].storage.read.log.signingKeys()).length, 1)
+  const config = { issuerName: undefined, publicUrl: undefined }
+  const elsewhere = plainKeyFiles(join(folder, 'elsewhere'))
+  const stranger = createSigningKeys({ ...hosts[1], vault: elsewhere, now: () => NOON, config })
+  await t.rejects(stranger.ensureLog(), { code: 'missing_key' })
+  await t.rejects(stranger.rotate(), { code: 'missing_key' })
+})
+
+t.test('a stored tree that has not the root that was signed is not appended to, and nothing follows it', async (t) => {
+  const folder = t.testdir()
+  const { storage, writer } = await host(t, folder)
+  await append(storage, writer, 3)
+  const url = `sqlite:${join(folder, 'claimcheck.db')}`
+  await query(url, 'DROP TRIGGER receipts_no_update')
+  await query(url, 'UPDATE receipts SET leaf_hash = zeroblob(32) WHERE leaf_index = 1')
+  const other = await host(t, folder)
+  await t.rejects(append(other.storage, other.writer), { code: 'read_only' })
+  t.match(other.logGuard.problem(), /./)
+  t.equal(await other.logGuard.maySign(), false)
+  await t.rejects(other.signingKeys.beginLog(), { code: 'read_only' })
+
+  const started = await host(t, folder)
+  await started.logGuard.examine()
+  t.match(started.logGuard.problem(), /./, 'and it is found at the start')
+  t.match(await storage.read.log.newestHead(), { treeSize: 3 })
+})
+
+t.test('an append under a key that another host made needs no connection beside its own', async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const folder = t.testdir()
+  const secrets = openSecrets({ secretKey: Buffer.alloc(32, 7), dataDir: folder })
+  const config = { issuerName: undefined, publicUrl: undefined }
+  async function openHost() {
+    const storage = await openPostgres(database.env.DATABASE_URL!)
+    t.teardown(() => storage.close())
+    const logGuard = openLogGuard(storage, folder)
+    const vault = createSealedKeys({ storage, secrets })
+    const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
+    await signingKeys.ensureLog()
+    return { storage, signingKeys, writer: createLogWriter({ signingKeys, logGuard, config }) }
+  }
+  const [{ storage, writer }, other] = [await openHost(), await openHost()]
+  const draft = await writer.draft('clm_1', content)
+  const { keyId } = await other.signingKeys.rotate()
+  // All others wait for what the append holds, such as keys that bind agents wait for the claims.
+  let end = () => {}
+  const isOver = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const waiting = Array.from({ length: CONNECTIONS - 1 }, () => storage.write(() => isOver))
+  const append = storage.write(async (tx) => writer.plan(tx.log, (await tx.log.lock())!, [draft]))
+  t.match(await append.finally(end), { log: { keyId }, receipts: [{ claimId: 'clm_1' }] })
+  await Promise.all(waiting)
+})

@@ -1,0 +1,102 @@
+/** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
+import { mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createCheckpointStore, type Head } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import t, { type Test } from 'tap'
+
+const HEAD: Head = {
+  logId: 'a'.repeat(43),
+  name: `claimcheck/ed25519:${'b'.repeat(43)}`,
+  treeSize: 1_000_000,
+  rootHash: Uint8Array.from({ length: 32 }, (_, index) => index),
+  issuedAt: Date.UTC(2026, 8, 25, 12),
+}
+const LARGEST: Head = { ...HEAD, treeSize: Number.MAX_SAFE_INTEGER }
+
+function folder(t: Test) {
+  const dataDir = t.testdir()
+  // A process of its own each time: it knows what the file says, and nothing else.
+  const open = () => createCheckpointStore({ config: { dataDir } })
+  return { open, path: join(dataDir, 'log-head.json') }
+}
+
+t.test('a host that has not signed remembers nothing', async (t) => {
+  const { open } = folder(t)
+  t.equal(open().recall(), undefined)
+})
+
+t.test(
+  'what is remembered is recalled by the next process, from a file for its owner alone that is always as long',
+  async (t) => {
+    const { open, path } = folder(t)
+    for (const head of [{ ...HEAD, treeSize: 0 }, HEAD, LARGEST]) {
+      open().remember(head)
+      t.strictSame(open().recall(), head)
+      t.match(statSync(path), { size: 512 })
+      t.equal(statSync(path).mode & 0o777, 0o600)
+    }
+  },
+)
+
+t.test('within a log nothing earlier is remembered, also when another process has remembered more', async (t) => {
+  const { open } = folder(t)
+  const [slow, quick] = [open(), open()]
+  slow.remember({ ...HEAD, treeSize: 1 })
+  quick.remember({ ...HEAD, treeSize: 3 })
+  slow.remember({ ...HEAD, treeSize: 2 })
+  t.match(open().recall(), { treeSize: 3 })
+  slow.remember({ ...HEAD, treeSize: 4 })
+  slow.remember({ ...HEAD, treeSize: 1 })
+  t.match([slow.recall(), open().recall()], [{ treeSize: 4 }, { treeSize: 4 }])
+})
+
+t.test('the head of another log takes the place of any', async (t) => {
+  const { open } = folder(t)
+  open().remember(HEAD)
+  const other = { ...HEAD, logId: 'c'.repeat(43), treeSize: 1 }
+  open().remember(other)
+  t.strictSame(open().recall(), other)
+})
+
+t.test('a record that is not whole is not believed', async (t) => {
+  const { open, path } = folder(t)
+  open().remember(HEAD)
+  const whole = readFileSync(path, 'utf8')
+  const broken = [
+    '',
+    'null',
+    '{}',
+    '[]',
+    whole.slice(0, 100),
+    whole.replace('1000000', '1000001'),
+    whole.replace(HEAD.logId, LARGEST.logId.replace('a', 'b')),
+    whole.slice(0, 256) + ' '.repeat(256),
+  ]
+  for (const text of broken) {
+    writeFileSync(path, text)
+    t.throws(() => open().recall(), { name: 'HeadMemoryError', code: 'unreadable' }, text.slice(0, 20))
+  }
+  writeFileSync(path, whole)
+  t.strictSame(open().recall(), HEAD)
+})
+
+t.test('a file that cannot be read or written is told', async (t) => {
+  const { open, path } = folder(t)
+  symlinkSync('nowhere/at/all', path)
+  t.throws(() => open().remember(HEAD), { name: 'HeadMemoryError', code: 'unwritable' })
+  const occupied = folder(t)
+  mkdirSync(occupied.path)
+  t.throws(() => occupied.open().recall(), { code: 'unreadable' })
+  t.throws(() => occupied.open().remember(HEAD), { code: 'unwritable' })
+})
+
+t.test('what could not be written is still known to the process, and written the next time', async (t) => {
+  const { open, path } = folder(t)
+  const memory = open()
+  mkdirSync(path)
+  t.throws(() => memory.remember(HEAD), { code: 'unwritable' })
+  t.strictSame(memory.recall(), HEAD)
+  rmdirSync(path)
+  memory.remember({ ...HEAD, treeSize: 1 })
+  t.strictSame(open().recall(), HEAD)
+})

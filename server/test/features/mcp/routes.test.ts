@@ -1,0 +1,73 @@
+/** What a client that goes leaves open at /mcp. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { LIMITS } from '@claimcheck/server/features/mcp/exchanges'
+import { type McpParts, mcpRoutes } from '@claimcheck/server/features/mcp/routes'
+import t from 'tap'
+import { KEY, startApp, UNLIMITED, WORKSPACE } from '../../http/support/server.ts'
+
+t.test('a client that goes while its messages are counted leaves nothing open', async (t) => {
+  const credential = {
+    kind: 'key',
+    keyId: 'key_1',
+    workspaceId: WORKSPACE,
+    agentIds: null,
+    bindsAgents: false,
+  } as const
+  const keys = { authenticate: async () => credential }
+  let client: Socket | undefined
+  let atServer: Socket | undefined
+  let counted = 0
+  const counters = {
+    // As in a database: the answer takes long enough for the client to go.
+    async add() {
+      counted += 1
+      if (client && counted === 2) {
+        client.destroy()
+        await once(atServer!, 'close')
+      }
+      return { count: 1, leftMs: 1000 }
+    },
+    last: () => ({ count: 0, leftMs: 1000 }),
+  }
+  const app = await startApp({
+    rateLimits: { ...UNLIMITED, key: 1000 },
+    counters,
+    more: [{ scope: 'api', add: (scope, limiters) => mcpRoutes(scope, { ...PARTS, keys }, limiters) }],
+  })
+  t.teardown(app.close)
+  app.app.server.on('connection', (socket) => {
+    atServer = socket
+  })
+  const batch = JSON.stringify([1, 2].map((id) => ({ jsonrpc: '2.0', id, method: 'ping' })))
+  const headers = { ...MESSAGE, 'content-length': String(batch.length), authorization: `Bearer ${KEY}` }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  for (let sent = 0; sent <= LIMITS.mostOfOne; sent++) {
+    counted = 0
+    client = connect(app.port, '127.0.0.1', () => client!.write(`POST /mcp HTTP/1.1\r\n${lines.join('')}\r\n${batch}`))
+    await once(client, 'close')
+  }
+  client = undefined
+  await new Promise(setImmediate)
+  const next = await app.ask('/mcp', { method: 'POST', key: KEY, headers: MESSAGE, body: batch })
+  t.equal(next.status, 200, next.text)
+})
+
+const MESSAGE = {
+  host: '127.0.0.1',
+  'content-type': 'application/json',
+  accept: 'application/json, text/event-stream',
+  'mcp-protocol-version': '2025-03-26',
+}
+
+const PARTS = {
+  tokens: { authenticate: async () => undefined },
+  oauth: {
+    audiences: () => ({ own: 'http://127.0.0.1', mcp: 'http://127.0.0.1/mcp', find: () => undefined }),
+    mcpMetadataUrl: () => 'http://127.0.0.1/metadata',
+  },
+  publicUrl: undefined,
+  profiles: [],
+  published: { profiles: [] },
+  publicActions: [],
+} as unknown as McpParts

@@ -1,0 +1,416 @@
+import { hkdfSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import {
+  type ConnectionType,
+  DestinationError,
+  type DestinationErrorCode,
+  defineConnectionType,
+  secret,
+} from '@claimcheck/core'
+import { header, Type } from '@claimcheck/core/plugin'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { createConnectionService } from '@claimcheck/server/features/workspaces/connections'
+import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { openSqlite } from '@claimcheck/server/storage/sqlite'
+import t, { type Test } from 'tap'
+import { connect } from '../../../../test/support/connect.ts'
+import { knexOn } from '../../../../test/support/sql.ts'
+import { registryOf } from '../../support/registry.ts'
+import { sealV1 } from '../../support/seal-v1.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const TOKEN = 's3cret-token'
+
+type Probe = ConnectionType['probe']
+const nothing: Probe = async () => ({ proves: 'works', scopes: [], warnings: [] })
+
+async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as string[], folder = t.testdir() } = {}) {
+  const type = defineConnectionType({
+    provider: 'test',
+    title: 'Test',
+    help: 'None.',
+    options: Type.Object(
+      {
+        host: Type.String(),
+        token: Type.Optional(secret({ description: 'A token.' })),
+        password: Type.Optional(secret({ description: 'A password.' })),
+      },
+      { additionalProperties: false },
+    ),
+    baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
+    fits: () => true,
+    probe,
+  })
+  const file = join(folder, 'claimcheck.db')
+  const storage = await openSqlite(file)
+  const outbound = createOutbound({ allowPrivate })
+  t.teardown(async () => {
+    await outbound.close()
+    await storage.close()
+  })
+  const connections = (secretKey = Buffer.alloc(32, 1), secretKeysAlso: readonly Buffer[] = []) =>
+    createConnectionService({
+      storage,
+      registry: {
+        ...registryOf({ connections: [type] }),
+        actionsFor: () => ['test.thing.do'],
+        aliasesFor: () => [],
+      },
+      secrets: openSecrets({ secretKey, secretKeysAlso, dataDir: folder }),
+      outbound,
+      now: () => NOON,
+      config: { checks: { timeoutMs: 100 } },
+    })
+  const workspace = await createWorkspaceService({ storage, now: () => NOON }).create('acme')
+  const user = { id: 'usr_1', email: 'ann@example.com', name: 'Ann', passwordHash: null, createdAt: NOON }
+  await storage.write((tx) => tx.users.insert(user))
+  const db = await knexOn(file)
+  t.teardown(() => db.destroy())
+  return { connections, workspace, db }
+}
+
+t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({
+    proves: 'works',
+    scopes: ['read'],
+    warnings: ['can write'],
+  }))
+  const service = connections()
+  const added = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.match(added, { provider: 'test', scopes: ['read'], notes: ['can write'], actions: ['test.thing.do'] })
+  const listed = await service.list(workspace.id)
+  t.match(listed, [{ id: added.id, options: { host: 'a' }, connectedAt: NOON, disconnectedAt: null }])
+  t.notMatch(JSON.stringify([added, listed]), TOKEN)
+  t.notMatch(JSON.stringify(await db('connections')), TOKEN)
+  for (const [opened] of [await service.open(workspace.id), await connections().open(workspace.id)]) {
+    t.match(opened, { id: added.id, provider: 'test', options: { host: 'a', token: TOKEN }, publishesAddress: false })
+  }
+  t.same(await service.openById(added.id), (await service.open(workspace.id))[0])
+  t.strictSame(await service.open('ws_other'), [], 'and not to those of another workspace')
+  t.strictSame(await service.list('ws_other'), [])
+})
+
+t.test('a connection that was removed opens no more, also where it was open already', async (t) => {
+  const { connections, workspace } = await open(t)
+  const [service, other] = [connections(), connections()]
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  t.equal((await other.openById(id))?.id, id)
+  await service.remove(id)
+  for (const each of [service, other]) {
+    t.equal(await each.openById(id), undefined)
+    t.strictSame(await each.open(workspace.id), [])
+    t.strictSame(await each.list(), [])
+    await t.rejects(each.remove(id), { code: 'not_found' })
+  }
+})
+
+t.test('a secret opens under no other key, and in no other row', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const first = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const second = await connect({ connections: connections() }, workspace.id, 'test', { host: 'b', token: 'another' })
+  await t.rejects(connections(Buffer.alloc(32, 2)).openById(first.id), { code: 'wrong_key' })
+  const { sealed_secrets: sealed } = await db('connections').where('id', first.id).first()
+  await db('connections').where('id', second.id).update({ sealed_secrets: sealed })
+  await t.rejects(connections().openById(second.id), { code: 'wrong_key' })
+})
+
+t.test('options that do not fit are told by their place, and without their value', async (t) => {
+  const { connections, workspace } = await open(t)
+  const service = connections()
+  await t.rejects(connect({ connections: service }, workspace.id, 'elsewhere', {}), { code: 'not_found' })
+  for (const options of [{}, { host: 'a', token: '' }, { host: 'a', tokn: TOKEN }, { host: 1, token: TOKEN }]) {
+    const error = await connect({ connections: service }, workspace.id, 'test', options).catch(
+      (thrown: unknown) => thrown,
+    )
+    t.match(error, { code: 'invalid' })
+    t.notMatch(JSON.stringify(error), TOKEN)
+  }
+  t.strictSame(await service.list(), [])
+})
+
+const probes: [name: string, probe: Probe, code: string][] = [
+  ['cannot read', async () => Promise.reject(new DestinationError('unauthorized')), 'unauthorized'],
+  ['hangs', () => new Promise(() => {}), 'timeout'],
+  [
+    'throws',
+    () => {
+      throw new Error(`no ${TOKEN}`)
+    },
+    'unexpected_error',
+  ],
+  [
+    'throws nothing',
+    () => {
+      throw undefined
+    },
+    'unexpected_error',
+  ],
+  [
+    'throws a credential as a code',
+    () => {
+      throw Object.assign(new Error('no'), { name: 'DestinationError', code: TOKEN })
+    },
+    'unexpected_error',
+  ],
+  [
+    'asks another port than its manifest declares',
+    async (_, { connect }) => {
+      await connect('tls://a:993').catch(() => {})
+      return { proves: 'works', scopes: [], warnings: [] }
+    },
+    'unexpected_error',
+  ],
+  ['returns nothing', async () => undefined as never, 'unexpected_error'],
+  ['returns nonsense', async () => ({ proves: 'works', scopes: [{}], warnings: [] }) as never, 'unexpected_error'],
+  [
+    'changes what it was given',
+    async (options) => {
+      Object.assign(options, { host: 'b' })
+      throw new DestinationError('forbidden')
+    },
+    'forbidden',
+  ],
+]
+for (const [name, probe, code] of probes) {
+  t.test(`a connection whose probe ${name} is not kept, or only as it was given`, async (t) => {
+    const { connections, workspace } = await open(t, probe)
+    const isRefused = ['unauthorized', 'forbidden'].includes(code)
+    const connect = (insists: boolean) =>
+      connections().connect(workspace.id, 'test', { host: 'a', token: TOKEN }, { userId: 'usr_1', insists })
+    t.strictSame(await connect(false), { failure: code, isRefused })
+    t.strictSame(await connections().list(), [])
+    const insisted = await connect(true)
+    if (isRefused) t.strictSame(insisted, { failure: code, isRefused }, 'never what was refused')
+    else t.match(insisted, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, connectedBy: 'usr_1' })
+    t.notMatch(JSON.stringify(insisted), TOKEN)
+    const kept = await connections().open(workspace.id)
+    t.same(
+      kept.map(({ options }) => options),
+      isRefused ? [] : [{ host: 'a', token: TOKEN }],
+    )
+  })
+}
+
+t.test('other secrets are opened wherever the connection is, also where it was open already', async (t) => {
+  const { connections, workspace, db } = await open(t, async () => ({
+    proves: 'works',
+    scopes: ['read'],
+    warnings: ['can write'],
+  }))
+  const [service, other] = [connections(), connections()]
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  for (const each of [service, other]) t.match(await each.openById(id), { options: { token: TOKEN } })
+  const replaced = await service.replaceSecrets(id, { token: 'newer' }, { workspaceId: workspace.id, insists: false })
+  const connection = { id, options: { host: 'a' }, scopes: ['read'], notes: ['can write'], lastFailure: null }
+  t.match(replaced, { connection, failure: null })
+  t.notMatch(JSON.stringify(replaced), 'newer')
+  for (const each of [service, other, connections()]) {
+    t.match(await each.openById(id), {
+      id,
+      provider: 'test',
+      options: { host: 'a', token: 'newer' },
+      publishesAddress: false,
+    })
+    t.match(await each.open(workspace.id), [{ options: { token: 'newer' } }])
+  }
+  t.notMatch(JSON.stringify(await db('connections')), 'newer')
+  t.match(
+    await connections().replaceSecrets(id, { token: 'newest' }, { insists: false }),
+    { connection: { id } },
+    'of whichever workspace',
+  )
+  t.match(await other.openById(id), { options: { token: 'newest' } })
+})
+
+t.test('secrets that do not open any more are replaced, and one that is not given stays', async (t) => {
+  const { connections, workspace } = await open(t)
+  const { id } = await connect({ connections: connections() }, workspace.id, 'test', {
+    host: 'a',
+    token: TOKEN,
+    password: 'stays',
+  })
+  const lost = connections(Buffer.alloc(32, 2))
+  await t.rejects(lost.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'wrong_key' })
+  await connections().replaceSecrets(id, { token: 'newer' }, { insists: false })
+  t.match(await connections().openById(id), { options: { token: 'newer', password: 'stays' } })
+  await lost.replaceSecrets(id, { token: 'newer', password: 'too' }, { insists: false })
+  t.match(await lost.openById(id), { options: { token: 'newer', password: 'too' } })
+})
+
+t.test('what is no secret is not replaced, and neither is what is not there', async (t) => {
+  const { connections, workspace, db } = await open(t)
+  const service = connections()
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const before = await db('connections')
+  const replace = (secrets: Record<string, string>, at = id, workspaceId = workspace.id) =>
+    service.replaceSecrets(at, secrets, { workspaceId, insists: true })
+  for (const [secrets, place] of [
+    [{ host: 'b', token: 'newer' }, 'host'],
+    [{ tokn: 'newer' }, 'tokn'],
+    [{ token: '' }, 'token'],
+    [{}, undefined],
+  ] as const) {
+    const error = await replace(secrets).catch((thrown: unknown) => thrown)
+    t.match(error, { code: 'invalid', issues: [{ loc: ['options', place].filter(Boolean) }] })
+    t.notMatch(JSON.stringify(error), 'newer')
+  }
+  await t.rejects(replace({ token: 'newer' }, id, 'ws_other'), { code: 'not_found' })
+  await t.rejects(replace({ token: 'newer' }, 'conn_unknown'), { code: 'not_found' })
+  t.strictSame(await db('connections'), before)
+})
+
+t.test('of two who replace secrets at once, the later is told to look again', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace } = await open(t, async () => {
+    await trial()
+    return { proves: 'works', scopes: [], warnings: [] }
+  })
+  const [service, other] = [connections(), connections()]
+  const { id } = await connect({ connections: service }, workspace.id, 'test', {
+    host: 'a',
+    token: TOKEN,
+    password: 'one',
+  })
+  trial = async () => {
+    trial = async () => {}
+    await other.replaceSecrets(id, { password: 'two' }, { insists: false })
+  }
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'conflict' })
+  for (const each of [service, other]) {
+    t.match(await each.openById(id), { options: { token: TOKEN, password: 'two' } })
+  }
+})
+
+t.test(
+  'secrets that are sealed under another key meanwhile are replaced all the same, and stay under that key',
+  async (t) => {
+    let trial = async () => {}
+    const { connections, workspace, db } = await open(t, async () => {
+      await trial()
+      return { proves: 'works', scopes: [], warnings: [] }
+    })
+    const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    const options = { host: 'a', token: TOKEN, password: 'stays' }
+    const { id } = await connect({ connections: connections() }, workspace.id, 'test', options)
+    trial = async () => {
+      const secrets = openSecrets({ secretKey: next, secretKeysAlso: [old], dataDir: '' })
+      const { sealed_secrets: sealed, source_key: sourceKey } = await db('connections').first()
+      const resealed = Object.entries<string>(JSON.parse(sealed)).map(([name, text]) => [
+        name,
+        secrets.reseal(text, `connection:${id}:${name}`),
+      ])
+      await db('connections').update({
+        sealed_secrets: JSON.stringify(Object.fromEntries(resealed)),
+        source_key: secrets.reseal(sourceKey, `connection-source:${id}`),
+      })
+    }
+    t.match(await connections(next, [old]).replaceSecrets(id, { token: 'newer' }, { insists: false }), {
+      failure: null,
+    })
+    t.match(await connections(next).openById(id), { options: { token: 'newer', password: 'stays' } })
+  },
+)
+
+t.test(
+  'a connection of earlier versions keeps the id of its withheld address, whatever becomes of the secret key',
+  async (t) => {
+    const { connections, workspace, db } = await open(t)
+    const [old, next] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+    const { id } = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+    const bare = await connect({ connections: connections() }, workspace.id, 'test', { host: 'b' })
+    const sealed = JSON.stringify({ token: sealV1(old, TOKEN, `connection:${id}:token`) })
+    await db('connections').update({ source_key: null })
+    await db('connections').where({ id }).update({ sealed_secrets: sealed })
+    const legacy = (connectionId: string) =>
+      Buffer.from(hkdfSync('sha256', old, '', `claimcheck source of connection ${connectionId}`, 32))
+
+    // Before it has a key of its own, also where the new key is the current one already.
+    for (const service of [connections(), connections(next, [old])]) {
+      t.same((await service.openById(id))?.sourceKey, legacy(id))
+    }
+    await connections().fillSourceKeys()
+    for (const connectionId of [id, bare.id]) {
+      t.same((await connections(next, [old]).openById(connectionId))?.sourceKey, legacy(connectionId))
+    }
+    const filled = await db('connections').select('source_key')
+    await connections().fillSourceKeys()
+    t.same(await db('connections').select('source_key'), filled, 'once')
+
+    // With the key that sealed it, its id is lost; the connection is not.
+    const lost = connections(next)
+    await t.rejects(lost.openById(id), { code: 'wrong_key' })
+    await lost.replaceSecrets(id, { token: 'newer' }, { insists: false })
+    const opened = await lost.openById(id)
+    t.match(opened, { options: { token: 'newer' } })
+    t.notSame(opened?.sourceKey, legacy(id))
+  },
+)
+
+t.test('secrets that could not be tried are kept for whoever insists, and those that are refused never', async (t) => {
+  let failure: DestinationErrorCode = 'unavailable'
+  let fails = false
+  const { connections, workspace } = await open(t, async () => {
+    if (fails) throw new DestinationError(failure)
+    return { proves: 'works', scopes: ['read'], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const tokenNow = async () => (await service.openById(id))?.options.token
+  const replace = (insists: boolean) => service.replaceSecrets(id, { token: 'newer' }, { insists })
+  fails = true
+  t.strictSame(await replace(false), { failure, isRefused: false })
+  failure = 'unauthorized'
+  for (const insists of [false, true]) t.strictSame(await replace(insists), { failure, isRefused: true })
+  t.equal(await tokenNow(), TOKEN)
+  failure = 'unavailable'
+  t.match(await replace(true), { connection: { id, scopes: [] }, failure })
+  t.equal(await tokenNow(), 'newer')
+})
+
+t.test('a connection that is removed while other secrets are tried stays removed, and keeps none', async (t) => {
+  let trial = async () => {}
+  const { connections, workspace, db } = await open(t, async () => {
+    await trial()
+    return { proves: 'works', scopes: [], warnings: [] }
+  })
+  const service = connections()
+  const { id } = await connect({ connections: service }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  trial = () => service.remove(id)
+  await t.rejects(service.replaceSecrets(id, { token: 'newer' }, { insists: false }), { code: 'not_found' })
+  t.match(await db('connections'), [{ sealed_secrets: '{}', disconnected_at: NOON }])
+})
+
+t.test('a probe reads the destination with the credentials', async (t) => {
+  const server = createServer((request, response) => response.end(request.headers.authorization))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const probe: Probe = async (options, { fetch }) => {
+    const response = await fetch(`http://${options.host}/`, { auth: header('authorization', String(options.token)) })
+    return { proves: 'works', scopes: [`${(await response.text()) === TOKEN}`], warnings: [] }
+  }
+  const { connections, workspace } = await open(t, probe, { allowPrivate: [host] })
+  t.match(await connect({ connections: connections() }, workspace.id, 'test', { host, token: TOKEN }), {
+    scopes: ['true'],
+  })
+})
+
+t.test('what a probe tells has no credential in it, and an end', async (t) => {
+  const probe: Probe = async () => ({
+    proves: 'works',
+    scopes: [`repo:${TOKEN}`, Buffer.from(`ann:${TOKEN}`).toString('base64')],
+    warnings: [...Array<string>(500).fill('x'), 'y'.repeat(100_000)].toReversed(),
+  })
+  const { connections, workspace } = await open(t, probe)
+  const connected = await connect({ connections: connections() }, workspace.id, 'test', { host: 'a', token: TOKEN })
+  const { scopes, notes } = connected as unknown as { scopes: string[]; notes: string[] }
+  t.equal(scopes[0], 'repo:[secret]')
+  t.notOk(JSON.stringify(scopes).includes(Buffer.from(`ann:${TOKEN}`).toString('base64').slice(6, -4)))
+  t.equal(notes[0], '[a text of 100000 characters]')
+  t.equal(notes.length, 100)
+})
