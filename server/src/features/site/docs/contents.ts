@@ -65,11 +65,11 @@ export const CHAPTERS: readonly Chapter[] = [
   },
   {
     title: 'Building',
-    about: 'Teach Claimcheck a new place, or use its rules in your own program.',
+    about: 'Teach Claimcheck a new destination, or use its rules in your own program.',
     pages: [
       { path: 'writing-a-verifier', file: 'plugins/README.md' },
       { path: 'library', file: 'core/README.md' },
-      ...['limits', 'benchmark'].map(own),
+      ...['glossary', 'limits', 'benchmark'].map(own),
       { path: 'changelog', file: 'CHANGELOG.md' },
     ],
   },
