@@ -14,7 +14,6 @@ import { afterFile } from './support/after-file.ts'
 /** Read one after the other in one checkout, the README first. */
 const PAGES = [
   'README.md',
-  'CONTRIBUTING.md',
   ...readdirSync('server/docs')
     .filter((file) => file.endsWith('.md'))
     .toSorted()

@@ -1,6 +1,6 @@
 /**
  * How much is run of the tests that take long: `TEST_EXTENT`. A plain `npm test` runs a `short` part, so that it is soon done; named, changed
- * and all tests run the `usual` part; `npm run test:thorough` leaves out nothing. `CONTRIBUTING.md` lists what differs.
+ * and all tests run the `usual` part; `npm run test:thorough` leaves out nothing.
  */
 
 const EXTENTS = ['short', 'usual', 'thorough'] as const
