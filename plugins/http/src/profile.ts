@@ -79,7 +79,7 @@ export const facts = {
       title: 'Fingerprint of the answer',
       pattern: `^sha256:(?:${TEXT_FORM}|[0-9a-f]{64})$`,
       maxLength: 71,
-      description: 'Of the content, in the form of the claimed one.',
+      description: 'The digest of the content, in the form of the claimed one.',
     }),
   ),
 }

@@ -1,6 +1,6 @@
 /** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
 import type { ActionProfile, JsonObject, Sentence } from '@claimcheck/core'
-import { bulleted, code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
+import { code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
 import { choicesOf, isRequired, type Property, propertiesOf } from '../base/schema-properties.ts'
 import type { Registry } from './registry.ts'
 
@@ -44,22 +44,12 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
     ),
     fenced('json', JSON.stringify(exampleOf(profile), null, 2)),
     '## How it is judged',
-    bulleted([
-      `The outcome counts as in time up to ${duration(profile.toleranceMs)} after \`claimed_at\`. Without \`deadline_at\` the claim is decided at the latest ${duration(profile.deadlineMs)} after it; with it, up to ${duration(profile.maxDeadlineMs)}.`,
-      ...Object.entries(required).map(
-        ([field, role]) => `If ${code(field)} differs, the verdict is \`mismatch\`, \`${role}_mismatch\`.`,
-      ),
-    ]),
+    `In time: up to ${duration(profile.toleranceMs)} after \`claimed_at\`. Decided: at the latest after ${duration(profile.deadlineMs)}, with \`deadline_at\` after ${duration(profile.maxDeadlineMs)}.${differencesOf(required)}`,
     table(
       ['verdict', 'what the receipt says'],
       Object.entries(words.outcomes).map(([verdict, sentence]) => [code(verdict), firstOf(sentence)]),
     ),
-    '## How it is read',
-    bulleted([
-      through.length > 0 ? `Through a connection: ${listed(through)}.` : 'Through no connection.',
-      withoutConnection ? 'Without a connection, where everybody can read it.' : 'Not without a connection.',
-      `It needs: ${access.permission}`,
-    ]),
+    `Connection: ${connectionOf(through, withoutConnection)}. Permission: ${access.permission}`,
     '## What a receipt can record',
     table(
       ['fact', 'form', 'what it says'],
@@ -72,15 +62,10 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
 export function actionIndex(actions: readonly Readable[]): string {
   return page([
     '# What can be claimed',
-    `Each action has a page, made from its profile. \`./claimcheck action\` lists what an installation offers, the actions of other plugins
-too.`,
+    '`./claimcheck action` lists the actions of an installation, those of other plugins too.',
     table(
-      ['action', 'what a claim says', 'read through'],
-      actions.map(({ profile: { action, summary }, through, withoutConnection }) => [
-        `[\`${action}\`](${action}.md)`,
-        summary,
-        [...through, ...(withoutConnection ? ['no connection'] : [])].join(', '),
-      ]),
+      ['action', 'what a claim says'],
+      actions.map(({ profile: { action, summary } }) => [`[\`${action}\`](${action}.md)`, summary]),
     ),
   ])
 }
@@ -105,11 +90,28 @@ function defaultOf({ default: value }: Property): string {
   return value === undefined ? 'optional' : `optional, ${code(JSON.stringify(value))}`
 }
 
-function meaningOf({ title = '', description = '', items }: Property): string {
+/** In words; the title is for forms. */
+function meaningOf({ title = '', description = `${title}.`, items }: Property): string {
   const members = Object.entries(items?.properties ?? {}).map(
     ([name, member]) => `${code(name)}: ${lower(member.description ?? member.title ?? '')}`,
   )
-  return [`${title}.`, description, ...members].filter((text) => text !== '.' && text !== '').join(' ')
+  return [description, ...members].join(' ')
+}
+
+/** Which fields must match, by the reason that the receipt gives where one differs. */
+function differencesOf(required: ActionProfile['required']): string {
+  const fields = Object.entries(required)
+  const roles = [...new Set(fields.map(([, role]) => role))]
+  const byRole = roles.map((role) => {
+    const names = fields.filter(([, other]) => other === role).map(([name]) => code(name))
+    return `${listed(names)} (\`${role}_mismatch\`)`
+  })
+  return roles.length === 0 ? '' : ` A \`mismatch\` if it differs: ${byRole.join('; ')}.`
+}
+
+function connectionOf(through: readonly string[], withoutConnection: boolean): string {
+  if (through.length === 0) return 'none'
+  return `${through.join(', ')}${withoutConnection ? '; none for what is public' : ''}`
 }
 
 function formOf(property: Property): string {
