@@ -63,6 +63,7 @@ t.before(async () => {
     '@claimcheck/client': await pack('core/client'),
     '@claimcheck/cli': await pack('core/cli'),
     '@claimcheck/create-plugin': await pack('plugins/create-plugin'),
+    '@claimcheck/plugin-anchor-eas': await pack('plugins/anchor-eas'),
   }
   verifier = join(folder, 'my-verifier')
 })
@@ -93,7 +94,10 @@ t.test('the new package builds and passes the kit', async (t) => {
   manifest.dependencies['@claimcheck/core'] = `file:${archives['@claimcheck/core']}`
   manifest.devDependencies['@claimcheck/cli'] = `file:${archives['@claimcheck/cli']}`
   manifest.overrides = Object.fromEntries(
-    ['client', 'create-plugin'].map((name) => [`@claimcheck/${name}`, `file:${archives[`@claimcheck/${name}`]}`]),
+    ['client', 'create-plugin', 'plugin-anchor-eas'].map((name) => [
+      `@claimcheck/${name}`,
+      `file:${archives[`@claimcheck/${name}`]}`,
+    ]),
   )
   await writeFile(path, JSON.stringify(manifest))
   const installed = await run(verifier, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund')
@@ -182,7 +186,7 @@ t.test('the guide shows the template as it is, and the commands that are run her
   const [first] = blocks.filter(({ language }) => language === 'sh')
   t.strictSame(first!.text.split('\n'), [
     './claimcheck plugin new acme.ticket.close ../my-verifier',
-    'npm pack -w core -w core/client -w core/cli -w plugins/create-plugin --pack-destination ..',
+    'npm pack -w core -w core/client -w core/cli -w plugins/anchor-eas -w plugins/create-plugin --pack-destination ..',
     'cd ../my-verifier && npm install ../claimcheck-*.tgz',
     'npm test',
     'npm run try',
