@@ -31,18 +31,14 @@ const FOLDERS: readonly Folder[] = [
   { at: 'plugins/anchor-eas/', processes: 1, endToEnd: true },
   { at: 'plugins/signer-pkcs11/', endToEnd: true },
   { at: 'plugins/', processes: 2 },
-  // Traps wait most of the time: what computes runs beside them.
-  { at: 'test/traps-forges/', processes: 1 },
   // It waits for the blocks of a chain.
   { at: 'test/anchors/real-chain.test', endToEnd: true },
   { at: 'core/cli/test/service/checkout.test', endToEnd: true },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
-  { at: 'test/traps-registry/' },
   { at: 'test/create-plugin.test', endToEnd: true },
   { at: 'test/cli-package.test', endToEnd: true },
   { at: 'test/cli-try.test', endToEnd: true },
-  { at: 'test/traps-http/' },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/', endToEnd: true },
   { at: 'server/', processes: 3 },

@@ -1,6 +1,5 @@
 /** The tour's stops at code hosts. No code host can be started here: each is a stand-in over real repositories, in the host's published form. */
-import { HOST_KINDS } from '../../test/traps-forges/hosts.ts'
-import type { CommonAction, HostKind } from '../../test/traps-forges/world.ts'
+import { FORGES, type Forge } from '../../test/traps/lives/forges.ts'
 import type { Stop, TourClaim } from './stop.ts'
 
 const TARGET = 'acme/api'
@@ -9,13 +8,12 @@ const ASSET = 'api.tar.gz'
 
 export async function codeHostStops(): Promise<Stop[]> {
   const stops: Stop[] = []
-  for (const kind of HOST_KINDS) stops.push(await stopAt(kind))
+  for (const forge of FORGES) stops.push(await stopAt(forge))
   return stops
 }
 
-export async function stopAt(kind: HostKind): Promise<Stop> {
-  const { checkName = 'build' } = kind
-  const standIn = await kind.start({})
+export async function stopAt(forge: Forge): Promise<Stop> {
+  const standIn = await forge.start({})
   standIn.addToken({ token: TOKEN })
   const repository = await standIn.createRepository(TARGET)
   const base = await repository.commit({ message: 'Begin' })
@@ -36,24 +34,20 @@ export async function stopAt(kind: HostKind): Promise<Stop> {
     target: TARGET,
     params,
   })
-  const params: Readonly<Record<CommonAction, TourClaim['params']>> = {
-    'pull_request.open': { number, base: 'main', head_sha: sha },
-    'pull_request.merge': { number, base: 'main', head_sha: sha, merge_commit },
-    'checks.pass': { sha, checks: [{ name: checkName, by: kind.runBy }] },
-    'release.publish': { tag: 'v1.0.0', assets: [ASSET] },
-    'issue.close': { number: issue },
-  }
-  const options = Object.entries(kind.connection(standIn, TOKEN)).map(([name, value]) => `${name}=${value}`)
+  // Where nobody can know who ran a check, a claim of it is not verified.
+  const checks = forge.runBy === undefined ? [] : [{ name: forge.buildName!, by: forge.runBy }]
+  const options = Object.entries({ base_url: forge.baseUrl(standIn), token: TOKEN }).map((pair) => pair.join('='))
   return {
     place: `${standIn.kind.name}, by a stand-in`,
     allowPrivate: new URL(standIn.url).host,
-    connect: [kind.name, '--set', ...options],
+    connect: [forge.provider, '--set', ...options],
     claims: [
       claim('commit.push', { sha, branch: 'topic' }),
-      ...[...kind.actions]
-        // Where nobody can know who ran a check, a claim of it is not verified.
-        .filter((action) => action !== 'checks.pass' || kind.runsChecks)
-        .map((action) => claim(action, params[action])),
+      claim('pull_request.open', { number, base: 'main', head_sha: sha }),
+      claim('pull_request.merge', { number, base: 'main', head_sha: sha, merge_commit }),
+      ...(checks.length > 0 ? [claim('checks.pass', { sha, checks })] : []),
+      ...(forge.hasReleases ? [claim('release.publish', { tag: 'v1.0.0', assets: [ASSET] })] : []),
+      ...(forge.hasIssues ? [claim('issue.close', { number: issue })] : []),
     ],
     requests: standIn.requests,
     close: () => standIn.close(),

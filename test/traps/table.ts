@@ -3,8 +3,8 @@ import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
 import t, { type Test } from 'tap'
 import { shortened, shortenedCount } from '../support/extent.ts'
 import type { Installation } from '../support/installation.ts'
-import type { SkippingClock } from '../support/skipping-clock.ts'
 import { isFalseBlame, isFalseVerified, type Play, type Trap } from './trap.ts'
+import type { World } from './world.ts'
 
 /** So many are set up, and then wait together, for time that is skipped. */
 const AT_A_TIME = 24
@@ -12,58 +12,41 @@ const LONGEST_MS = 120_000
 /** The stand-ins and the tests run in this thread as well. `test/hosts/stalls.test.ts` holds a host alone to 50 ms. */
 const LONGEST_STALL_HERE_MS = 400
 
-/** What traps are set in. */
-export interface Stage {
-  readonly service: Installation
-  readonly clock: SkippingClock
-  /** How far the clock of the destinations is off. */
-  skewMs?: number
-}
-
 interface Outcome {
-  readonly trap: Trap<never>
+  readonly trap: Trap
   readonly verdict: string
   readonly ms: number
 }
 
 /** @param least the table has as many rows, so that none gets lost */
-export function playTable<W extends Stage>(world: W, table: readonly Trap<W>[], least: number): void {
+export function playTable(world: World, table: readonly Trap[], least: number): void {
   const traps = shortened(table)
   const outcomes: Outcome[] = []
 
-  async function playTrap(t: Test, trap: Trap<W>): Promise<Outcome> {
+  async function playTrap(t: Test, trap: Trap): Promise<Outcome> {
     const startedAt = Date.now()
     // No time is skipped before the claim is submitted: it says when its tolerance ends.
     const { play, answer } = await world.clock.during(() => begin(world, trap))
     if (play.refusal) t.match(JSON.stringify(answer.body), play.refusal)
     const verdict =
       answer.status === 202 ? await verdictOn(t, world, play, answer.body.claim_id) : String(answer.status)
-    if (play.skewMs) world.skewMs = 0
     const outcome = { trap, verdict, ms: Date.now() - startedAt }
     outcomes.push(outcome)
     return outcome
   }
 
-  function play(what: string, traps: readonly Trap<W>[]): void {
-    t.test(`${traps.length} traps that are played ${what}`, { jobs: AT_A_TIME }, async (t) => {
-      for (const trap of traps) {
+  // Neighbours in the table, which are often alike and slow, are spread over all rounds.
+  const rounds = Math.ceil(traps.length / AT_A_TIME)
+  for (let round = 0; round < rounds; round++) {
+    const together = traps.filter((_, index) => index % rounds === round)
+    t.test(`${together.length} traps that are played together`, { jobs: AT_A_TIME }, async (t) => {
+      for (const trap of together) {
         t.test(`${trap.name}: ${trap.verdict}`, async (t) => {
           t.equal((await playTrap(t, trap)).verdict, trap.verdict)
         })
       }
     })
   }
-
-  const together = traps.filter(({ alone }) => !alone)
-  // Neighbours in the table, which are often alike and slow, are spread over all rounds.
-  const rounds = Math.ceil(together.length / AT_A_TIME)
-  for (let round = 0; round < rounds; round++) {
-    play(
-      'together',
-      together.filter((_, index) => index % rounds === round),
-    )
-  }
-  for (const trap of traps.filter(({ alone }) => alone)) play('alone', [trap])
 
   t.test('no trap gave a false verified, and none a false blame', async (t) => {
     const verdictOf = ({ verdict }: Outcome) => verdict.split('/')[0]!
@@ -96,10 +79,9 @@ export function playTable<W extends Stage>(world: W, table: readonly Trap<W>[], 
   })
 }
 
-async function begin<W extends Stage>(world: W, trap: Trap<W>) {
+async function begin(world: World, trap: Trap) {
   const play = await trap.play(world)
-  const { client, action = 'codehost.commit.push', target, params, claimed_at, deadline_at, skewMs } = play
-  if (skewMs) world.skewMs = skewMs
+  const { client, action = 'codehost.commit.push', target, params, claimed_at, deadline_at } = play
   const times = deadline_at === undefined ? { claimed_at } : { claimed_at, deadline_at }
   const submit = () => client.submit({ action, target, params, ...times })
   const answers = await Promise.all([submit(), ...Array.from({ length: play.beside ?? 0 }, submit)])
@@ -107,7 +89,7 @@ async function begin<W extends Stage>(world: W, trap: Trap<W>) {
 }
 
 /** With its reason. */
-async function verdictOn(t: Test, { service, clock }: Stage, play: Play, claimId: string): Promise<string> {
+async function verdictOn(t: Test, { service, clock }: World, play: Play, claimId: string): Promise<string> {
   const { client, meanwhile, afterMs = 0, facts, source } = play
   if (afterMs > 0) await clock.sleep(afterMs)
   if (meanwhile) await clock.during(meanwhile)

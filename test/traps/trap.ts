@@ -5,18 +5,15 @@ import type { World } from './world.ts'
 /** Whether the claimed outcome came about: in time, late, never, or at another place. `unknowable`: nothing that the destination shows can tell. */
 export type Truth = 'in_time' | 'late' | 'never' | 'elsewhere' | 'unknowable'
 
-/** In a world of its table's; that of pushes, when left out. */
-export interface Trap<W = World> {
+export interface Trap {
   readonly name: string
   readonly truth: Truth
   /** `value` or `value/reason_code`; `422`: the claim is refused. */
   readonly verdict: string
   /** The place does not show what came about: `unverifiable` is the most that can be said. */
   readonly forgets?: boolean
-  /** Played when no other trap is, because it changes what they share, such as GitHub's clock. */
-  readonly alone?: boolean
   /** Sets it up, and gives the claim. */
-  play(world: W): Promise<Play>
+  play(world: World): Promise<Play>
 }
 
 export interface Play {
@@ -31,8 +28,6 @@ export interface Play {
   readonly meanwhile?: () => Promise<void>
   /** How long after. */
   readonly afterMs?: number
-  /** How far the host's clock is off while the claim is decided. */
-  readonly skewMs?: number
   /** What the receipt's facts must have; `undefined`: must not. */
   readonly facts?: Readonly<Record<string, unknown>>
   /** Where the receipt must say that it was read. */

@@ -5,7 +5,7 @@ import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { PypiStandIn } from '../../../test/destinations/pypi.ts'
 import { connect } from '../../../test/support/connect.ts'
-import { github as githubKind } from '../../../test/traps-forges/github.ts'
+import { GITHUB } from '../../../test/traps/lives/forges.ts'
 import { stopAt } from '../../tour/code-hosts.ts'
 import type { Stop, TourClaim } from '../../tour/stop.ts'
 import type { Figure } from '../figure.ts'
@@ -18,6 +18,7 @@ const CONNECTIONS = 64
 const PATIENCE_MS = 300_000
 const CODEHOST = { use: createRequire(import.meta.url).resolve('@claimcheck/plugin-codehost') }
 const SLUG = 'acme/app'
+const ACTIONS = ['pull_request.open', 'pull_request.merge', 'checks.pass', 'release.publish', 'issue.close']
 const MOST_A_CLAIM = { atMost: 1.1 }
 
 interface CodeHost {
@@ -32,7 +33,7 @@ interface CodeHost {
 
 /** All at once: how often a destination is asked is not to depend on how busy the machine is. */
 export async function measureRequests(): Promise<Figure[]> {
-  const atGitHub = [...githubKind.actions].map((action) => countShared(() => stopAt(githubKind), `codehost.${action}`))
+  const atGitHub = ACTIONS.map((action) => countShared(() => stopAt(GITHUB), `codehost.${action}`))
   const figures = await Promise.all([
     startGitHub().then((host) => countAt('GitHub', 'github', host, 3)),
     GitServer.start().then((host) => countAt('a git server', 'git', host, 4)),

@@ -1,7 +1,17 @@
 /** Lives at places whose logs are cut, unread, or long: what was not read never blames, and what a liar adds gains nothing. */
 import { status } from '../../destinations/faults.ts'
-import { FORGEJO, type ForgeLife, type ForgePlace, GITEA, GITHUB, GITLAB, isGitHub, livesAt } from './forges.ts'
-import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, START, VERIFIED } from './life-row.ts'
+import {
+  BITBUCKET,
+  FORGEJO,
+  type ForgeLife,
+  type ForgePlace,
+  GITEA,
+  GITHUB,
+  GITLAB,
+  isGitHub,
+  livesAt,
+} from './forges.ts'
+import { at, BLAME, DAY, HOUR, MINUTE, NOT_BLAMED, SECOND, START, UNVERIFIABLE, VERIFIED } from './life-row.ts'
 
 const OPEN = 'codehost.pull_request.open'
 const ISSUE = 'codehost.issue.close'
@@ -160,7 +170,8 @@ const pulls: readonly ForgeLife[] = [
     name: 'a pull request into another base, to which a liar adds 301 events after the window',
     action: OPEN,
     truth: 'elsewhere',
-    right: BLAME,
+    // Bitbucket tells its activity from the newest on.
+    right: (forge) => (forge === BITBUCKET ? UNVERIFIABLE : BLAME),
     async play({ slug, repository, base }) {
       await repository.push('develop', base)
       const happens = [
@@ -295,7 +306,7 @@ const honest = { about: 'logs that are cut', truth: 'in_time' } as const
 
 export const cutLogLives = [
   ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO], honest, issues),
-  ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO], honest, pulls),
+  ...livesAt([GITHUB, GITLAB, GITEA, FORGEJO, BITBUCKET], honest, pulls),
   ...livesAt([GITEA, FORGEJO], honest, timelines),
   ...livesAt([GITHUB, GITLAB, GITEA], honest, pushes),
 ]

@@ -38,6 +38,7 @@ export type About =
   | 'bots'
   | 'clocks of clients'
   | 'logs that are cut'
+  | 'what logs show'
   | 'late submissions'
   | 'places without a log'
   | 'reads that disagree'
@@ -69,6 +70,8 @@ export interface Play {
   readonly idleUntilMs?: number
   /** When the claimed outcome came about: the figures count from then. */
   readonly cameMs?: number
+  /** What the facts of the deciding look must have; `undefined`: must not. */
+  readonly facts?: Readonly<Record<string, unknown>>
 }
 
 export interface Place {

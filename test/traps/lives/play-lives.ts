@@ -15,6 +15,8 @@ interface Lived {
   /** From the outcome to `verified`, or from the deadline to blame. */
   readonly seconds: number | undefined
   readonly requests: number
+  /** Those that the deciding look must have. */
+  readonly facts: Readonly<Record<string, unknown>>
 }
 
 export function playLives(t: Test, { rows, least }: Part): void {
@@ -31,6 +33,7 @@ export function playLives(t: Test, { rows, least }: Part): void {
         const { seconds, requests } = row.bars ?? {}
         if (seconds !== undefined) t.ok((lived.seconds ?? Number.POSITIVE_INFINITY) <= seconds, `in ${seconds} s`)
         if (requests !== undefined) t.ok(lived.requests <= requests, `by ${requests} requests`)
+        for (const [name, value] of Object.entries(lived.facts)) t.same(factsOf(lived)[name], value, name)
       })
     }
   })
@@ -52,6 +55,10 @@ export function playLives(t: Test, { rows, least }: Part): void {
     t.strictSame(falseVerified.map(nameOf), [])
     t.strictSame(falseBlame.map(nameOf), [])
   })
+}
+
+function factsOf({ life: { decision } }: Lived): Readonly<Record<string, unknown>> {
+  return decision && 'observation' in decision.basis ? decision.basis.observation.facts : {}
 }
 
 const nameOf = ({ row }: Lived) => titleOf(row)
@@ -111,7 +118,8 @@ async function liveAt(row: LifeRow, place: Place, play: Play): Promise<Lived> {
   const came = play.cameMs ?? 0
   const since = verdict === 'verified' ? Math.max(START + came, submittedAt) : life.deadlineAt
   const seconds = since === undefined ? undefined : (life.decidedAt - since) / SECOND
-  return { row, verdict, life, seconds, requests: life.requests.filter(({ status }) => status !== 304).length }
+  const requests = life.requests.filter(({ status }) => status !== 304).length
+  return { row, verdict, life, seconds, requests, facts: play.facts ?? {} }
 }
 
 function verdictOf({ decision, refused }: Life): string {

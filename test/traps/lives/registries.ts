@@ -1,5 +1,6 @@
 /** Lives of packages: spellings, removed versions, large files, and registries that answer in ways of their own. */
 import { randomBytes } from 'node:crypto'
+import type { JsonObject } from '@claimcheck/core'
 import { createVirtualClock } from '@claimcheck/core/testkit'
 import registry from '@claimcheck/plugin-registry'
 import { CratesStandIn } from '../../destinations/crates.ts'
@@ -58,12 +59,16 @@ async function openPypi(): Promise<PypiPlace> {
   return { clock, pypi, plugin: registry, options: { public_pypi_url: pypi.url }, connection: null, close }
 }
 
-async function openCrates(): Promise<CratesPlace> {
+/** @param options of the connection by which it is read; none, when left out */
+async function openCrates(options?: JsonObject): Promise<CratesPlace> {
   const clock = createVirtualClock(START - MONTH)
   const crates = await CratesStandIn.start(clock.now)
   crates.publish('tool', '0.9.0')
-  const close = () => crates.close()
-  return { clock, crates, plugin: registry, options: { public_cargo_url: crates.url }, connection: null, close }
+  return {
+    ...{ clock, crates, plugin: registry, options: options ? {} : { public_cargo_url: crates.url } },
+    connection: options ? { provider: 'cargo', options: { base_url: crates.url, ...options } } : null,
+    close: () => crates.close(),
+  }
 }
 
 interface PackageLife<P extends Place> extends Pick<LifeRow, 'name' | 'about' | 'right' | 'forgets' | 'bars'> {
@@ -174,6 +179,14 @@ const npmLives: readonly PackageLife<NpmPlace>[] = [
       target: 'npm:@acme/tool',
       params: { version: 'v1.0.0' },
       happens: [at(0, 'agent', () => npm.publish('@acme/tool', '1.0.0'))],
+    }),
+  },
+  {
+    ...work('plain work'),
+    name: 'deprecated',
+    play: ({ npm }) => ({
+      ...ofTool('npm', [at(0, 'agent', () => npm.publish('tool', '1.0.0', { deprecated: 'Use another one' }))]),
+      facts: { deprecated: true },
     }),
   },
   {
@@ -563,9 +576,49 @@ const cratesLives: readonly PackageLife<CratesPlace>[] = [
   },
 ]
 
+/** An index of a company: it forgets, and two spellings may be two crates. */
+const ownCratesLives: readonly PackageLife<CratesPlace>[] = [
+  {
+    ...work('plain work'),
+    name: 'published and claimed',
+    play: ({ crates }) => ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0'))]),
+  },
+  {
+    ...work('places without a log', UNVERIFIABLE),
+    truth: 'never',
+    name: 'no such version, dated a minute back',
+    play: () => ({ ...ofCrate('tool', []), claimedMs: -MINUTE }),
+  },
+  {
+    ...work('places without a log', ['unverifiable/permission_denied']),
+    truth: 'unknowable',
+    name: 'a crate that these credentials do not see',
+    play: () => ofCrate('hidden', []),
+  },
+  {
+    ...work('reads that disagree', ['unverifiable/permission_denied']),
+    name: '451, which does not say that it never was',
+    play({ crates }) {
+      crates.faults.inject({ fault: status(451), on: /tool$/ })
+      return ofCrate('tool', [at(0, 'agent', () => crates.publish('tool', '1.0.0'))])
+    },
+  },
+]
+
+const wholeCratesLives: readonly PackageLife<CratesPlace>[] = [
+  {
+    ...work('spellings', ['unverifiable/claim_ambiguous']),
+    truth: 'unknowable',
+    name: 'published with an underscore, and claimed with a hyphen',
+    play: ({ crates }) => ofCrate('serde-json', [at(-DAY, 'agent', () => crates.publish('serde_json', '1.0.0'))]),
+  },
+]
+
 export const registryLives: readonly LifeRow[] = [
   ...livesOf('npm', () => openNpm(true), npmLives),
   ...livesOf('an own npm registry', () => openNpm(false), ownNpmLives),
   ...livesOf('pypi', openPypi, pypiLives),
   ...livesOf('crates.io', openCrates, cratesLives),
+  ...livesOf('an own cargo index', () => openCrates({}), ownCratesLives),
+  ...livesOf('an own cargo index, seen whole', () => openCrates({ sees_all_packages: true }), wholeCratesLives),
 ]

@@ -8,6 +8,7 @@ import { gitLives } from './git.ts'
 import { forgeLies } from './lies.ts'
 import { type LifeRow, titleOf } from './life-row.ts'
 import { mergeLives } from './merges.ts'
+import { pushLogLives } from './push-log.ts'
 import { registryLives } from './registries.ts'
 import { reportedLives } from './reported.ts'
 import { settledLives } from './settled.ts'
@@ -20,6 +21,7 @@ const atForges: readonly LifeRow[] = [
   ...settledLives,
   ...clientClockLives,
   ...cutLogLives,
+  ...pushLogLives,
   ...mergeLives,
   ...answerLives,
 ]
