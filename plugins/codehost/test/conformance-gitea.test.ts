@@ -2,17 +2,14 @@
  * The plugin passes the conformance kit at a stand-in for Gitea, but for what the git program keeps to itself: it tells whether older
  * commits are on a branch.
  */
-import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Destination, runConformance } from '@claimcheck/core/testkit'
+import { runConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t, { type Test } from 'tap'
 import { startGitea } from '../../../test/destinations/forge/gitea.ts'
-import type { StandIn } from '../../../test/destinations/forge/stand-in.ts'
 import { LONG } from '../../../test/support/extent.ts'
 import { temporaryFolder } from './git-fixture.ts'
 import { HOUR, MINUTE, NOON } from './gitea-fixture.ts'
+import { inSituations } from './situations.ts'
 
 t.setTimeout(500_000)
 
@@ -58,47 +55,11 @@ async function build(done: boolean, how: 'push' | 'merge', now: () => number) {
   standIn.addToken({ token: TOKEN, repositories: [repository] })
   standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false, rights: ['issues'] })
   built = undefined
-  return { standIn, sha }
+  return { standIn, named: { sha } }
 }
 
-/** One stand-in for each situation, behind one address. */
-function gitea(how: 'push' | 'merge'): Destination<Situation, Made> {
-  const standIns = new Map<Situation, StandIn>()
-  let current: StandIn
-  let sha = ''
-  return {
-    async start({ now }) {
-      for (const situation of SITUATIONS) {
-        const built = await build(situation === 'done', how, now)
-        standIns.set(situation, built.standIn)
-        sha = built.sha
-      }
-      current = standIns.get('nothing')!
-      const front = createServer((asked, answer) => {
-        const { method, url, headers } = asked
-        const passed = request(current.origin + url, { method, headers, agent: false }, (response) => {
-          answer.writeHead(response.statusCode!, response.headers)
-          response.pipe(answer)
-        })
-        passed.on('error', () => answer.destroy())
-        asked.pipe(passed)
-      }).listen(0, '127.0.0.1')
-      await once(front, 'listening')
-      return {
-        url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-        async stop() {
-          front.closeAllConnections()
-          front.close()
-          for (const standIn of standIns.values()) await standIn.close()
-        },
-      }
-    },
-    set(situation) {
-      current = standIns.get(situation)!
-      return { sha }
-    },
-  }
-}
+const gitea = (how: 'push' | 'merge') =>
+  inSituations(SITUATIONS, (situation, now) => build(situation === 'done', how, now))
 
 const connected = (token: string) => (url: string) => ({
   provider: 'gitea',

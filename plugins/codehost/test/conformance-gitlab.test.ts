@@ -1,14 +1,12 @@
 /** The plugin passes the conformance kit at a stand-in for GitLab. */
-import { once } from 'node:events'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
+import { verifierConformance } from '@claimcheck/core/testkit'
 import codehost from '@claimcheck/plugin-codehost'
 import t from 'tap'
 import { gitlabKind } from '../../../test/destinations/forge/gitlab.ts'
 import { StandIn } from '../../../test/destinations/forge/stand-in.ts'
 import { LONG } from '../../../test/support/extent.ts'
 import { MINUTE, NOON, TOKEN } from './gitlab-fixture.ts'
+import { inSituations } from './situations.ts'
 
 t.setTimeout(500_000)
 
@@ -22,66 +20,30 @@ interface Made {
   readonly number: number
 }
 
-/** One stand-in for each situation, all with the same project and the same commits, behind one address. */
-function gitlab(): Destination<Situation, Made> {
-  const standIns = new Map<Situation, StandIn>()
-  let current: StandIn
-  let made: Made
-
-  async function build(situation: Situation, now: () => number): Promise<StandIn> {
-    let built: number | undefined = NOON - 60 * MINUTE
-    const standIn = await StandIn.start(gitlabKind, { now: () => built ?? now() })
-    const repository = await standIn.createRepository(SLUG, { isPrivate: true, createdAt: NOON - 600 * MINUTE })
-    const commit = (message: string, ...parents: string[]) =>
-      repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })
-    const base = await commit('Second', await commit('First'))
-    const sha = await commit('Third', base)
-    const tip = await commit('Fourth', sha)
-    for (const branch of ['main', 'topic']) await repository.push(branch, base)
-    await repository.push('feature', await commit('Feature', base))
-    const number = await repository.pullRequests.open({ head: 'feature' })
-    made = { sha, number }
-    built = situation === 'pushed late' ? NOON + 12 * MINUTE : NOON + MINUTE
-    if (situation === 'pushed' || situation === 'pushed late') await repository.push('main', tip)
-    if (situation === 'on another branch') await repository.push('topic', tip)
-    if (situation === 'merged') {
-      await repository.pullRequests.merge(number)
-      await repository.push('main', await commit('Fifth', repository.asOf().tip('main')!))
-    }
-    standIn.addToken({ token: TOKEN, repositories: [repository] })
-    standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
-    built = undefined
-    return standIn
+/** All with the same project and the same commits. */
+async function build(situation: Situation, now: () => number) {
+  let built: number | undefined = NOON - 60 * MINUTE
+  const standIn = await StandIn.start(gitlabKind, { now: () => built ?? now() })
+  const repository = await standIn.createRepository(SLUG, { isPrivate: true, createdAt: NOON - 600 * MINUTE })
+  const commit = (message: string, ...parents: string[]) =>
+    repository.commit({ message, parents, date: new Date(NOON - 60 * MINUTE) })
+  const base = await commit('Second', await commit('First'))
+  const sha = await commit('Third', base)
+  const tip = await commit('Fourth', sha)
+  for (const branch of ['main', 'topic']) await repository.push(branch, base)
+  await repository.push('feature', await commit('Feature', base))
+  const number = await repository.pullRequests.open({ head: 'feature' })
+  built = situation === 'pushed late' ? NOON + 12 * MINUTE : NOON + MINUTE
+  if (situation === 'pushed' || situation === 'pushed late') await repository.push('main', tip)
+  if (situation === 'on another branch') await repository.push('topic', tip)
+  if (situation === 'merged') {
+    await repository.pullRequests.merge(number)
+    await repository.push('main', await commit('Fifth', repository.asOf().tip('main')!))
   }
-
-  return {
-    async start({ now }) {
-      for (const situation of SITUATIONS) standIns.set(situation, await build(situation, now))
-      current = standIns.get('nothing')!
-      const front = createServer((asked, answer) => {
-        const { method, url, headers } = asked
-        const passed = request(current.origin + url, { method, headers, agent: false }, (response) => {
-          answer.writeHead(response.statusCode!, response.headers)
-          response.pipe(answer)
-        })
-        passed.on('error', () => answer.destroy())
-        asked.pipe(passed)
-      }).listen(0, '127.0.0.1')
-      await once(front, 'listening')
-      return {
-        url: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
-        async stop() {
-          front.closeAllConnections()
-          front.close()
-          for (const standIn of standIns.values()) await standIn.close()
-        },
-      }
-    },
-    set(situation) {
-      current = standIns.get(situation)!
-      return made
-    },
-  }
+  standIn.addToken({ token: TOKEN, repositories: [repository] })
+  standIn.addToken({ token: LIMITED_TOKEN, repositories: [repository], contents: false })
+  built = undefined
+  return { standIn, named: { sha, number } }
 }
 
 t.test('at GitLab', LONG, async (t) => {
@@ -104,7 +66,7 @@ t.test('at GitLab', LONG, async (t) => {
     plugin: codehost,
     connection: (url) => ({ provider: 'gitlab', options: { token: TOKEN, base_url: url }, target: SLUG }),
     unprivileged: (url) => ({ provider: 'gitlab', options: { token: LIMITED_TOKEN, base_url: url } }),
-    destination: gitlab(),
+    destination: inSituations(SITUATIONS, build),
     before: 'nothing',
     cases: [
       {

@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net'
 import type { Destination } from '@claimcheck/core/testkit'
 
 interface Standing {
-  readonly url: string
+  /** Without the path of its API. */
+  readonly origin: string
   close(): Promise<void>
 }
 
@@ -23,7 +24,7 @@ export function inSituations<S extends string, N>(
       current = built.get(situations[0]!)!.standIn
       const front = createServer((asked, answer) => {
         const { method, url, headers } = asked
-        const passed = request(current.url + url, { method, headers, agent: false }, (response) => {
+        const passed = request(current.origin + url, { method, headers, agent: false }, (response) => {
           answer.writeHead(response.statusCode!, response.headers)
           response.pipe(answer)
         })

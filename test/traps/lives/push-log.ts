@@ -136,6 +136,11 @@ const atGitHub: readonly ForgeLife[] = [
     }),
     { answering: { replicaLagMs: 9 * SECOND } },
   ),
+  row('deleted and made again, and the log has lost that it was deleted', 'in_time', AMBIGUOUS, (scene) => {
+    const { repository, push, drop, base } = scene
+    const lose = at(3 * SECOND, 'place', () => repository.pushes.splice(-2, 1))
+    return { happens: [push(0), drop(SECOND), push(2 * SECOND, base), lose], submittedMs: 4 * SECOND }
+  }),
   row('more than three pages of log, and a commit that is nowhere', 'never', ABSENT, ({ repository }) => [
     at(SECOND, 'bot', () => repository.fillLog('main', 320)),
   ]),
