@@ -141,6 +141,15 @@ const atGitHub: readonly ForgeLife[] = [
     const lose = at(3 * SECOND, 'place', () => repository.pushes.splice(-2, 1))
     return { happens: [push(0), drop(SECOND), push(2 * SECOND, base), lose], submittedMs: 4 * SECOND }
   }),
+  ...[200, 404].map((logStatus) =>
+    row(
+      `a repository younger than the claim; the log answers ${logStatus}`,
+      'unknowable',
+      AMBIGUOUS,
+      () => ({ claimedMs: -5 * MINUTE }),
+      { visit: { repository: { createdAt: START - MINUTE } }, answering: { logStatus } },
+    ),
+  ),
   row('more than three pages of log, and a commit that is nowhere', 'never', ABSENT, ({ repository }) => [
     at(SECOND, 'bot', () => repository.fillLog('main', 320)),
   ]),
