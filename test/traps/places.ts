@@ -105,15 +105,6 @@ export const placeTraps: readonly Trap[] = [
     claimed_at: new Date(world.clock.now() - 11.5 * HOUR).toISOString().replace('Z', '-11:30'),
     deadline_at: new Date(world.clock.now() + HOUR).toISOString(),
   })),
-  row(
-    'an Age of an hour at an unlisted place delays blame by a minute at most',
-    'never',
-    'failed/not_found',
-    async (ground) => {
-      ground.repository.answering.ageSeconds = 3600
-      return { client: await ground.world.connected(unlisted(ground)) }
-    },
-  ),
   ...([HOUR, -HOUR] as const).map((clockAheadMs) =>
     row(
       `a clock that is ${clockAheadMs / HOUR} h ahead, four claims that share a read, pushed late`,

@@ -34,7 +34,7 @@ export interface Part {
 
 export const AT_GITHUB: Part = chosen(
   atForges.filter(({ place }) => place === 'github'),
-  230,
+  280,
 )
 /** What hosts have in common is played at a quarter of the others unless all is. */
 export const AT_OTHER_FORGES: Part = chosen(
@@ -43,9 +43,9 @@ export const AT_OTHER_FORGES: Part = chosen(
     0,
     4,
   ),
-  135,
+  170,
 )
-export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 140)
+export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 155)
 
 /** `LIVES=bots` plays the rows whose titles have the word. */
 function chosen(rows: readonly LifeRow[], least: number): Part {
