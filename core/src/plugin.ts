@@ -61,7 +61,15 @@ export {
   type Socket,
   type Verifier,
 } from './contract/verifier.ts'
-export type { Sentence, Words } from './contract/words.ts'
+export {
+  claimSentence,
+  factSentences,
+  type Named,
+  outcomeSentence,
+  type Sentence,
+  type Worded,
+  type Words,
+} from './contract/words.ts'
 export { fromBase64url, toBase64url } from './encoding.ts'
 export type { DestinationErrorCode, Instant, LogTime, Mark, Observation, Stay } from './evidence.ts'
 export type { JsonObject, JsonValue } from './json.ts'

@@ -1,0 +1,37 @@
+/** The verdict rules: `@claimcheck/core/rules`. What checks record, how verdicts follow from it, and when to look again. */
+
+export {
+  type CheckRecord,
+  DESTINATION_ERROR_CODES,
+  type DestinationErrorCode,
+  FAILURE_CODES,
+  type Failure,
+  type FailureCode,
+  type Instant,
+  type Interval,
+  isRead,
+  MARKS,
+  type Mark,
+  type Observation,
+  type PluginName,
+  type ReadRecord,
+  type Source,
+  type Stay,
+} from './evidence.ts'
+export { isJsonObject, type JsonObject, type JsonValue, setMember } from './json.ts'
+export { ACTION_PATTERN, FRESH_MS, type Rules, UNSUPPORTED_DEADLINE_MS } from './profile.ts'
+export { decide, knowsRules, RULE_VERSIONS, type RuleVersions } from './rules/decide.ts'
+export { toleranceEnd } from './rules/moments.ts'
+export { type NextCheck, nextCheck } from './schedule.ts'
+export { formatInstant, LATEST_INSTANT, parseInstant } from './time.ts'
+export {
+  CLOSING,
+  type ClaimTimes,
+  type Closing,
+  type Decision,
+  REASONS,
+  type ReasonCode,
+  VERDICTS,
+  type Verdict,
+  type VerdictValue,
+} from './verdict.ts'
