@@ -8,10 +8,10 @@ import {
   canonicalize,
   createNobleSigner,
   DOMAINS,
-  type JsonObject,
   type Receipt,
   toBase64url,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import type { JsonObject } from '@claimcheck/core/rules'
 import t, { type Test } from 'tap'
 import { type Outcome, runClaimcheck } from './support/command.ts'
 import { sharedInstallation } from './support/installation.ts'

@@ -1,7 +1,7 @@
 /** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
 import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'

@@ -1,7 +1,7 @@
 /** A log ends, the next one begins, and the first is taken out of the database: its receipts are served from its archive. */
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'

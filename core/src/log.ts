@@ -5,7 +5,7 @@ export { appendLeaves, type CompactRange, EMPTY_RANGE, restoreRange } from './lo
 export { fullTilesAbove, proveInRange } from './log/compact-range-proof.ts'
 export { treeSizeIn } from './log/head-binding.ts'
 export type { Log } from './log/log.ts'
-export { HASH_BYTES, treeHasher, treeRoot, verifyConsistency, verifyInclusion } from './log/merkle.ts'
+export { HASH_BYTES, type TreeHasher, treeHasher, treeRoot, verifyConsistency, verifyInclusion } from './log/merkle.ts'
 export {
   completeTile,
   nodeAt,

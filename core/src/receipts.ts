@@ -1,6 +1,6 @@
 /** Receipts and their evidence: `@claimcheck/core/receipts`. Making, signing, reading and checking them. */
 
-export type { AnchorFinding } from './anchor/anchorer.ts'
+export type { AnchorChecker, AnchorFinding, AnchorProblem, AnchorReading, ReadConsistency } from './anchor/checker.ts'
 export { bytesEqual, fromBase64url, toBase64url, utf8 } from './encoding.ts'
 export {
   aroundBody,

@@ -1,6 +1,13 @@
 /** A log of any size with one real receipt in it, and its documents. */
 import { readFileSync } from 'node:fs'
-import { entryText, fromBase64url, type ProofAnchor, parseKeySet, type Receipt, toBase64url } from '@claimcheck/core'
+import {
+  entryText,
+  fromBase64url,
+  type ProofAnchor,
+  parseKeySet,
+  type Receipt,
+  toBase64url,
+} from '@claimcheck/core/receipts'
 import { hasher, naiveTree } from './naive-tree.ts'
 
 const read = (file: string) => JSON.parse(readFileSync(`test/vectors/${file}`, 'utf8'))

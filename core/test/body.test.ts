@@ -1,4 +1,5 @@
 /** Making receipts from decided claims: bodies, digests and fingerprints. */
+
 import {
   canonicalBytes,
   claimDigest,
@@ -8,11 +9,10 @@ import {
   digestOf,
   entryText,
   isReceipt,
-  type PluginName,
-  parseInstant,
   receiptBody,
   textFingerprint,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { type PluginName, parseInstant } from '@claimcheck/core/rules'
 import t from 'tap'
 
 const signer = createNobleSigner(new Uint8Array(32).fill(1))

@@ -1,5 +1,6 @@
 /** A receipt with everything that is published about it: above all, its proof's root against a signed tree head. */
 import { readFileSync } from 'node:fs'
+import { logIdOf, signTreeHead, treeSizeIn } from '@claimcheck/core/log'
 import {
   type Bundle,
   canonicalize,
@@ -7,12 +8,9 @@ import {
   createNobleSigner,
   isUnvouched,
   KeySetError,
-  logIdOf,
   parseKeySet,
-  signTreeHead,
   toBase64url,
-  treeSizeIn,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
 import t from 'tap'
 import { forgedBundle } from '../../test/support/forged-bundle.ts'
 import { hasher, naiveTree } from './naive-tree.ts'

@@ -1,13 +1,7 @@
 /** The checker with changed, edited and arbitrary texts, and with anchors. Threat O7 of `security.md`. */
 import { readFileSync } from 'node:fs'
-import {
-  type AnchorChecker,
-  type AnchorReading,
-  checkReceipt,
-  fromBase64url,
-  parseKeySet,
-  parseStrictJson,
-} from '@claimcheck/core'
+import type { AnchorChecker, AnchorReading } from '@claimcheck/core/plugin'
+import { checkReceipt, fromBase64url, parseKeySet, parseStrictJson } from '@claimcheck/core/receipts'
 import { isUnknownAnchor } from '@claimcheck/core/words/checks'
 import fc from 'fast-check'
 import t from 'tap'

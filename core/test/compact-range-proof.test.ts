@@ -12,7 +12,7 @@ import {
   restoreRange,
   type Tile,
   type TileId,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'

@@ -9,7 +9,7 @@ import {
   signedMessage,
   verifyEd25519,
   verifySignature,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { sha512 } from '@noble/hashes/sha2.js'
 import t from 'tap'

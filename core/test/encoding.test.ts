@@ -1,5 +1,5 @@
 /** base64url, strictly. */
-import { fromBase64url, toBase64url, utf8 } from '@claimcheck/core'
+import { fromBase64url, toBase64url, utf8 } from '@claimcheck/core/receipts'
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'

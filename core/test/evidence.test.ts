@@ -2,27 +2,30 @@
  * Whether a receipt follows from its evidence. The vectors have the ways to cheat; here is what no file can show.
  * Threats D1 and O4 of `security.md`.
  */
+
+import { checkEvidence } from '@claimcheck/core/checker'
 import {
   type Case,
-  type CheckRecord,
-  CLOSING,
   canonicalize,
   caseOf,
-  decide,
   type EvidenceDocument,
   evidenceText,
-  FAILURE_CODES,
-  isRead,
-  type JsonObject,
   LARGEST_EVIDENCE_BYTES,
   type PublishedProfile,
   type PublishedRules,
-  type Rules,
   receiptBody,
   sha256Text,
   signedEvidence,
-} from '@claimcheck/core'
-import { checkEvidence } from '@claimcheck/core/checker'
+} from '@claimcheck/core/receipts'
+import {
+  type CheckRecord,
+  CLOSING,
+  decide,
+  FAILURE_CODES,
+  isRead,
+  type JsonObject,
+  type Rules,
+} from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'

@@ -1,5 +1,7 @@
 /** Canonical JSON, compared with another implementation. */
-import { canonicalize, type JsonValue } from '@claimcheck/core'
+
+import { canonicalize } from '@claimcheck/core/receipts'
+import type { JsonValue } from '@claimcheck/core/rules'
 import byLibrary from 'canonicalize'
 import fc from 'fast-check'
 import t from 'tap'

@@ -1,13 +1,14 @@
 /** Reading key documents. Threat K6 of `security.md`. */
+
 import {
   createNobleSigner,
   type KeyEntry,
   KeySetError,
   keyInUse,
-  parseInstant,
   parseKeySet,
   toBase64url,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { parseInstant } from '@claimcheck/core/rules'
 import t from 'tap'
 
 const { keyId, publicKey } = createNobleSigner(new Uint8Array(32).fill(1))

@@ -1,6 +1,6 @@
 /** The definitions of RFC 6962 2.1, written as they are there. Most leaves are equal, so that a tree can be as large as a test needs. */
 import { hash } from 'node:crypto'
-import { type TileId, treeHasher } from '@claimcheck/core'
+import { type TileId, treeHasher } from '@claimcheck/core/log'
 
 export const hasher = treeHasher((data) => hash('sha256', data, 'buffer'))
 

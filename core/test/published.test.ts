@@ -1,14 +1,8 @@
 /** Core, checked with test data that others published: receipts, Merkle proofs, signatures, canonical JSON. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  canonicalize,
-  isReceipt,
-  parseStrictJson,
-  verifyConsistency,
-  verifyEd25519,
-  verifyInclusion,
-} from '@claimcheck/core'
+import { verifyConsistency, verifyInclusion } from '@claimcheck/core/log'
+import { canonicalize, isReceipt, parseStrictJson, verifyEd25519 } from '@claimcheck/core/receipts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { CONFORMANCE_DIR, published, readPublished } from './conformance.ts'

@@ -1,20 +1,17 @@
 /** How versions of the verdict rules live side by side, by a second version that this test brings. Threat O4 of `security.md`. */
+
+import { checkEvidence } from '@claimcheck/core/checker'
+import { claimDigest, evidenceText, receiptBody, sha256Text, signedEvidence } from '@claimcheck/core/receipts'
 import {
   type CheckRecord,
   CLOSING,
-  claimDigest,
   decide,
-  evidenceText,
   type JsonObject,
   knowsRules,
   RULE_VERSIONS,
   type Rules,
   type RuleVersions,
-  receiptBody,
-  sha256Text,
-  signedEvidence,
-} from '@claimcheck/core'
-import { checkEvidence } from '@claimcheck/core/checker'
+} from '@claimcheck/core/rules'
 import t from 'tap'
 
 /** Kinder than version 1: what was not seen was there. */

@@ -13,7 +13,7 @@ import {
   nextCheck,
   type Rules,
   type Stay,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { tries } from '../../test/support/extent.ts'

@@ -2,6 +2,8 @@
  * What holds for every verdict, in simulated worlds with logs that are cut, bots that act within a second, clients with wrong
  * clocks, and clocks that step. Threat D2 of `security.md`.
  */
+
+import { windowStart } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
   CLOSING,
@@ -11,8 +13,7 @@ import {
   isRead,
   nextCheck,
   type Rules,
-} from '@claimcheck/core'
-import { windowStart } from '@claimcheck/core/plugin'
+} from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { tries } from '../../test/support/extent.ts'

@@ -10,7 +10,7 @@ import {
   type Observation,
   type Rules,
   type Stay,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import t from 'tap'
 
 // The claim was made and submitted at 0; it is in time until L = 600 s, and its deadline is D = 900 s.

@@ -1,5 +1,5 @@
 /** When a claim is checked. */
-import { type CheckRecord, CLOSING, type ClaimTimes, nextCheck, type Rules } from '@claimcheck/core'
+import { type CheckRecord, CLOSING, type ClaimTimes, nextCheck, type Rules } from '@claimcheck/core/rules'
 import t from 'tap'
 
 // In time until 600 s, deadline at 900 s.

@@ -1,6 +1,6 @@
 /** Strict JSON, compared with JSON.parse. Threat A6 of `security.md`. */
 import { isDeepStrictEqual } from 'node:util'
-import { JsonError, parseStrictJson } from '@claimcheck/core'
+import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'

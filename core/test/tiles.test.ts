@@ -17,7 +17,7 @@ import {
   treeRoot,
   verifyConsistency,
   verifyInclusion,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'

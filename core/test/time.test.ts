@@ -1,5 +1,5 @@
 /** Moments as text. */
-import { formatInstant, parseInstant } from '@claimcheck/core'
+import { formatInstant, parseInstant } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t from 'tap'
 

@@ -1,14 +1,7 @@
 /** Signed tree heads. */
-import {
-  checkConsistency,
-  checkTreeHead,
-  createNobleSigner,
-  logIdOf,
-  parseKeySet,
-  signTreeHead,
-  toBase64url,
-  treeRoot,
-} from '@claimcheck/core'
+
+import { checkConsistency, checkTreeHead, logIdOf, signTreeHead, treeRoot } from '@claimcheck/core/log'
+import { createNobleSigner, parseKeySet, toBase64url } from '@claimcheck/core/receipts'
 import t from 'tap'
 
 const signer = createNobleSigner(new Uint8Array(32).fill(1))

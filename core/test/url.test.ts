@@ -1,5 +1,5 @@
 /** Texts as URLs. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import t from 'tap'
 
 t.test('a text is a URL, or none', async (t) => {

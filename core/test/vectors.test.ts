@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { VERDICTS } from '@claimcheck/core'
+import { VERDICTS } from '@claimcheck/core/rules'
 import t from 'tap'
 import { readManifest, runVectors } from './vector-suite.ts'
 

@@ -1,8 +1,9 @@
 /** How quickly `doctor` examines an installation, which must be sound. */
+
+import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { runAll } from '@claimcheck/server/storage/db'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { CARRIED } from '@claimcheck/server/storage/tables'
-import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { configOf, type Place, withOpened } from './place.ts'
 import { timed } from './statistics.ts'
 

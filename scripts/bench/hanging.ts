@@ -1,5 +1,5 @@
 /** A plugin whose destination never answers. */
-import { definePlugin, defineVerifier } from '@claimcheck/core'
+import { definePlugin, defineVerifier } from '@claimcheck/core/plugin'
 import { Type } from 'typebox'
 
 const MINUTE_MS = 60_000

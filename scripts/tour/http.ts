@@ -1,6 +1,6 @@
 /** The tour's stop at a web address: a site over TLS, whose certificate is by an authority of its own. */
 import { createRequire } from 'node:module'
-import { textFingerprint } from '@claimcheck/core'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { Authority } from '../../test/destinations/certificates.ts'
 import { Web } from '../../test/destinations/web.ts'
 import type { Stop } from './stop.ts'

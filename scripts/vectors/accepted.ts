@@ -1,6 +1,7 @@
 /** Entries that a checker must accept. */
 import { createHash } from 'node:crypto'
-import { DOMAINS, entryText, REASONS, VERDICTS } from '@claimcheck/core'
+import { DOMAINS, entryText } from '@claimcheck/core/receipts'
+import { REASONS, VERDICTS } from '@claimcheck/core/rules'
 import { smallLog } from './small-log.ts'
 import {
   ANCHOR,

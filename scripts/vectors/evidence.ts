@@ -1,22 +1,25 @@
 /** Receipts with their evidence: good ones for each verdict, and one for each way in which an issuer can cheat with it. */
+
 import {
   type Case,
-  type CheckRecord,
-  CLOSING,
   canonicalize,
   claimDigest,
   DOMAINS,
-  decide,
   type EvidenceFinding,
   evidenceText,
+  receiptBody,
+  sha256Text,
+  signedEvidence,
+} from '@claimcheck/core/receipts'
+import {
+  type CheckRecord,
+  CLOSING,
+  decide,
   type JsonObject,
   parseInstant,
   type Rules,
-  receiptBody,
   type Source,
-  sha256Text,
-  signedEvidence,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import { type Draft, sign, signerA, toText } from './world.ts'
 
 /** A receipt, the file that is given as its evidence, and what a checker says of the two. */

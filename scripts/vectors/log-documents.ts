@@ -1,5 +1,8 @@
 /** Signed tree heads and consistency documents, good and bad. */
-import { DOMAINS, parseInstant, signTreeHead, toBase64url } from '@claimcheck/core'
+
+import { signTreeHead } from '@claimcheck/core/log'
+import { DOMAINS, toBase64url } from '@claimcheck/core/receipts'
+import { parseInstant } from '@claimcheck/core/rules'
 import { LOG_ID, smallLog } from './small-log.ts'
 import {
   type Draft,

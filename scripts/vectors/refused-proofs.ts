@@ -1,5 +1,5 @@
 /** Entries of good structure whose key, signature, digest, inclusion or policy does not hold. */
-import { DOMAINS, fromBase64url, toBase64url } from '@claimcheck/core'
+import { DOMAINS, fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { smallLog } from './small-log.ts'
 import {
   change,

@@ -1,15 +1,7 @@
 /** A log of a few entries, all of whose hashes lie in one tile. */
-import {
-  entryText,
-  joinTile,
-  logIdOf,
-  proveConsistency,
-  proveInclusion,
-  toBase64url,
-  treeHasher,
-  treeRoot,
-  utf8,
-} from '@claimcheck/core'
+
+import { joinTile, logIdOf, proveConsistency, proveInclusion, treeHasher, treeRoot } from '@claimcheck/core/log'
+import { entryText, toBase64url, utf8 } from '@claimcheck/core/receipts'
 import type { Draft } from './world.ts'
 
 export const LOG_ID = logIdOf('claimcheck test vectors')

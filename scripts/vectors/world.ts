@@ -1,4 +1,5 @@
 /** What all vectors are made from: fixed keys, fixed times, one good receipt, and the ways to make others of it. */
+
 import {
   canonicalBytes,
   claimDigest,
@@ -6,13 +7,11 @@ import {
   DOMAINS,
   type Domain,
   digestOf,
-  type JsonObject,
-  parseInstant,
   receiptBody,
   type Signer,
   toBase64url,
-  type Verdict,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { type JsonObject, parseInstant, type Verdict } from '@claimcheck/core/rules'
 
 /** One file, and what a checker must say of it. */
 export interface Vector {

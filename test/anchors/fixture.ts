@@ -1,6 +1,6 @@
 /** Anchoring over a real database and a scripted chain, one step at a time, with crashes wherever the test wants them. */
 import { join } from 'node:path'
-import type { Anchorer } from '@claimcheck/core'
+import type { Anchorer } from '@claimcheck/core/plugin'
 import { ServiceError } from '@claimcheck/server/base/errors'
 import { type Anchoring, createAnchoring } from '@claimcheck/server/features/anchoring/anchoring'
 import { openStorage } from '@claimcheck/server/storage/open'

@@ -1,7 +1,7 @@
 /** Anchors as readers of receipts see them, and as operators do. Threat O2 of `security.md`. */
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import t, { type Test } from 'tap'
 import type { Client } from '../support/client.ts'
 import { runClaimcheck } from '../support/command.ts'

@@ -8,8 +8,8 @@ import {
   type AnchorSighting,
   type AnchorSubject,
   type SignedAnchor,
-  toBase64url,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
+import { toBase64url } from '@claimcheck/core/receipts'
 
 interface Transaction {
   readonly txHash: string

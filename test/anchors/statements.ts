@@ -1,14 +1,8 @@
 /** Another kind of anchor: statements in a file that everyone can read, each signed by the account that publishes it. */
 import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import {
-  type AnchorChecker,
-  type Anchorer,
-  type AnchorSubject,
-  fromBase64url,
-  type SignedAnchor,
-  toBase64url,
-} from '@claimcheck/core'
+import type { AnchorChecker, Anchorer, AnchorSubject, SignedAnchor } from '@claimcheck/core/plugin'
+import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 
 const CHAIN = 'statements:1'
 /** The published format fixes it: kinds differ in their chain. */

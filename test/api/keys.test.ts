@@ -1,7 +1,7 @@
 /** What API keys may be held to: a time, networks, agents. */
 import { setTimeout } from 'node:timers/promises'
-import { isReceipt } from '@claimcheck/core'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/checker'
+import { isReceipt } from '@claimcheck/core/receipts'
 import t, { type Test } from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'

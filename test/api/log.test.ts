@@ -1,12 +1,7 @@
 /** The log over the API: heads, entries and proofs that the library checks. Threats W5 and S3 of `security.md`. */
-import {
-  checkConsistency,
-  checkTreeHead,
-  fromBase64url,
-  parseKeySet,
-  verifyConsistency,
-  verifyInclusion,
-} from '@claimcheck/core'
+
+import { checkConsistency, checkTreeHead, verifyConsistency, verifyInclusion } from '@claimcheck/core/log'
+import { fromBase64url, parseKeySet } from '@claimcheck/core/receipts'
 import { createLogGrowth } from '@claimcheck/server/features/log/growth'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'

@@ -1,5 +1,5 @@
 /** The habits of clients that others wrote: where they put a key, how they write a time, what they read of an error. */
-import { claimDigest } from '@claimcheck/core'
+import { claimDigest } from '@claimcheck/core/receipts'
 import t from 'tap'
 import { OAUTH } from '../support/application.ts'
 import { filled } from '../support/console-routes.ts'

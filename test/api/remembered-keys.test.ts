@@ -1,6 +1,6 @@
 /** A key is remembered for a second, for new claims alone: what happened to it meanwhile holds at the next request. Threat K1 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
-import { isReceipt } from '@claimcheck/core'
+import { isReceipt } from '@claimcheck/core/receipts'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'

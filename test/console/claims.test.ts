@@ -1,7 +1,7 @@
 /** The table of claims: what it lists, filters, pages that hold while claims arrive, and the counts above it. */
 import { execFileSync } from 'node:child_process'
 import { resolve } from 'node:path'
-import type { Receipt } from '@claimcheck/core'
+import type { Receipt } from '@claimcheck/core/receipts'
 import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'

@@ -1,15 +1,8 @@
 /** What must be true at the end, compared with every answer that was given. All of it is read over HTTP. */
 import { setTimeout } from 'node:timers/promises'
-import {
-  type ConsistencyDocument,
-  checkConsistency,
-  checkReceipt,
-  checkTreeHead,
-  type KeySet,
-  parseKeySet,
-  type Receipt,
-} from '@claimcheck/core'
 import type { ClaimList, ClaimStatus, LogEntries, LogHead } from '@claimcheck/core/api'
+import { type ConsistencyDocument, checkConsistency, checkTreeHead } from '@claimcheck/core/log'
+import { checkReceipt, type KeySet, parseKeySet, type Receipt } from '@claimcheck/core/receipts'
 import type { Fleet } from './fleet.ts'
 import type { Ledger } from './ledger.ts'
 

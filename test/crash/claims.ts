@@ -1,6 +1,7 @@
 /** Claims of every kind, and for each the verdicts that are true of it. */
-import type { VerdictValue } from '@claimcheck/core'
+
 import type { ClaimRequest } from '@claimcheck/core/api'
+import type { VerdictValue } from '@claimcheck/core/rules'
 import type { Random } from './random.ts'
 
 export interface PlannedClaim {

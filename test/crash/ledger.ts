@@ -1,6 +1,7 @@
 /** Every answer that the service has given, and each contradiction between two of them. */
-import type { VerdictValue } from '@claimcheck/core'
+
 import type { ClaimStatus, LogHead, SubmittedClaim } from '@claimcheck/core/api'
+import type { VerdictValue } from '@claimcheck/core/rules'
 import type { PlannedClaim } from './claims.ts'
 import type { Answer } from './fleet.ts'
 

@@ -26,10 +26,13 @@ const TSC = resolve('node_modules/typescript/bin/tsc')
 
 /** What the example of a subpath prints. A plugin prints nothing: a host loads it. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
-  '@claimcheck/core': /^verified\n$/,
   '@claimcheck/core/api': /client_claim_id.*\nfalse\n$/s,
   '@claimcheck/core/checker': /^valid: verified\n$/,
+  '@claimcheck/core/hosting': /^https:\/\/git\.example\.com\n$/,
+  '@claimcheck/core/log': /^true\n$/,
   '@claimcheck/core/plugin': /^$/,
+  '@claimcheck/core/receipts': /^\{"a":\[true,null\],"b":1\}\n$/,
+  '@claimcheck/core/rules': /^verified\n$/,
   '@claimcheck/core/testkit': /^conforms: true\n$/,
 }
 

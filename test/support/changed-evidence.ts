@@ -1,21 +1,24 @@
 /** Evidence of random lives, as a host would write it or with something changed, and the bodies of receipts that sign it. */
+
 import {
   type Case,
+  claimDigest,
+  evidenceText,
+  receiptBody,
+  sha256Text,
+  signedEvidence,
+} from '@claimcheck/core/receipts'
+import {
   type CheckRecord,
   CLOSING,
-  claimDigest,
   decide,
-  evidenceText,
   FAILURE_CODES,
   type JsonObject,
   MARKS,
   parseInstant,
   type Rules,
-  receiptBody,
   type Stay,
-  sha256Text,
-  signedEvidence,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import type { Draft } from '../../scripts/vectors/world.ts'
 import type { Random } from '../crash/random.ts'
 

@@ -1,5 +1,5 @@
 /** A connection that is kept although nothing may answer at its destination, as `connection add --untested` makes it. */
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/rules'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { ConnectionSummary } from '@claimcheck/server/features/workspaces/connections'
 

@@ -1,4 +1,6 @@
 /** What anybody can make: a bundle in the name of another issuer, signed by a fresh key, with a log, keys and a tree head to match. */
+
+import { signTreeHead } from '@claimcheck/core/log'
 import {
   type Bundle,
   canonicalBytes,
@@ -6,10 +8,9 @@ import {
   DOMAINS,
   entryText,
   type Receipt,
-  signTreeHead,
   toBase64url,
   utf8,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
 import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 
 /** @param real of the issuer in whose name it is made */

@@ -1,5 +1,5 @@
 /** Plays a table of traps through the whole service, and counts what it must never do: verify what was not so, and blame who did it. */
-import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkEvidence, checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import t, { type Test } from 'tap'
 import { shortened, shortenedCount } from '../support/extent.ts'
 import type { Installation } from '../support/installation.ts'

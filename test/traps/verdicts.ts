@@ -1,5 +1,5 @@
 /** Each verdict at each kind of destination, through the whole service. What a host tells otherwise than others is played in `lives`. */
-import { textFingerprint } from '@claimcheck/core'
+import { textFingerprint } from '@claimcheck/core/receipts'
 import { status } from '../destinations/faults.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { integrityOf } from '../destinations/verdaccio.ts'

@@ -1,5 +1,5 @@
 /** What can go wrong between a program and the service: one class for each thing that a program does about it. */
-import { retryAfterMs } from '@claimcheck/core'
+import { retryAfterMs } from '@claimcheck/core/plugin'
 import type { ClaimRequest, ClaimStatus, ErasedReceipt, ValidationErrorItem } from './wire.ts'
 
 /** Any of the errors below. */

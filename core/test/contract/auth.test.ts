@@ -1,6 +1,7 @@
 /** Credentials that a plugin names and does not hold. */
-import { type Auth, authHeader, secret, secretHandle, secretNames, withoutSecretValues } from '@claimcheck/core'
-import { basic, bearer, header } from '@claimcheck/core/plugin'
+
+import { authHeader, secretHandle, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
+import { type Auth, basic, bearer, header, secret } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { Type } from 'typebox'
 

@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createHttp, type GuardedFetch, type JsonObject, statusError } from '@claimcheck/core'
-import { bearer } from '@claimcheck/core/plugin'
+import { createHttp } from '@claimcheck/core/hosting'
+import { bearer, type GuardedFetch, statusError } from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 

@@ -1,6 +1,8 @@
 /** What a plugin's package exports, and the error that it throws, are known across copies of core. */
-import { type DestinationErrorCode, isDestinationError, isPlugin, PLUGIN_API } from '@claimcheck/core'
-import { DestinationError, definePlugin, Type } from '@claimcheck/core/plugin'
+
+import { isPlugin, PLUGIN_API } from '@claimcheck/core/hosting'
+import { DestinationError, definePlugin, isDestinationError, Type } from '@claimcheck/core/plugin'
+import type { DestinationErrorCode } from '@claimcheck/core/rules'
 import t from 'tap'
 
 const parts = {

@@ -1,5 +1,7 @@
 /** Each way in which a profile is unfit for receipts and for people has a row. */
-import { type ActionProfile, profileProblems } from '@claimcheck/core'
+
+import { profileProblems } from '@claimcheck/core/hosting'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { type TSchema, Type } from 'typebox'
 

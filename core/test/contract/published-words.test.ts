@@ -1,13 +1,8 @@
 /** Sentences for people from the templates of a service, which may say anything. */
-import {
-  claimSentence,
-  factSentences,
-  type Named,
-  outcomeSentence,
-  publishedWords,
-  VERDICTS,
-  type Words,
-} from '@claimcheck/core'
+
+import { publishedWords } from '@claimcheck/core/hosting'
+import { claimSentence, factSentences, type Named, outcomeSentence, type Words } from '@claimcheck/core/plugin'
+import { VERDICTS } from '@claimcheck/core/rules'
 import fc from 'fast-check'
 import t from 'tap'
 

@@ -1,5 +1,5 @@
 /** Signs, sends and finds anchors on a local chain with the real contracts. */
-import { fromBase64url } from '@claimcheck/core'
+import { fromBase64url } from '@claimcheck/core/plugin'
 import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import t from 'tap'
 import { answers, refuses } from '../../../test/chain/proxy.ts'

@@ -1,5 +1,5 @@
 /** What becomes of signed transactions: reorgs, replacements, other transactions with their nonce. */
-import type { SignedAnchor } from '@claimcheck/core'
+import type { SignedAnchor } from '@claimcheck/core/plugin'
 import t from 'tap'
 import type { Chain } from '../../../test/chain/chain.ts'
 import { answers } from '../../../test/chain/proxy.ts'

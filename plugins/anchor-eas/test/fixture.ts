@@ -13,7 +13,7 @@ import type {
   Logger,
   PluginParts,
   SignedAnchor,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import anchorEas from '@claimcheck/plugin-anchor-eas'
 import { Interface } from 'ethers'
 import type { Test } from 'tap'

@@ -1,5 +1,5 @@
 /** The plugin's options and its key. */
-import { isPlugin } from '@claimcheck/core'
+import { isPlugin } from '@claimcheck/core/hosting'
 import anchorEas from '@claimcheck/plugin-anchor-eas'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'

@@ -1,6 +1,6 @@
 /** The anchorer with a node that fails, refuses or answers wrongly. */
 import { setTimeout } from 'node:timers/promises'
-import { AnchorerError } from '@claimcheck/core'
+import { AnchorerError } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { answers, hangs, limits, type RpcFault, refuses, says, status } from '../../../test/chain/proxy.ts'
 import { collectGarbage } from '../../../test/support/garbage.ts'

@@ -1,6 +1,5 @@
 /** What an action makes of what a code host shows: claims of it are checked at a host that answers with plain data. */
-import type { Instant, JsonObject, Observation } from '@claimcheck/core'
-import { type TSchema, Value } from '@claimcheck/core/plugin'
+import { type Instant, type JsonObject, type Observation, type TSchema, Value } from '@claimcheck/core/plugin'
 import {
   codeHostVerifiers,
   defineProvider,

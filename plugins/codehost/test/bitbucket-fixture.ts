@@ -1,5 +1,5 @@
 /** Stand-ins for both Bitbuckets with a repository, and checks of claims about it. */
-import type { Claim, JsonObject } from '@claimcheck/core'
+import type { Claim, JsonObject } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 import type { Test } from 'tap'
 import { startBitbucket } from '../../../test/destinations/forge/bitbucket.ts'

@@ -1,5 +1,5 @@
 /** Makes claims about pushes for the tests. */
-import type { Claim } from '@claimcheck/core'
+import type { Claim } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
 

@@ -1,22 +1,19 @@
 /** What a host gives a verifier, for tests without a host: a real fetch that follows redirects only on the same origin, and a cache. */
 import { lookup } from 'node:dns/promises'
+import { authHeader, createHttp, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
 import {
-  authHeader,
   type CheckCache,
   type CheckContext,
   type Claim,
   type Connection,
-  createHttp,
   DestinationError,
   type GuardedFetch,
   type JsonObject,
   type Observation,
   type PreviousRead,
   type ProbeResult,
-  type SecretValues,
   type Verifier,
-  withoutSecretValues,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 
 const MAX_REDIRECTS = 5

@@ -1,5 +1,5 @@
 /** The marks of reads that do not show the commit, each at a real git server or at the stand-in for GitHub. Threat A3 of `security.md`. */
-import type { Observation } from '@claimcheck/core'
+import type { Observation } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { LONG } from '../../../test/support/extent.ts'
 import { atGitServer } from './git-fixture.ts'

@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Connection, JsonObject } from '@claimcheck/core'
+import type { Connection, JsonObject } from '@claimcheck/core/plugin'
 import type { Test } from 'tap'
 import { GitServer } from '../../../test/destinations/git-server.ts'
 import { claimOf } from './claim.ts'

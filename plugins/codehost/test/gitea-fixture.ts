@@ -1,5 +1,5 @@
 /** A stand-in for Gitea or Forgejo with a repository, and checks of claims about it. */
-import type { JsonObject, Observation, Verifier } from '@claimcheck/core'
+import type { JsonObject, Observation, Verifier } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 import t, { type Test } from 'tap'
 import { startGitea, waysOf } from '../../../test/destinations/forge/gitea.ts'

@@ -1,6 +1,6 @@
 /** Checks at GitHub: which lists are read for which claim, whose word counts, and what a wrong answer never becomes. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { html, json, status } from '../../../test/destinations/faults.ts'
 import { createCache, outcome } from './context.ts'

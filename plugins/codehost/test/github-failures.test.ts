@@ -1,5 +1,5 @@
 /** Checks at GitHub when it fails or answers wrongly. */
-import { DestinationError, type Observation } from '@claimcheck/core'
+import { DestinationError, type Observation } from '@claimcheck/core/plugin'
 import t from 'tap'
 import {
   brokenOff,

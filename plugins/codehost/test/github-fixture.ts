@@ -1,5 +1,5 @@
 /** A stand-in for GitHub with a repository, and checks of claims about it. */
-import type { JsonObject, Observation } from '@claimcheck/core'
+import type { JsonObject, Observation } from '@claimcheck/core/plugin'
 import type { Test } from 'tap'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'
 import { claimOf } from './claim.ts'

@@ -1,5 +1,5 @@
 /** Pull requests at GitHub: what is read, what an absence rests on, and what a wrong answer never becomes. */
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { html, json, status } from '../../../test/destinations/faults.ts'
 import { createCache, outcome } from './context.ts'

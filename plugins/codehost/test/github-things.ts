@@ -1,5 +1,5 @@
 /** A stand-in for GitHub with a repository, and checks of claims about its pull requests, checks, releases and issues. */
-import type { JsonObject, Observation, PreviousRead } from '@claimcheck/core'
+import type { JsonObject, Observation, PreviousRead } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 import type { Test } from 'tap'
 import { startGitHub } from '../../../test/destinations/forge/github.ts'

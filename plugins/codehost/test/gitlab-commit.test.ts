@@ -1,5 +1,5 @@
 /** Pushes at GitLab: what its branches show, and what its log of events, with its holes, is believed. */
-import type { PreviousRead } from '@claimcheck/core'
+import type { PreviousRead } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { outcome } from './context.ts'
 import { type AtGitLab, atGitLab, type LookOptions, MINUTE, NOON } from './gitlab-fixture.ts'

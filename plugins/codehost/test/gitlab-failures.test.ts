@@ -1,5 +1,5 @@
 /** GitLab in trouble, or hostile: an answer that is not what was asked for is no evidence. And the connection type. */
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Fault, html, json, redirectTo, status, truncatedJson } from '../../../test/destinations/faults.ts'
 import { outcome, probe } from './context.ts'

@@ -1,5 +1,5 @@
 /** A stand-in for GitLab with a project in nested groups, and checks of claims about it. */
-import type { JsonObject, Observation } from '@claimcheck/core'
+import type { JsonObject, Observation } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 import type { Test } from 'tap'
 import { gitlabKind } from '../../../test/destinations/forge/gitlab.ts'

@@ -1,5 +1,7 @@
 /** The plugin's parts: its profile, connection types and options. */
-import { isPlugin, isSecret, type JsonObject } from '@claimcheck/core'
+
+import { isPlugin, isSecret } from '@claimcheck/core/hosting'
+import type { JsonObject } from '@claimcheck/core/plugin'
 import codehost from '@claimcheck/plugin-codehost'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'

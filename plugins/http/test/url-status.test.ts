@@ -4,17 +4,19 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { deflateSync, gzipSync } from 'node:zlib'
+import { createHttp } from '@claimcheck/core/hosting'
 import {
+  type CheckContext,
   claimSentence,
-  createHttp,
   DestinationError,
   factSentences,
   type JsonObject,
+  type Observation,
   outcomeSentence,
+  type PreviousRead,
   textFingerprint,
   type Verifier,
-} from '@claimcheck/core'
-import type { CheckContext, Observation, PreviousRead } from '@claimcheck/core/plugin'
+} from '@claimcheck/core/plugin'
 import http from '@claimcheck/plugin-http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'

@@ -1,20 +1,16 @@
 /** What the tests of this plugin share: times, claims, and what a host gives a verifier. */
 import { createHash } from 'node:crypto'
+import { authHeader, createHttp, digestAnswer, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
 import {
-  authHeader,
   type CheckCache,
   type CheckContext,
   type Claim,
-  createHttp,
   DestinationError,
-  digestAnswer,
   type GuardedFetch,
   type JsonObject,
   type Observation,
   type PreviousRead,
-  type SecretValues,
-  withoutSecretValues,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
 import registry from '@claimcheck/plugin-registry'
 
 export const MINUTE = 60_000

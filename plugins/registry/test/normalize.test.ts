@@ -1,6 +1,5 @@
 /** One form of what can be written in several ways, and the refusal of what can be published nowhere. */
-import { DestinationError } from '@claimcheck/core'
-import { Value } from '@claimcheck/core/plugin'
+import { DestinationError, Value } from '@claimcheck/core/plugin'
 import t from 'tap'
 import { claimOf, setUp } from './fixture.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { Observation } from '@claimcheck/core'
+import type { Observation } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Asked, createCache, look, MINUTE, NOON, outcome } from './fixture.ts'
 import { aged, type Routes, serve, withoutEnd } from './serve.ts'

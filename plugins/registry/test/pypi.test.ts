@@ -1,5 +1,5 @@
 /** What the plugin makes of a Python index's answers. */
-import type { Observation } from '@claimcheck/core'
+import type { Observation } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Asked, look, MINUTE, NOON, outcome } from './fixture.ts'
 import { aged, type Routes, serve } from './serve.ts'

@@ -1,6 +1,6 @@
 /** What anchoring costs: on the chain, for claims meanwhile, and for whoever checks an anchor. The chain is a local one with the real contracts. */
 import { setTimeout } from 'node:timers/promises'
-import { checkReceipt, parseKeySet } from '@claimcheck/core'
+import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { startAnchoring } from '../../demo/anchoring.ts'

@@ -1,5 +1,7 @@
 /** Claims as rows, made without asking anybody. */
-import { claimDigest, type Instant } from '@claimcheck/core'
+
+import { claimDigest } from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '@claimcheck/server/base/ids'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'

@@ -1,5 +1,7 @@
 /** Decided claims with their checks and signed receipts in the log, each as good as a real one, some ten times as fast. */
-import { aroundBody, canonicalize, DOMAINS, type Instant, receiptBody, type Signer } from '@claimcheck/core'
+
+import { aroundBody, canonicalize, DOMAINS, receiptBody, type Signer } from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '@claimcheck/server/base/ids'
 import { sha256Text } from '@claimcheck/server/base/sha256'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'

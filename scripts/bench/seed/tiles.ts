@@ -1,6 +1,6 @@
 /** A large log by its hashes alone: the tiles and heads are real, and of what its leaves hash nothing is there. */
 import { randomFillSync } from 'node:crypto'
-import { appendLeaves, EMPTY_RANGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core'
+import { appendLeaves, EMPTY_RANGE, signTreeHead, TILE_WIDTH } from '@claimcheck/core/log'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 import { seedReceipts } from './receipts.ts'

@@ -1,5 +1,7 @@
 /** The hash chain of the audit trail: each entry's hash covers the entry and the hash before it. */
-import { canonicalize, formatInstant, type Instant, type JsonValue, utf8 } from '@claimcheck/core'
+
+import { canonicalize, utf8 } from '@claimcheck/core/receipts'
+import { formatInstant, type Instant, type JsonValue } from '@claimcheck/core/rules'
 import { sha256 } from './sha256.ts'
 
 /** Flat, and without secrets. */

@@ -1,8 +1,8 @@
 /** Reads the base address of a destination, by the rules that every host of plugins has. */
-import * as core from '@claimcheck/core'
+import * as core from '@claimcheck/core/hosting'
 import { LRUCache } from 'lru-cache'
 
-export { isLiteral, type SocketAddress, socketAddress, unbracketed } from '@claimcheck/core'
+export { isLiteral, type SocketAddress, socketAddress, unbracketed } from '@claimcheck/core/hosting'
 
 interface Parts {
   readonly origin: string

@@ -1,6 +1,6 @@
 /** Identifiers: a prefix that says what the id names, then a ULID. */
 import { randomFillSync } from 'node:crypto'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 
 // Crockford's base 32, which the ULID specification prescribes.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

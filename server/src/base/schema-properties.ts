@@ -1,5 +1,5 @@
 /** The properties of a JSON schema, as forms and documentation show them. */
-import type { JsonValue } from '@claimcheck/core'
+import type { JsonValue } from '@claimcheck/core/rules'
 import type { TSchema } from 'typebox'
 
 /** What forms and documentation use of the schema of a property. */

@@ -1,5 +1,5 @@
 /** Reads the timestamps of clients: RFC 3339 with any offset and any number of fraction digits. */
-import { type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core'
+import { type Instant, LATEST_INSTANT, parseInstant } from '@claimcheck/core/rules'
 
 export type TimestampProblem = 'malformed' | 'no_zone' | 'before_1970'
 

@@ -3,7 +3,7 @@
  * that has its database to itself goes by the system's clock. Between measurements time advances by this host's monotonic clock.
  */
 import { setTimeout } from 'node:timers/promises'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Storage } from '../storage/storage.ts'
 import { steadyClock } from './steady-clock.ts'

@@ -3,7 +3,9 @@
  * database's, or the system's where one host has its database to itself); the listed destinations; and the log, which is not ahead.
  * Time advances by the monotonic clock. Where the sources contradict each other, the time is in doubt until two of them agree.
  */
-import { formatInstant, type Instant, type Readings } from '@claimcheck/core'
+
+import type { Readings } from '@claimcheck/core/hosting'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 
 export interface Timekeeper {
   /** By the monotonic clock since the last measurement, also while the time is in doubt. */

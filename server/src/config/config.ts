@@ -1,8 +1,8 @@
 /** Reads the configuration from the environment and the file, and reports all mistakes at once. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { JsonError, parseStrictJson, parseUrl } from '@claimcheck/core'
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
+import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'

@@ -1,6 +1,6 @@
 /** The database's URL: reads it, and shows it without its password. */
 import { resolve } from 'node:path'
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import type { Report } from './report.ts'
 
 interface Scheme {

@@ -1,5 +1,5 @@
 /** Opens an installation: configuration, storage, plugins and the services of all features, each of which is made on first use. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'

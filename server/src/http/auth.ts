@@ -1,5 +1,5 @@
 /** Authenticates requests: those without a valid credential are refused. */
-import { formatInstant } from '@claimcheck/core'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createGathering } from '../base/batch.ts'
 import {

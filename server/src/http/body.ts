@@ -1,5 +1,5 @@
 /** Reads request bodies: accepts only JSON that all parsers read in the same way, and reports the mistake otherwise. */
-import { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from '@claimcheck/core'
+import { JsonError, type JsonErrorCode, parseStrictJson, type StrictJson } from '@claimcheck/core/receipts'
 import type { FastifyRequest } from 'fastify'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { HttpError } from './errors.ts'

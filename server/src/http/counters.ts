@@ -1,5 +1,5 @@
 /** Counts requests a minute for the rate limits: in memory for a single host, in the database when several hosts share it. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
 import type { Counted, Counter, RateCounters } from '../storage/counters.ts'

@@ -1,5 +1,5 @@
 /** What a request may do: the accepted credential, attached to it. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../base/errors.ts'
 import type { App } from './instance.ts'

@@ -1,5 +1,5 @@
 /** Bounds the body of an answer, in size and time, as it is read. */
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 import type { SendInit } from './check-requests.ts'
 import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 import { toDestinationError } from './failures.ts'

@@ -2,30 +2,32 @@
 import { createHash } from 'node:crypto'
 import {
   BreachError,
-  CEILING,
-  type CheckContext,
-  type CheckLimits,
   callBody,
   credentialHeader,
-  DestinationError,
-  type DigestAnswer,
-  type DigestInit,
   digestAnswer,
   digestHeaders,
-  type FetchInit,
-  type GuardedFetch,
-  type Instant,
   isOwnWww,
-  MAX_DIGEST_BYTES,
   mergeReadings,
   NO_READINGS,
-  parseUrl,
   type Readings,
-  type ResolvedAddress,
   readAnswer,
   requestHeaders,
   type SecretValues,
-} from '@claimcheck/core'
+} from '@claimcheck/core/hosting'
+import {
+  CEILING,
+  type CheckContext,
+  type CheckLimits,
+  DestinationError,
+  type DigestAnswer,
+  type DigestInit,
+  type FetchInit,
+  type GuardedFetch,
+  MAX_DIGEST_BYTES,
+  parseUrl,
+  type ResolvedAddress,
+} from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { requireHostname, requireOrigin, socketAddress, unbracketed } from '../base/base-address.ts'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'

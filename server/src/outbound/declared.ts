@@ -1,11 +1,12 @@
 /** What of a plugin's manifest allows a check to read where it reads. */
-import * as core from '@claimcheck/core'
+import * as core from '@claimcheck/core/hosting'
+import type { Manifest } from '@claimcheck/core/plugin'
 import { LRUCache } from 'lru-cache'
 
-export type { Grant } from '@claimcheck/core'
+export type { Grant } from '@claimcheck/core/hosting'
 
 /** What a plugin may reach, by its manifest. It never changes. */
-export interface Reach extends Pick<core.Manifest, 'hosts' | 'methods' | 'sockets'> {
+export interface Reach extends Pick<Manifest, 'hosts' | 'methods' | 'sockets'> {
   /** It starts programs, which send requests of their own with the credentials that it reveals to them. */
   readonly mayReveal: boolean
 }

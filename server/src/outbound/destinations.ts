@@ -1,6 +1,6 @@
 /** Names the machines behind an origin, so that many names and ports of one machine count as one destination. */
 import { isIP, isIPv6 } from 'node:net'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { requireHostname, unbracketed } from '../base/base-address.ts'
 import type { Outbound } from './outbound.ts'

@@ -2,7 +2,7 @@
  * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
-import { CEILING } from '@claimcheck/core'
+import { CEILING } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { socketAddress } from '../base/base-address.ts'
 import { VERSION } from '../base/version.ts'

@@ -3,7 +3,9 @@
  * with a part kept for checks that decide. So one key cannot use it up for all. Of what is left, looking again at claims uses half at most:
  * a token is its workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
  */
-import { DestinationError, type Instant, mayTake } from '@claimcheck/core'
+
+import { DestinationError, mayTake } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */

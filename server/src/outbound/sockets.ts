@@ -1,7 +1,8 @@
 /** Opens a bounded TCP connection for a check that speaks another protocol than HTTP. */
 import { connect as connectTcp, type LookupFunction, type Socket as NodeSocket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
-import { DestinationError, putSecrets, type SecretValues, type Socket } from '@claimcheck/core'
+import { putSecrets, type SecretValues } from '@claimcheck/core/hosting'
+import { DestinationError, type Socket } from '@claimcheck/core/plugin'
 import { isLiteral, type SocketAddress, unbracketed } from '../base/base-address.ts'
 import { refusal, toDestinationError } from './failures.ts'
 

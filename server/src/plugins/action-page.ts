@@ -1,5 +1,7 @@
 /** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
-import type { ActionProfile, JsonObject, Sentence } from '@claimcheck/core'
+
+import type { ActionProfile, Sentence } from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
 import { choicesOf, isRequired, type Property, propertiesOf } from '../base/schema-properties.ts'
 import type { Registry } from './registry.ts'

@@ -1,6 +1,6 @@
 /** Gathers the checks of one verifier that wait for one destination with the same credentials, so that one read serves many. */
 import { setImmediate } from 'node:timers'
-import { DestinationError, isDestinationError } from '@claimcheck/core'
+import { DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { cacheKey } from './cache-key.ts'
 import { type CheckCall, PluginEndedError } from './hosted.ts'
 

@@ -1,5 +1,5 @@
 /** Names the part of a plugin's memory that belongs to one connection. */
-import type { Connection } from '@claimcheck/core'
+import type { Connection } from '@claimcheck/core/plugin'
 import { sha256Text } from '../base/sha256.ts'
 
 /**

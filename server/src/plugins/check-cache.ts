@@ -1,7 +1,7 @@
 /** The cache of a plugin's checks: it keeps a bounded number of entries and lets checks share one read of a destination. */
 import { setTimeout as setTimer } from 'node:timers'
 import { setTimeout } from 'node:timers/promises'
-import type { CheckCache } from '@claimcheck/core'
+import type { CheckCache } from '@claimcheck/core/plugin'
 import { LRUCache } from 'lru-cache'
 
 const MAX_ENTRIES = 5000

@@ -1,4 +1,5 @@
 /** What the service calls of a plugin, wherever that runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
+
 import type {
   ActionProfile,
   AnonymousSource,
@@ -6,10 +7,10 @@ import type {
   Claim,
   Connection,
   ConnectionType,
-  JsonObject,
   Manifest,
   PreviousRead,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import type { CheckRequests, Reach } from '../outbound/outbound.ts'
 
 /** One check, as the service hands it to a plugin. */

@@ -1,5 +1,7 @@
 /** The name of a plugin as receipts write it. */
-import { type PluginName, toBase64url } from '@claimcheck/core'
+
+import { toBase64url } from '@claimcheck/core/receipts'
+import type { PluginName } from '@claimcheck/core/rules'
 import type { PluginIdentity } from './hosted.ts'
 
 const HEX_DIGEST = /^sha256:([0-9a-f]{64})$/

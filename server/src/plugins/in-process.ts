@@ -1,17 +1,16 @@
 /** Calls a plugin that the operator trusts, in this process. What it gets are copies, so that its changes to them affect nothing else. */
-import {
-  type CheckCache,
-  type CheckContext,
-  type Connection,
-  type ConnectionType,
-  createHttp,
-  type Instant,
-  type Manifest,
-  type PluginParts,
-  secretNames,
-  type Verifier,
-  withoutSecretValues,
-} from '@claimcheck/core'
+
+import { createHttp, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
+import type {
+  CheckCache,
+  CheckContext,
+  Connection,
+  ConnectionType,
+  Manifest,
+  PluginParts,
+  Verifier,
+} from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { normalAddress } from '../base/base-address.ts'
 import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'

@@ -1,5 +1,5 @@
 /** What operators and owners see of a loaded plugin: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
-import type { Manifest } from '@claimcheck/core'
+import type { Manifest } from '@claimcheck/core/plugin'
 import type { PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
 import type { Isolation, LoadedPlugin } from './registry.ts'

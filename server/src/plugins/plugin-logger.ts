@@ -1,5 +1,7 @@
 /** What a plugin logs: without secrets, bounded in size and number, and under the plugin's name. */
-import type { Instant, Logger } from '@claimcheck/core'
+
+import type { Logger } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { finderOf, type LeakFinder, type SoughtNeedle } from '../base/leaks.ts'
 
 export interface PluginLogger extends Logger {

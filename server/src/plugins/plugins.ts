@@ -1,7 +1,9 @@
 /** Loads the configured plugins, each trusted or into a process of its own, and reports all their problems before the service starts. */
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type ConnectionType, type Instant, isPlugin, type Logger } from '@claimcheck/core'
+import { isPlugin } from '@claimcheck/core/hosting'
+import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
 import type { HostConfig, PluginEntry } from '../config/config.ts'
 import { inProcess } from './in-process.ts'

@@ -1,15 +1,16 @@
 /** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
+
+import { PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
 import {
-  ACTION_PATTERN,
   type ActionProfile,
   CEILING,
-  knowsRules,
   type Manifest,
-  PLUGIN_API,
   type Plugin,
-  profileProblems,
-} from '@claimcheck/core'
-import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+  type Static,
+  type TSchema,
+  Type,
+} from '@claimcheck/core/plugin'
+import { ACTION_PATTERN, knowsRules } from '@claimcheck/core/rules'
 import { schemaProblem, validator } from '../base/validation.ts'
 import { PATTERN_HELP } from '../base/validation-wording.ts'
 import { queryProblem } from './graphql-query.ts'

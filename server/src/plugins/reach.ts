@@ -1,5 +1,7 @@
 /** What a plugin may reach, from its manifest and the options that the operator gives it. */
-import { declaredHosts, type Manifest } from '@claimcheck/core'
+
+import { declaredHosts } from '@claimcheck/core/hosting'
+import type { Manifest } from '@claimcheck/core/plugin'
 import type { Reach } from '../outbound/outbound.ts'
 
 /**

@@ -1,12 +1,8 @@
 /** Finds by name what the loaded plugins offer, and tells what of it does not go together. */
-import {
-  type ActionProfile,
-  type Anchorer,
-  canonicalize,
-  type JsonObject,
-  type JsonValue,
-  type SigningBackend,
-} from '@claimcheck/core'
+
+import type { ActionProfile, Anchorer, SigningBackend } from '@claimcheck/core/plugin'
+import { canonicalize } from '@claimcheck/core/receipts'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { HostedConnectionType, HostedParts, HostedVerifier, PluginIdentity } from './hosted.ts'
 
 /** `trusted`: in this process. `isolated`: in a process of its own. `open`: the same without a sandbox around it, by the configuration. */

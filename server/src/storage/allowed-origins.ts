@@ -1,5 +1,5 @@
 /** The sites whose scripts may submit claims with the keys of a workspace. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, table, text } from './table.ts'

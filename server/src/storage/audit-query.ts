@@ -1,6 +1,6 @@
 /** Which entries of the audit trail are listed: what is asked for, as a statement. */
 import { isAscii } from 'node:buffer'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { AuditDetails } from '../base/audit-chain.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'

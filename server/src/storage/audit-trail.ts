@@ -1,5 +1,5 @@
 /** The audit trail as rows: appended in the transaction of the change that they tell, chained by their hashes. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../base/actor.ts'
 import { type AuditDetails, type AuditEntry, CHAIN_START, chainHash } from '../base/audit-chain.ts'
 import type { AuditEvent } from '../base/audit-events.ts'

@@ -1,6 +1,6 @@
 /** Which claims of a workspace are listed or counted: what is asked for, as the condition of a statement. */
 import { isAscii } from 'node:buffer'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { claims } from './claim-row.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'

@@ -1,6 +1,6 @@
 /** A claim as it is stored, and each of its checks. */
 import { hash } from 'node:crypto'
-import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core'
+import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import type { Expressions } from './dialect.ts'
 import {
   type Column,

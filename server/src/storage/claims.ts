@@ -1,5 +1,5 @@
 /** Claims and their checks as rows; the queue is the claims' own `due_at`. */
-import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core'
+import type { CheckRecord, Instant, VerdictValue } from '@claimcheck/core/rules'
 import { type ClaimPosition, type ClaimQuery, type ClaimScope, conditionOf, position } from './claim-query.ts'
 import {
   type ClaimIdentity,

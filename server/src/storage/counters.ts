@@ -1,5 +1,5 @@
 /** Counts of requests that all hosts share. A crash of the database may empty them; counting goes on from there. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { insertRows } from './rows.ts'

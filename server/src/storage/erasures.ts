@@ -2,7 +2,7 @@
  * What was erased: a row for each receipt whose content is gone. The triggers of the append-only tables let that content go, and no
  * other, because this row is there.
  */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
 import { type ClaimRow, claims, content, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'

@@ -1,5 +1,7 @@
 /** Logs as rows: receipts are leaves, tiles their hashes, tree heads what was signed. None of them is ever changed. */
-import { type Instant, TILE_WIDTH } from '@claimcheck/core'
+
+import { TILE_WIDTH } from '@claimcheck/core/log'
+import type { Instant } from '@claimcheck/core/rules'
 import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import { type Db, type Row, runAll } from './db.ts'
 import {

@@ -1,5 +1,5 @@
 /** The OAuth clients of machines, as rows. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** Mails that wait to be sent, as rows: every host may take them, and each is handed to one host at a time. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRows } from './rows.ts'
 import { instant, integer, nullable, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** People, and the workspaces that they are members of, as rows. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** Codes, tokens, grants and challenges as rows: each is found by the hash of its secret, and its payload is sealed. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, nullable, type RowOf, table, text } from './table.ts'

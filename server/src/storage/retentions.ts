@@ -1,5 +1,5 @@
 /** How long workspaces keep the content of their receipts. A workspace without a row keeps it for ever. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** Second steps at signing in, and the codes that stand in for them, as rows. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow } from './rows.ts'
 import { bigint, instant, integer, nullable, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** How people sign in: sessions, links, passkeys and identities at outside providers, as rows. Of tokens only the hash is stored. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import type { Role } from './people.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'

@@ -1,5 +1,5 @@
 /** A table, described once: its columns, the type of its rows, and the way between a row and its cells follow from the description. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
 import type { Apart, Slice } from './out-of-line.ts'

@@ -1,5 +1,5 @@
 /** Counts that delay what is counted: of failed guesses, and of registrations. All hosts share them. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,7 @@
 /** Workspaces, their API keys and their connections, as rows. */
-import type { Instant, JsonObject, Proven } from '@claimcheck/core'
+
+import type { Proven } from '@claimcheck/core/plugin'
+import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'

@@ -1,5 +1,5 @@
 /** The paths of the console. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 
 const ROOT = '/console'
 

@@ -1,5 +1,5 @@
 /** Where our pages are, for those who read them. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import type { FastifyRequest } from 'fastify'
 import { HttpError } from '../http/errors.ts'
 

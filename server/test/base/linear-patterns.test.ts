@@ -1,6 +1,5 @@
-import type { ActionProfile } from '@claimcheck/core'
 import { claimRequest } from '@claimcheck/core/api'
-import { type TSchema, Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, type TSchema, Type } from '@claimcheck/core/plugin'
 import { markLinear } from '@claimcheck/server/base/linear-patterns'
 import { validator } from '@claimcheck/server/base/validation'
 import t from 'tap'

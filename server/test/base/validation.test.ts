@@ -1,5 +1,4 @@
-import { secret } from '@claimcheck/core'
-import { type TSchema, Type } from '@claimcheck/core/plugin'
+import { secret, type TSchema, Type } from '@claimcheck/core/plugin'
 import { schemaProblem, validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
 

@@ -1,4 +1,4 @@
-import { CLOSING } from '@claimcheck/core'
+import { CLOSING } from '@claimcheck/core/rules'
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
 import { profileList } from '@claimcheck/server/features/claims/profile-list'
 import { StorageError } from '@claimcheck/server/storage/storage'

@@ -1,4 +1,4 @@
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import t from 'tap'
 import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, KEY, OTHER_KEY, startApp, WORKSPACE } from './support/server.ts'

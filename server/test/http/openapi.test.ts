@@ -1,4 +1,4 @@
-import { FAILURE_CODES } from '@claimcheck/core'
+import { FAILURE_CODES } from '@claimcheck/core/rules'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import t from 'tap'

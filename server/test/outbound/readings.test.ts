@@ -1,4 +1,4 @@
-import { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from '@claimcheck/core'
+import { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from '@claimcheck/core/hosting'
 import t from 'tap'
 
 const NOON = Date.UTC(2026, 8, 25, 12)

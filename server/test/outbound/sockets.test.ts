@@ -1,7 +1,7 @@
 /** Connections of checks that speak another protocol than HTTP, over loopback with real TLS. Threat N2 of `security.md`. */
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { clockOffset } from '@claimcheck/core'
+import { clockOffset } from '@claimcheck/core/hosting'
 import type { Socket } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
-import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/core'
+import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/core/hosting'
 import { cacheKey } from '@claimcheck/server/plugins/cache-key'
 import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
 import t, { type Test } from 'tap'

@@ -1,13 +1,15 @@
 /** What reaches a plugin that runs in the service's own process: handles in place of secrets, and copies. */
+
+import { NO_READINGS } from '@claimcheck/core/hosting'
 import {
+  bearer,
   type CheckContext,
   type Claim,
   defineConnectionType,
   defineVerifier,
-  NO_READINGS,
   secret,
-} from '@claimcheck/core'
-import { bearer, Type } from '@claimcheck/core/plugin'
+  Type,
+} from '@claimcheck/core/plugin'
 import { leakFinder } from '@claimcheck/server/base/leaks'
 import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'

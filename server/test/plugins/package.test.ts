@@ -544,7 +544,7 @@ t.test('the plugins that come with the server are trusted by their place and the
     t.ok(await isShipped(await locatePlugin(`@claimcheck/plugin-${name}`, '.')))
     t.ok(await isShipped(await locatePlugin(`./plugins/${name}`, '.')))
   }
-  t.notOk(await isShipped(await locatePlugin('@claimcheck/core', '.')))
+  t.notOk(await isShipped(await locatePlugin('@claimcheck/core/plugin', '.')))
 
   // A whole installation elsewhere, whose plugin someone edits.
   const base = grow(t, {})

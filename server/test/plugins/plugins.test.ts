@@ -6,7 +6,7 @@ import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
 import { words } from '../support/profile.ts'
 
-const CORE = JSON.stringify(resolve('core/dist/index.js'))
+const CORE = JSON.stringify(resolve('core/dist/plugin.js'))
 const TYPEBOX = JSON.stringify(resolve('node_modules/typebox/build/index.mjs'))
 
 const logger = {

@@ -1,7 +1,6 @@
 /** Each way in which a plugin can be wrong by what it says of itself has a row. The modules that export it are in `plugins.test.ts`. */
 
-import type { Plugin } from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+import { type Plugin, Type } from '@claimcheck/core/plugin'
 import { definitionProblems, optionsProblems, partsProblems } from '@claimcheck/server/plugins/problems'
 import t from 'tap'
 import { profile, words } from '../support/profile.ts'

@@ -1,6 +1,11 @@
 /** Which plugins go together, and who reads a claim where several can. */
-import { type ActionProfile, defineConnectionType, defineVerifier, type PluginParts } from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+import {
+  type ActionProfile,
+  defineConnectionType,
+  defineVerifier,
+  type PluginParts,
+  Type,
+} from '@claimcheck/core/plugin'
 import {
   conflicts,
   createRegistry,

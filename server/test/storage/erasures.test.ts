@@ -1,6 +1,6 @@
 /** Erasing content, on every database: what the rows let go, and what they never do. Threat O9 of `security.md`. */
 import { existsSync, readFileSync } from 'node:fs'
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { type ClaimRow, contentLeft } from '@claimcheck/server/storage/claim-row'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import t, { type Test } from 'tap'

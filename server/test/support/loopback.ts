@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { DestinationError } from '@claimcheck/core'
+import { DestinationError } from '@claimcheck/core/plugin'
 import { type CheckGuard, createOutbound } from '@claimcheck/server/outbound/outbound'
 import type { Test } from 'tap'
 

@@ -1,6 +1,5 @@
 /** A profile that waits for seconds only, for tests of single checks. */
-import type { Words } from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+import { Type, type Words } from '@claimcheck/core/plugin'
 
 /** Words that fit every profile: they name nothing but the target. */
 export const words: Words = {

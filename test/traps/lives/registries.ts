@@ -1,6 +1,6 @@
 /** Lives of packages: spellings, removed versions, large files, and registries that answer in ways of their own. */
 import { randomBytes } from 'node:crypto'
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { createVirtualClock } from '@claimcheck/core/testkit'
 import registry from '@claimcheck/plugin-registry'
 import { CratesStandIn } from '../../destinations/crates.ts'

@@ -1,16 +1,9 @@
 /** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
-import {
-  type BundleReport,
-  checkBundle,
-  checkConsistency,
-  checkInclusion,
-  checkTreeHead,
-  isReceipt,
-  isUnvouched,
-  type JsonValue,
-  publishedWords,
-  type Receipt,
-} from '@claimcheck/core'
+
+import { publishedWords } from '@claimcheck/core/hosting'
+import { checkConsistency, checkInclusion, checkTreeHead } from '@claimcheck/core/log'
+import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
 import { documentProblem, kindOf, treeHeadText } from '@claimcheck/core/words/document'
 import type { Command } from 'commander'

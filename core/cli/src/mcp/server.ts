@@ -10,8 +10,8 @@ import {
   type ScopeChallengeHandler,
 } from '@modelcontextprotocol/server'
 import { VERSION } from '../version.ts'
-import { asData, dataBlock, shortText } from './data.ts'
 import { type Backend, BackendError } from './backend.ts'
+import { asData, dataBlock, shortText } from './data.ts'
 import { TOOLS, type Told, type Tool, type ToolScope } from './tools.ts'
 import { refusalWords } from './words.ts'
 

@@ -132,7 +132,8 @@ export const TOOLS: readonly Tool[] = [
       closed,
     ),
     output: answer(claimMembers),
-    run: async (backend, { claim_id, seconds = 30 }, signal) => toldOf(await waitFor(backend, claim_id, seconds, signal)),
+    run: async (backend, { claim_id, seconds = 30 }, signal) =>
+      toldOf(await waitFor(backend, claim_id, seconds, signal)),
   }),
   tool({
     name: 'get_claim',
@@ -214,14 +215,18 @@ export const TOOLS: readonly Tool[] = [
   }),
 ]
 
-async function listActions(backend: Backend, { action: name }: { readonly action?: string | undefined }): Promise<Told> {
+async function listActions(
+  backend: Backend,
+  { action: name }: { readonly action?: string | undefined },
+): Promise<Told> {
   const [rules, { connections, public_actions }] = await Promise.all([backend.actions(), backend.connections()])
   const readable = new Set([...public_actions, ...connections.flatMap(({ actions }) => actions)])
   const names = [...readable].sort()
   const facts = { actions: names }
   if (name !== undefined) {
     const found = rules.find((rule) => rule.names.includes(name))
-    if (!found) throw new BackendError(404, `no loaded plugin checks the action ${name}; there are: ${names.join(', ')}`)
+    if (!found)
+      throw new BackendError(404, `no loaded plugin checks the action ${name}; there are: ${names.join(', ')}`)
     const where = readable.has(name)
       ? `${name} can be claimed here.`
       : `${name} is known, but no connection of this workspace reads it: a claim of it would be unverifiable. An owner adds one in the console.`

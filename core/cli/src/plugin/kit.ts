@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isJsonObject } from '@claimcheck/core'
+import { isJsonObject } from '@claimcheck/core/rules'
 import type { Report } from '@claimcheck/core/testkit'
 import { CommandError } from '../errors.ts'
 

@@ -1,6 +1,7 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
 
-import { claimSentence, factSentences, formatInstant, isRead, type JsonObject, outcomeSentence } from '@claimcheck/core'
+import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
+import { formatInstant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'

@@ -1,5 +1,7 @@
 /** The kinds of anchors that commands know, and the check of an anchor as the options of `verify` ask for it. */
-import type { AnchorChecker, AnchorExaminer, CheckOptions } from '@claimcheck/core'
+
+import type { AnchorChecker, AnchorExaminer } from '@claimcheck/core/plugin'
+import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { CommandError } from '../errors.ts'
 import { isUrl, readSource } from './source.ts'

@@ -1,12 +1,7 @@
 /** What the check of a receipt or change entry found, in lines for a person: the answer first, then what it says, then each check. */
-import {
-  type BundleReport,
-  isReceipt,
-  isUnvouched,
-  type JsonObject,
-  type JsonValue,
-  type VouchedBy,
-} from '@claimcheck/core'
+
+import { type BundleReport, isReceipt, isUnvouched, type VouchedBy } from '@claimcheck/core/receipts'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import {
   ANCHOR_PROBLEMS,
   CHECK_FAILURES,

@@ -1,5 +1,7 @@
 /** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
-import { parseUrl, type WireSource } from '@claimcheck/core'
+
+import { parseUrl } from '@claimcheck/core/plugin'
+import type { WireSource } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { CommandError } from '../errors.ts'
 

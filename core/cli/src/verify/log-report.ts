@@ -1,5 +1,8 @@
 /** What the check of a tree head, an inclusion document or a consistency document found, in lines for a person. */
-import { isTreeHead, type JsonObject, type JsonValue, type TreeHeadReport } from '@claimcheck/core'
+
+import type { TreeHeadReport } from '@claimcheck/core/log'
+import { isTreeHead } from '@claimcheck/core/receipts'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { factLines } from './facts.ts'
 import type { Paint } from './style.ts'

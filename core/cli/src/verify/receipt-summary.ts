@@ -1,13 +1,9 @@
 /** What a valid receipt says, for a person: in the words of its issuer where those were read, else by names. */
-import {
-  claimSentence,
-  factSentences,
-  type JsonObject,
-  outcomeSentence,
-  type PublishedWords,
-  type Receipt,
-  type ReceiptObservation,
-} from '@claimcheck/core'
+
+import type { PublishedWords } from '@claimcheck/core/hosting'
+import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
+import type { Receipt, ReceiptObservation } from '@claimcheck/core/receipts'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { sourceWords } from '@claimcheck/core/words/sources'
 import { BOUND_WORDS, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'

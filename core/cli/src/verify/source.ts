@@ -1,6 +1,6 @@
 /** Reads what `verify` is given: files and URLs, within limits. */
 import { readFile } from 'node:fs/promises'
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { CommandError } from '../errors.ts'
 

@@ -1,5 +1,6 @@
 /** Checks anchors of the Ethereum Attestation Service: what an attestation says of a log, according to a node that the checker's user has chosen. */
-import { type AnchorChecker, type AnchorReading, bytesEqual, type KeySet, type ProofAnchor } from '@claimcheck/core'
+import type { AnchorChecker, AnchorReading } from '@claimcheck/core/plugin'
+import { bytesEqual, type KeySet, type ProofAnchor } from '@claimcheck/core/receipts'
 import {
   type Attestation,
   easAddressOn,

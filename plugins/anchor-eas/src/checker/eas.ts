@@ -1,5 +1,5 @@
 /** Reads the Ethereum Attestation Service: its addresses, its attestations and events, and the log's root in an attestation's data. */
-import { utf8 } from '@claimcheck/core'
+import { utf8 } from '@claimcheck/core/receipts'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { decodeAbi } from './abi.ts'

@@ -1,5 +1,5 @@
 /** The questions that the anchor check asks an EVM node, and the parts of the answers that it uses. */
-import type { JsonValue } from '@claimcheck/core'
+import type { JsonValue } from '@claimcheck/core/plugin'
 import { fromHex, toHex } from './hex.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 import {

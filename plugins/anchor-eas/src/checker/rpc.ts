@@ -1,5 +1,7 @@
 /** JSON-RPC over HTTP with an EVM node that is not trusted: an answer has a largest size, and is either a proper one or an RpcError. */
-import { isJsonObject, type JsonObject, type JsonValue, parseStrictJson, retryAfterMs } from '@claimcheck/core'
+import { type JsonObject, type JsonValue, retryAfterMs } from '@claimcheck/core/plugin'
+import { parseStrictJson } from '@claimcheck/core/receipts'
+import { isJsonObject } from '@claimcheck/core/rules'
 
 export type RpcErrorCode =
   /** The node cannot be reached, redirects, does not answer in time, or answers with HTTP 5xx. */

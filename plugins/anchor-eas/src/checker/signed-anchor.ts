@@ -2,7 +2,8 @@
  * Checks a stored anchor against the bytes of its signed transactions, from which the attester, the attested data and, with the block's time,
  * the uid follow.
  */
-import { bytesEqual, fromBase64url, type SignedAnchor, type StoredAnchor } from '@claimcheck/core'
+import { fromBase64url, type SignedAnchor, type StoredAnchor } from '@claimcheck/core/plugin'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { decodeAbi } from './abi.ts'
 import { hasItsUid } from './eas.ts'
 import { fromHex, toHex } from './hex.ts'

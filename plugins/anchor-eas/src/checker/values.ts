@@ -1,5 +1,6 @@
 /** Reads the values in a node's JSON-RPC results. Each reader accepts one form, returns hex in lower case, and throws RpcError `unexpected_response` for any other value. */
-import { isJsonObject, type JsonObject, type JsonValue } from '@claimcheck/core'
+import type { JsonObject, JsonValue } from '@claimcheck/core/plugin'
+import { isJsonObject } from '@claimcheck/core/rules'
 import { RpcError } from './rpc.ts'
 
 type Value = JsonValue | undefined

@@ -1,6 +1,6 @@
 /** Makes valid and invalid attestations on a test chain, with a library that the code under test does not use. */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ProofAnchor } from '@claimcheck/core'
+import type { ProofAnchor } from '@claimcheck/core/receipts'
 import { AbiCoder, Interface, solidityPackedKeccak256, ZeroAddress, ZeroHash } from 'ethers'
 import { LOG_ID, rootAt } from '../../../../core/test/anchor-log.ts'
 import type { Chain } from '../../../../test/chain/chain.ts'

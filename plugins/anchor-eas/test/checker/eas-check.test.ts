@@ -1,5 +1,6 @@
 /** The anchor check, with attestations on a local chain with the real contracts. Threat O2 of `security.md`. */
-import { type Checks, checkReceipt, type ProofAnchor, type ReadConsistency, toBase64url } from '@claimcheck/core'
+import { toBase64url } from '@claimcheck/core/plugin'
+import { type Checks, checkReceipt, type ProofAnchor, type ReadConsistency } from '@claimcheck/core/receipts'
 import { createEasChecker, type EasCheckerOptions } from '@claimcheck/plugin-anchor-eas/checker'
 import t, { type Test } from 'tap'
 import { consistencyDocument, keySet, LOG_ID, receiptAt, rootAt } from '../../../../core/test/anchor-log.ts'

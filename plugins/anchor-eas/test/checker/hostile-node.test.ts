@@ -1,5 +1,5 @@
 /** The anchor check with a node that lies, fails, or never ends its answer. */
-import { type Checks, checkReceipt } from '@claimcheck/core'
+import { type Checks, checkReceipt } from '@claimcheck/core/receipts'
 import { createEasChecker, type EasCheckerOptions } from '@claimcheck/plugin-anchor-eas/checker'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'

@@ -1,5 +1,5 @@
 /** Notes the requests of a check as they leave: what the author of a verifier wants to see of them. */
-import type { Auth } from '@claimcheck/core'
+import type { Auth } from '@claimcheck/core/plugin'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests, Outbound } from '../../outbound/outbound.ts'
 

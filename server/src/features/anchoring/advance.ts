@@ -1,6 +1,8 @@
 /** Advances an open anchor by one step. It stores the result before the next step starts, so that a crash at any point loses nothing. */
-import type { Anchorer, AnchorSighting, AnchorSubject, Instant } from '@claimcheck/core'
-import { toBase64url } from '@claimcheck/core'
+
+import type { Anchorer, AnchorSighting, AnchorSubject } from '@claimcheck/core/plugin'
+import { toBase64url } from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { AnchoringProblem, AnchorRow, FinalAnchor } from '../../storage/anchor-row.ts'

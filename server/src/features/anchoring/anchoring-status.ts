@@ -1,5 +1,5 @@
 /** The status of anchoring for the operator: the stored anchors, and the account's balance. */
-import type { AnchorAccount, Anchorer } from '@claimcheck/core'
+import type { AnchorAccount, Anchorer } from '@claimcheck/core/plugin'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'

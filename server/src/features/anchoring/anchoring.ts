@@ -1,5 +1,7 @@
 /** Anchoring: plans anchors of the log's root and advances the open one. At most one anchor is open at a time, over all hosts. */
-import type { Anchorer, Instant } from '@claimcheck/core'
+
+import type { Anchorer } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { Registry } from '../../plugins/registry.ts'

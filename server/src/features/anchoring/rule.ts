@@ -1,5 +1,7 @@
 /** The rules of anchoring: pure functions that choose the next step from the stored anchor and the state of the chain. */
-import type { AnchorSighting, Instant } from '@claimcheck/core'
+
+import type { AnchorSighting } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 
 /** The size of the log, and its newest anchors. No anchor of the log is open. */

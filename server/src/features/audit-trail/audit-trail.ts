@@ -1,5 +1,5 @@
 /** The audit trail for those who read it: pages of entries with the names of their actors, and exports, which are recorded themselves. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { AuditFilter, AuditTrailEnds, AuditTrailRow, NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -1,5 +1,7 @@
 /** Checks an exported audit trail: that each entry has the hash that it says, and that each stands on the one before. Needs nothing but the file. */
-import { type JsonValue, parseStrictJson } from '@claimcheck/core'
+
+import { parseStrictJson } from '@claimcheck/core/receipts'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { documentHash } from '../../base/audit-chain.ts'
 
 export interface FileReport {

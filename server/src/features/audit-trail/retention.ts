@@ -1,6 +1,6 @@
 /** Removes entries of the audit trail that are older than the configuration keeps them. Each cut leaves an entry that tells of it. */
 import { setTimeout } from 'node:timers/promises'
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
 import type { Worker } from '../../base/worker.ts'

@@ -1,15 +1,7 @@
 /** Advances a claim by one check: runs the check, decides by all recorded checks, and passes the outcome to the sequencer. */
-import {
-  type CheckRecord,
-  type Decision,
-  decide,
-  evidenceText,
-  type Instant,
-  LARGEST_EVIDENCE_BYTES,
-  nextCheck,
-  type Rules,
-  signedEvidence,
-} from '@claimcheck/core'
+
+import { evidenceText, LARGEST_EVIDENCE_BYTES, signedEvidence } from '@claimcheck/core/receipts'
+import { type CheckRecord, type Decision, decide, type Instant, nextCheck, type Rules } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'

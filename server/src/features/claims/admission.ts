@@ -1,5 +1,5 @@
 /** Admits checks: gives each the slot that its workspace, key and destination may take, and leaves request budgets to others. */
-import type { CheckRecord, Instant } from '@claimcheck/core'
+import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../../storage/claims.ts'

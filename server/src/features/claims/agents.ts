@@ -1,5 +1,5 @@
 /** The agents of a workspace: which there are, and how their claims held. Everything follows from the claims; nothing is kept beside them. */
-import type { Instant, VerdictValue } from '@claimcheck/core'
+import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import type { Storage } from '../../storage/storage.ts'
 import { MOST_EXAMINED } from './claim-choice.ts'
 import type { ClaimStatistics, Counted, CountedActions, Counts } from './claim-statistics.ts'

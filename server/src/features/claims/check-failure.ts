@@ -1,11 +1,7 @@
 /** Reads what a verifier threw: why it could not read, or a fault of its own, as a text for the log without secrets. */
-import {
-  DESTINATION_ERROR_CODES,
-  type DestinationError,
-  type Failure,
-  type Instant,
-  isDestinationError,
-} from '@claimcheck/core'
+
+import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
+import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
 import { leakFinder } from '../../base/leaks.ts'
 import { LATEST_INSTANT } from './observation.ts'
 

@@ -2,21 +2,17 @@
  * Runs one check of a claim: calls its verifier within limits and records the result. A misbehaving verifier cannot affect anything
  * else.
  */
+
+import { clockOffset, hasHandle, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
+import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
-  type Claim,
-  type Connection,
-  clockOffset,
-  DestinationError,
   type Failure,
-  hasHandle,
   type Instant,
   isRead,
   type PluginName,
-  type SecretValues,
   type Source,
-  withoutSecretValues,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { requireOrigin } from '../../base/base-address.ts'
 import { LazyAbortController, withinTime } from '../../base/time-limit.ts'

@@ -3,7 +3,7 @@
  * decide meanwhile share how a try ends. Otherwise a flood of claims at a destination that hangs would take hours of slots, and its
  * closing reads would come late.
  */
-import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { DueClaim, Lane } from '../../storage/claims.ts'
 import { checkTime } from './check.ts'

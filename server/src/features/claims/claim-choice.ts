@@ -1,5 +1,5 @@
 /** Which claims of a workspace somebody asks for, and how far such a choice may make the database look. */
-import type { Instant, VerdictValue } from '@claimcheck/core'
+import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import { type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 

@@ -1,5 +1,5 @@
 /** Sums up the claims of a workspace: how many have which verdict, by hour and by day, and which actions they claim. */
-import type { Instant, VerdictValue } from '@claimcheck/core'
+import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Reads } from '../../storage/storage.ts'
 import { type ClaimChoice, isBounded, MOST_EXAMINED, scopeOf } from './claim-choice.ts'

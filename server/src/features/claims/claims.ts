@@ -1,5 +1,5 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
-import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core'
+import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
 import { createBatch } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { createRecentSet } from '../../base/recent-set.ts'

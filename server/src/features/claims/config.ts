@@ -1,6 +1,7 @@
 /** The configuration of claims: `quotas` and `checks`. */
-import { CLOSING, type Closing } from '@claimcheck/core'
+
 import { type Static, Type } from '@claimcheck/core/plugin'
+import { CLOSING, type Closing } from '@claimcheck/core/rules'
 import type { ConfigSection } from '../../config/section.ts'
 
 export interface CheckSettings extends Closing {

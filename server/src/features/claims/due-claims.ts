@@ -2,7 +2,7 @@
  * Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts
  * share it. Claims whose checks decide come first.
  */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 import type { DueKind } from '../../storage/claims.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -1,5 +1,7 @@
 /** For a claim that several connections fit: the values of `params.host` of which each chooses one of them. */
-import type { Claim, Connection, JsonObject } from '@claimcheck/core'
+
+import type { Claim, Connection } from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { validator } from '../../base/validation.ts'
 import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'

@@ -1,20 +1,16 @@
 /** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
 
+import { type ActionProfile, type Claim, type Connection, isDestinationError } from '@claimcheck/core/plugin'
+import { canonicalize, claimDigest } from '@claimcheck/core/receipts'
 import {
-  type ActionProfile,
-  type Claim,
   type Closing,
-  type Connection,
-  canonicalize,
-  claimDigest,
   type Instant,
-  isDestinationError,
   type JsonObject,
   nextCheck,
   type Rules,
   toleranceEnd,
   UNSUPPORTED_DEADLINE_MS,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 import { originOf } from '../../base/base-address.ts'
 import { type Issue, ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'

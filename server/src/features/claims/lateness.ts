@@ -1,5 +1,5 @@
 /** How late this host's closing reads are: the first read of a claim after its deadline, against the time for which it was planned. */
-import { type CheckRecord, type Instant, isRead } from '@claimcheck/core'
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 
 export interface Lateness {

@@ -1,5 +1,5 @@
 /** The metrics of this host's checks and plugins. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Watch } from '../../host/monitoring.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { Admission } from './admission.ts'

@@ -1,9 +1,12 @@
 /** Validates the observation that a verifier returned, by the profile's schemas, and refuses one that holds a credential. */
-import { type ActionProfile, type ReadObservation, readObservation as readByContract } from '@claimcheck/core'
+
+import { type ReadObservation, readObservation as readByContract } from '@claimcheck/core/hosting'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import { leakFinder } from '../../base/leaks.ts'
 import { validator } from '../../base/validation.ts'
 
-export { LATEST_INSTANT, MAX_AGE_MS } from '@claimcheck/core'
+export { MAX_AGE_MS } from '@claimcheck/core/hosting'
+export { LATEST_INSTANT } from '@claimcheck/core/rules'
 
 /** @throws the error of a getter in `returned`; TypeError for a value that JSON cannot express */
 export function readObservation(

@@ -1,6 +1,8 @@
 /** The published rules of every loaded profile, against which anyone holds the rules in the evidence of a receipt. */
-import { type ActionProfile, type Closing, FRESH_MS, type JsonValue } from '@claimcheck/core'
+
 import { ProfileList } from '@claimcheck/core/api'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { type Closing, FRESH_MS, type JsonValue } from '@claimcheck/core/rules'
 import type { App } from '../../http/instance.ts'
 import { errors } from '../../http/route.ts'
 

@@ -1,5 +1,5 @@
 /** The quotas of a workspace: how many claims it may submit a minute, over all its keys and hosts, and how many may wait for a decision. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Counters } from '../../http/counters.ts'

@@ -1,5 +1,5 @@
 /** The worker that checks queued claims again when they are due. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'

@@ -1,14 +1,9 @@
 /** Converts claims between the form of the API and the form of the service. */
-import {
-  type ActionProfile,
-  type CheckRecord,
-  formatInstant,
-  type Instant,
-  isRead,
-  type JsonObject,
-} from '@claimcheck/core'
+
 import type * as wire from '@claimcheck/core/api'
 import { claimRequest } from '@claimcheck/core/api'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { type CheckRecord, formatInstant, type Instant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import { type Validator, validator } from '../../base/validation.ts'

@@ -1,6 +1,6 @@
 /** Compares the clock with the log and with listed destinations: at the start, and as a worker while the time is in doubt. */
 import { setTimeout } from 'node:timers/promises'
-import { readAnswer } from '@claimcheck/core'
+import { readAnswer } from '@claimcheck/core/hosting'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Worker } from '../../base/worker.ts'

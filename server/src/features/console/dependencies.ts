@@ -1,5 +1,5 @@
 /** What the console needs of the installation. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { OwnAddress } from '../../base/own-address.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Counters } from '../../http/counters.ts'

@@ -1,5 +1,7 @@
 /** The command that submits a first claim, and the action that it claims. It needs only a key. */
-import type { ActionProfile, JsonValue } from '@claimcheck/core'
+
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import type { JsonValue } from '@claimcheck/core/rules'
 import type { TSchema } from 'typebox'
 import type { Registry } from '../../plugins/registry.ts'
 

@@ -1,5 +1,5 @@
 /** The page that a form was sent from. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import type { FastifyRequest } from 'fastify'
 import { paths, returnPath } from '../../web/console-paths.ts'
 import { originOf } from '../../web/origin.ts'

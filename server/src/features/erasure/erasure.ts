@@ -1,5 +1,5 @@
 /** Erases the content of receipts for the operator. The log keeps their leaves, so that proofs, heads and anchors stay as they are. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'

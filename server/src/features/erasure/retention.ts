@@ -1,5 +1,5 @@
 /** How long a workspace keeps the content of its receipts: its owners or the operator set it, and a worker erases what is older. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { retentionReference } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -2,7 +2,7 @@
  * How many entries the open log gained on each day. Times of entries never go back from one to the next, so that each day's first entry is
  * found by bisection: a few reads by key, in a log of any size. What is found once stays so.
  */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 

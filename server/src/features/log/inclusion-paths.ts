@@ -12,7 +12,7 @@ import {
   TILE_HEIGHT,
   TILE_WIDTH,
   type TileNodes,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
 import type { TileCache } from './tile-cache.ts'
 
 export interface InclusionPath {

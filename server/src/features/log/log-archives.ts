@@ -11,14 +11,14 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
   appendLeaves,
-  bytesEqual,
   EMPTY_RANGE,
   HASH_BYTES,
   joinTile,
   partialTiles,
   TILE_WIDTH,
   type TileId,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { ServiceError } from '../../base/errors.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Remains } from '../../storage/erasures.ts'

@@ -2,7 +2,9 @@
  * Keeps this host from signing a fork, that is two contradicting trees of one log, such as after the database was restored from an old
  * backup. It compares the log in the database with the head that this host remembers outside of the database.
  */
-import { bytesEqual, rootAt, TileError } from '@claimcheck/core'
+
+import { rootAt, TileError } from '@claimcheck/core/log'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Clock } from '../../clock/clock.ts'

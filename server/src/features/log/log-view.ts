@@ -1,7 +1,7 @@
 /** Views of the log at one size, which all requests at that size share: the compact range is in memory, full tiles come from the cache. */
+
 import {
   appendLeaves,
-  bytesEqual,
   type CompactRange,
   EMPTY_RANGE,
   fullTilesAbove,
@@ -17,7 +17,8 @@ import {
   rootAt,
   TILE_WIDTH,
   type TileId,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { createBatch } from '../../base/batch.ts'
 import type { AnchoredLogState, LogState } from '../../storage/log-state.ts'
 import { type InclusionPath, inclusionPathWriter } from './inclusion-paths.ts'

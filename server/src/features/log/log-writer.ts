@@ -1,20 +1,23 @@
 /** Plans appends to the log: the signed receipts, the tiles and the signed head, which one transaction writes. */
+
 import {
   appendLeaves,
-  aroundBody,
-  bytesEqual,
   type CompactRange,
-  canonicalize,
-  DOMAINS,
-  type Instant,
   partialTiles,
-  receiptBody,
   restoreRange,
-  type Signature,
-  type Signer,
   signTreeHead,
   TileError,
-} from '@claimcheck/core'
+} from '@claimcheck/core/log'
+import {
+  aroundBody,
+  bytesEqual,
+  canonicalize,
+  DOMAINS,
+  receiptBody,
+  type Signature,
+  type Signer,
+} from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import { LEAF_BEGINNING, sha256 } from '../../base/sha256.ts'
 import type { Changes } from '../../storage/changes.ts'

@@ -1,14 +1,9 @@
 /** The public log: heads, entries and proofs. It reveals leaf indexes, leaf hashes and times, and never the content of a leaf. */
-import {
-  type Anchor,
-  fromBase64url,
-  type Instant,
-  type Proof,
-  type ProvenConsistency,
-  type ProvenInclusion,
-  toBase64url,
-  treeSizeIn,
-} from '@claimcheck/core'
+
+import { type ProvenConsistency, type ProvenInclusion, treeSizeIn } from '@claimcheck/core/log'
+import type { Anchor } from '@claimcheck/core/plugin'
+import { fromBase64url, type Proof, toBase64url } from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'

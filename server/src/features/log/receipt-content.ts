@@ -1,5 +1,7 @@
 /** The content of a receipt for a decided claim, before the log adds its id, time and issuer. */
-import type { DecidedClaim, Decision, JsonObject, Source } from '@claimcheck/core'
+
+import type { DecidedClaim } from '@claimcheck/core/receipts'
+import type { Decision, JsonObject, Source } from '@claimcheck/core/rules'
 import { sha256Text } from '../../base/sha256.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
 

@@ -5,7 +5,7 @@
  * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
-import type { CheckRecord, NextCheck } from '@claimcheck/core'
+import type { CheckRecord, NextCheck } from '@claimcheck/core/rules'
 import { createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'

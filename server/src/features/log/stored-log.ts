@@ -1,5 +1,5 @@
 /** Reads the hashes of a log's tree from where its rows are: from the tiles, and for the newest leaves from their receipts' rows. */
-import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core'
+import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core/log'
 import { sha256 } from '../../base/sha256.ts'
 import type { LeafRow } from '../../storage/log.ts'
 import type { Reads } from '../../storage/storage.ts'

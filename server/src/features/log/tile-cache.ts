@@ -1,5 +1,5 @@
 /** Caches the full tiles that proofs used last, with the inner nodes above their hashes. Full tiles never change. */
-import { completeTile, TILE_NODES_BYTES, type TileId, type TileNodes } from '@claimcheck/core'
+import { completeTile, TILE_NODES_BYTES, type TileId, type TileNodes } from '@claimcheck/core/log'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
 import type { Reads } from '../../storage/storage.ts'

@@ -1,6 +1,8 @@
 /** Converts the answers of the log to the form of the API. */
-import { type Anchor, formatInstant } from '@claimcheck/core'
+
 import type * as wire from '@claimcheck/core/api'
+import type { Anchor } from '@claimcheck/core/plugin'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { ConsistencyProof, EntriesPage, InclusionProof } from './log.ts'
 
 export function toAnchor(anchor: Anchor): wire.Anchor {

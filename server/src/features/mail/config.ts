@@ -1,5 +1,5 @@
 /** SMTP_URL, SMTP_PLAINTEXT and MAIL_FROM: the server through which mail is sent. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection, Env } from '../../config/section.ts'
 

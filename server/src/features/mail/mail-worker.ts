@@ -1,6 +1,6 @@
 /** The worker that sends the mails that wait. Every host runs one; each mail is handed to one host at a time. */
 
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
 /** The mails that people get: plain text, with a subject of one line. What others chose stands in them as text and never begins a line of its own. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../base/turned-text.ts'
 
 export interface Message {

@@ -1,6 +1,6 @@
 /** Where mails wait to be sent. They are stored with what they tell of, so that none is lost when the mail server or this host is away. */
 import { hash } from 'node:crypto'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import { mailContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'

@@ -1,6 +1,6 @@
 /** Brings everything that is sealed under the current secret key, while hosts run, and counts what is sealed under which key. */
 import { setTimeout } from 'node:timers/promises'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { replaceFile } from '../../base/files.ts'

@@ -1,7 +1,7 @@
 /** The route /mcp: who may call it, from where, and how long. What it answers is the SDK's and the tools'. */
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
-import { JsonError, parseStrictJson } from '@claimcheck/core'
+import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { requireCredential } from '../../http/auth.ts'
 import { BODY_LIMIT_BYTES } from '../../http/body.ts'

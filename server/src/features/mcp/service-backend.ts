@@ -1,9 +1,11 @@
 /** The backend inside the service: the same services, readers and refusals as behind the REST API. */
 
 import { actionRules, type Backend, BackendError } from '@claimcheck/cli/mcp/backend'
-import type { ActionProfile, JsonObject, Receipt } from '@claimcheck/core'
 import { type ClaimRequest, claimRequest, type ProfileList } from '@claimcheck/core/api'
 import { checkBundle } from '@claimcheck/core/checker'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import type { Receipt } from '@claimcheck/core/receipts'
+import type { JsonObject } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { type Credential, spenderOf } from '../../http/credential.ts'

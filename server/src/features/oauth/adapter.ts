@@ -1,5 +1,5 @@
 /** The storage adapter of oidc-provider: stores its models as OAuth records. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { Acting } from '../../base/actor.ts'
 import type { Library } from './library.ts'

@@ -1,5 +1,5 @@
 /** The applications that a person allowed to act for them: lists and revokes them. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { MemberService } from '../people/members.ts'

@@ -1,5 +1,5 @@
 /** The audiences that tokens may have (RFC 8707): this service, its MCP server, and the resources in the configuration. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 
 export interface Audiences {
   /** Of the REST API. */

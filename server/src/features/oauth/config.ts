@@ -1,8 +1,7 @@
 /** The `oauth` section of the configuration file: the clients, and the resource servers that tokens may be for. */
 
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
-import { parseUrl } from '@claimcheck/core'
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection } from '../../config/section.ts'

@@ -4,7 +4,7 @@
  */
 
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { TokenCredential } from '../../http/credential.ts'

@@ -1,5 +1,5 @@
 /** Loads oidc-provider on first use, because it is large, and makes it work on Node 20, which it does not officially support. */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 
 export type Library = typeof import('oidc-provider')
 

@@ -1,6 +1,6 @@
 /** OAuth clients of machines: each gets short-lived tokens for one workspace with its id and secret, and no person is asked. */
 import { randomBytes } from 'node:crypto'
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { readName } from '../../base/names.ts'

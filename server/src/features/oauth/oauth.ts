@@ -1,6 +1,6 @@
 /** The OAuth flow for applications: passes requests to oidc-provider, and takes the answers of the people who are asked for consent. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import { type Acting, BY_SERVICE, byUser } from '../../base/actor.ts'

@@ -2,7 +2,7 @@
  * Stores the codes, tokens, grants and requests of OAuth by the hash of their secret, with encrypted payload, so that a copy of the
  * database is useless.
  */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { SecretError } from '../../base/secret-keys.ts'

@@ -1,5 +1,5 @@
 /** The rules for redirect URIs: https, http on a loopback address, or a private-use scheme (RFC 8252 7). */
-import { parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
 
 /** Per client. */
 export const MAX_REDIRECT_URIS = 20

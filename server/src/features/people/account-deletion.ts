@@ -1,5 +1,5 @@
 /** Closing an account: everything personal goes, and the row stays as "closed account" for what others refer to. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { UserRow } from '../../storage/people.ts'

@@ -1,5 +1,5 @@
 /** Accounts: creating them by link, passwords, and new passwords. A person needs a link to get an account. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'

@@ -1,8 +1,7 @@
 /** The `sign_in` section of the configuration file: when sessions end, and the OpenID provider through which people can sign in. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseUrl } from '@claimcheck/core'
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigContext, ConfigSection } from '../../config/section.ts'

@@ -1,5 +1,5 @@
 /** Whether what a user began still counts, and ending all that acts for a user. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Writes } from '../../storage/storage.ts'

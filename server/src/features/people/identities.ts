@@ -1,5 +1,5 @@
 /** Identities: the users of the OpenID provider that are linked to accounts. Only a linked identity signs in to an account. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'

@@ -1,5 +1,5 @@
 /** Links that let people in: each works once, for some time, and for what it was made for. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -5,7 +5,7 @@
  * in their network. That wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
  */
 import { hash } from 'node:crypto'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { duration } from '@claimcheck/core/words/durations'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'

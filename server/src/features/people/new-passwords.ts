@@ -2,7 +2,7 @@
  * New passwords: by the link that an operator makes, or by the signed-in person. Whoever had the account before them is out: all that
  * acts for the account ends, and of its other ways in only those stay that the person names.
  */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'

@@ -2,11 +2,10 @@
  * Signs people in through an OpenID provider: sends the browser there, and checks that the answer belongs to this browser and this
  * sign-in.
  */
-import { DestinationError, type Logger } from '@claimcheck/core'
+import { DestinationError, type Logger } from '@claimcheck/core/plugin'
 import type * as Openid from 'openid-client'
 import { ServiceError } from '../../base/errors.ts'
 import { MAX_NAME_LENGTH } from '../../base/names.ts'
-import type { HostConfig } from '../../config/config.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { OidcProvider, PeopleConfig } from './config.ts'
 import type { Identity } from './identities.ts'

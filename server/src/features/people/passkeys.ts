@@ -1,5 +1,5 @@
 /** Passkeys: WebAuthn credentials of browsers and security keys, bound to one host name, for sign-in without a password. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -1,6 +1,6 @@
 /** The second step beside a password: codes of an authenticator app (RFC 6238), and recovery codes for when the app is lost. */
 import { randomBytes } from 'node:crypto'
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -1,5 +1,5 @@
 /** Sessions of signed-in users. A cookie holds the token; ending a session takes effect on the next request, on every host. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand, byUser } from '../../base/actor.ts'
 import { newId } from '../../base/ids.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'

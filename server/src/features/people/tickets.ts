@@ -1,5 +1,5 @@
 /** Tickets: tokens that connect two steps of a sign-in in one browser. A ticket works once, for a few minutes, on every host. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, isToken, newToken, recordContext } from '../../base/tokens.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -1,6 +1,7 @@
 /** Converts erasures to the form of the API. */
-import { formatInstant } from '@claimcheck/core'
+
 import type * as wire from '@claimcheck/core/api'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { ErasureRow } from '../../storage/erasures.ts'
 
 export function toErasure({ erasedAt, rule, reference }: ErasureRow): wire.Erasure {

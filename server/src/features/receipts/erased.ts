@@ -1,5 +1,5 @@
 /** What is said of a receipt whose content was erased. */
-import { formatInstant } from '@claimcheck/core'
+import { formatInstant } from '@claimcheck/core/rules'
 import { ruleWords } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'

@@ -1,5 +1,7 @@
 /** Serves receipts: the stored bytes, with the proof that they are in the log. */
-import { type Anchor, bytesEqual } from '@claimcheck/core'
+
+import type { Anchor } from '@claimcheck/core/plugin'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import { createBatch, Failed } from '../../base/batch.ts'
 import type { ReceiptPlace, ReceiptRow } from '../../storage/log.ts'
 import type { Storage } from '../../storage/storage.ts'

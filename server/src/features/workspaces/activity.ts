@@ -1,5 +1,7 @@
 /** Records when a key was used and how a connection was read, for people to see. Written after a delay; a crash may lose some of it. */
-import { type CheckRecord, type Instant, isRead, type Logger } from '@claimcheck/core'
+
+import type { Logger } from '@claimcheck/core/plugin'
+import { type CheckRecord, type Instant, isRead } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ConnectionFailure } from '../../storage/workspaces.ts'

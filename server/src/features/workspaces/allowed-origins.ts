@@ -1,6 +1,7 @@
 /** The sites whose scripts may submit claims with the keys of a workspace, and what a browser is told of them. */
 import { setTimeout } from 'node:timers/promises'
-import { type Instant, parseUrl } from '@claimcheck/core'
+import { parseUrl } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { Acting } from '../../base/actor.ts'
 import { createBatch } from '../../base/batch.ts'

@@ -1,5 +1,5 @@
 /** How a connection stands: in the three words of its state, and in what went wrong since. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
 import type { ConnectionSummary } from './connections.ts'
 

@@ -1,5 +1,7 @@
 /** What a connection is called while nobody has named it: by its kind, and by what tells it from others of its kind. */
-import { type JsonObject, type JsonValue, parseUrl } from '@claimcheck/core'
+
+import { parseUrl } from '@claimcheck/core/plugin'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 
 const MOST_NAMES = 3
 

@@ -1,7 +1,7 @@
 /** Seals and unseals what a connection keeps secret: its secret options, and the key of the id that stands for a withheld address. */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { secretContext, sourceKeyContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'

@@ -1,13 +1,8 @@
 /** Probes a destination once, within limits, before the service stores a connection to it. */
-import {
-  DESTINATION_ERROR_CODES,
-  DestinationError,
-  type Instant,
-  isDestinationError,
-  type JsonObject,
-  type Proven,
-  withoutSecretValues,
-} from '@claimcheck/core'
+
+import { withoutSecretValues } from '@claimcheck/core/hosting'
+import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
+import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import { originOf } from '../../base/base-address.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { LeakFinder } from '../../base/leaks.ts'

@@ -1,5 +1,8 @@
 /** Connections, through which the service reads destinations for a workspace. Secrets are encrypted at rest, and only checks get them. */
-import { type Connection, type Instant, type JsonObject, secretNames } from '@claimcheck/core'
+
+import { secretNames } from '@claimcheck/core/hosting'
+import type { Connection } from '@claimcheck/core/plugin'
+import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditDetails } from '../../base/audit-chain.ts'

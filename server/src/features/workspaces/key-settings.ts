@@ -1,6 +1,6 @@
 /** What an owner may hold an API key to: a time, networks, agents. */
 
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { AuditDetails } from '../../base/audit-chain.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { isReadable } from '../../base/names.ts'

@@ -1,6 +1,6 @@
 /** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
 
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'

@@ -1,6 +1,7 @@
 /** Converts connections to the form of the API. */
-import { formatInstant } from '@claimcheck/core'
+
 import type * as wire from '@claimcheck/core/api'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { ConnectionSummary } from './connections.ts'
 
 export function toConnectionList(

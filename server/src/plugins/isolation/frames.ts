@@ -1,6 +1,6 @@
 /** Messages over a stream, as lines of JSON, with a limit on what the other side may send. */
 import type { Duplex } from 'node:stream'
-import type { JsonValue } from '@claimcheck/core'
+import type { JsonValue } from '@claimcheck/core/rules'
 
 export interface Frames {
   /** The message goes out with the others of this turn. */

@@ -1,7 +1,7 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
 import { isUtf8 } from 'node:buffer'
-import type { DigestInit, FetchInit, JsonValue, Socket } from '@claimcheck/core'
-import { Type, Value } from '@claimcheck/core/plugin'
+import { type DigestInit, type FetchInit, type Socket, Type, Value } from '@claimcheck/core/plugin'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'
 import { toWireError, type WireResponse } from './messages.ts'

@@ -1,15 +1,8 @@
 /** Loads a plugin into a process of its own: starts it, has it say what it is, sets it up, and reads what it offers. */
 import { fileURLToPath } from 'node:url'
-import {
-  type ConnectionType,
-  canonicalize,
-  type Instant,
-  type JsonObject,
-  type JsonValue,
-  type Logger,
-  type Manifest,
-} from '@claimcheck/core'
-import { type TSchema, Type, Value } from '@claimcheck/core/plugin'
+import { type ConnectionType, type Logger, type Manifest, type TSchema, Type, Value } from '@claimcheck/core/plugin'
+import { canonicalize } from '@claimcheck/core/receipts'
+import type { Instant, JsonObject, JsonValue } from '@claimcheck/core/rules'
 import { markLinear } from '../../base/linear-patterns.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'

@@ -1,13 +1,12 @@
 /** What the host and the process of a plugin say to each other. */
+
+import { DestinationError, type DigestAnswer, isDestinationError } from '@claimcheck/core/plugin'
 import {
   DESTINATION_ERROR_CODES,
-  DestinationError,
   type DestinationErrorCode,
-  type DigestAnswer,
-  isDestinationError,
   type JsonObject,
   type JsonValue,
-} from '@claimcheck/core'
+} from '@claimcheck/core/rules'
 
 /** A call of a function of the plugin. `part` is the index of the verifier or connection type. */
 export interface RunMessage {

@@ -3,7 +3,8 @@
  * ended it, where the process told what it was working on.
  */
 import type { ChildProcess } from 'node:child_process'
-import { type Instant, isDestinationError, type JsonValue, type Logger } from '@claimcheck/core'
+import { isDestinationError, type Logger } from '@claimcheck/core/plugin'
+import type { Instant, JsonValue } from '@claimcheck/core/rules'
 import type { PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
 import type { HostCalls } from './host-calls.ts'

@@ -1,5 +1,5 @@
 /** Reads what a process of a plugin sends: its members may be anything, and what has another form is never used. */
-import { isJsonObject, type JsonValue } from '@claimcheck/core'
+import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 import type { FromPlugin } from './messages.ts'
 
 /**

@@ -1,12 +1,8 @@
 /** What a plugin in a process of its own offers, as the service calls it. */
-import {
-  type ActionProfile,
-  type CheckLimits,
-  type Connection,
-  type ConnectionType,
-  type JsonObject,
-  withoutSecretValues,
-} from '@claimcheck/core'
+
+import { withoutSecretValues } from '@claimcheck/core/hosting'
+import type { ActionProfile, CheckLimits, Connection, ConnectionType } from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'
 import type { Reach } from '../../outbound/outbound.ts'

@@ -1,16 +1,17 @@
 /** In a plugin's own process: what a check and a probe get of the host, each thing a call of the host. */
+
+import { createHttp } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type CheckLimits,
-  createHttp,
   DestinationError,
   type FetchInit,
-  type Instant,
   type Logger,
   type ProbeContext,
   type Socket,
   type Verifier,
-} from '@claimcheck/core'
+} from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { cacheFor, createCheckCache } from '../check-cache.ts'
 import type { Frames } from './frames.ts'
 import {

@@ -4,7 +4,9 @@
  */
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
-import { isPlugin, type JsonObject, type Plugin, type PluginParts } from '@claimcheck/core'
+import { isPlugin } from '@claimcheck/core/hosting'
+import type { Plugin, PluginParts } from '@claimcheck/core/plugin'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { createFrames } from './frames.ts'
 import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toWireError } from './messages.ts'
 import { createRuns } from './runs.ts'

@@ -1,5 +1,5 @@
 /** What was claimed beside what was found: one row for each field. */
-import type { JsonValue } from '@claimcheck/core'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'
 import type { ComparedField } from '../receipt-view/comparison.ts'

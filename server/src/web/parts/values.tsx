@@ -1,5 +1,5 @@
 /** Verdicts, times and long identifiers, as people read them. */
-import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core'
+import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core/rules'
 import { VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import { MARKS } from './icons.tsx'

@@ -1,5 +1,7 @@
 /** What was claimed beside what was found, field by field: from a claim or from a receipt alone. */
-import type { ActionProfile, FieldRole, JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core'
+
+import type { ActionProfile, FieldRole } from '@claimcheck/core/plugin'
+import type { JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { propertiesOf } from '../../base/schema-properties.ts'
 
 /** What a profile, or a service that publishes it, says of the fields. Without any of it, fields have their names as titles. */

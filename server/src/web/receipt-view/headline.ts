@@ -1,15 +1,8 @@
 /** What happened, as a title of a few words, and the reason in one sentence: from a claim or from a receipt alone. */
-import {
-  type Instant,
-  type JsonValue,
-  type Named,
-  outcomeSentence,
-  parseInstant,
-  type ReasonCode,
-  type Receipt,
-  type VerdictValue,
-  type Worded,
-} from '@claimcheck/core'
+
+import { type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugin'
+import type { Receipt } from '@claimcheck/core/receipts'
+import { type Instant, type JsonValue, parseInstant, type ReasonCode, type VerdictValue } from '@claimcheck/core/rules'
 import { duration } from '@claimcheck/core/words/durations'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'

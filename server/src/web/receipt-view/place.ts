@@ -1,5 +1,7 @@
 /** Where a claim was read, and who chose that place. A receipt alone tells it. */
-import { parseUrl, type WireSource } from '@claimcheck/core'
+
+import { parseUrl } from '@claimcheck/core/plugin'
+import type { WireSource } from '@claimcheck/core/receipts'
 
 export interface Place {
   /** The issuer lists it as public: it is the same place for everybody. */

@@ -1,5 +1,5 @@
 /** The proofs of a receipt as a reader sees them: what holds, what is pending, what was not checked, what fails. */
-import { type BundleReport, isUnvouched, type Proof } from '@claimcheck/core'
+import { type BundleReport, isUnvouched, type Proof } from '@claimcheck/core/receipts'
 import {
   ANCHOR_PROBLEMS,
   contradictsProof,

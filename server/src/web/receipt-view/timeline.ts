@@ -1,13 +1,7 @@
 /** When things happened, as a receipt and its evidence tell it. */
-import {
-  type CheckRecord,
-  caseOf,
-  type EvidenceDocument,
-  type Instant,
-  isRead,
-  parseInstant,
-  type Receipt,
-} from '@claimcheck/core'
+
+import { caseOf, type EvidenceDocument, type Receipt } from '@claimcheck/core/receipts'
+import { type CheckRecord, type Instant, isRead, parseInstant } from '@claimcheck/core/rules'
 
 export type Seen = 'as_claimed' | 'different' | 'absent' | 'unreadable'
 

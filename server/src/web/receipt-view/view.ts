@@ -1,23 +1,20 @@
 /** What a receipt says to a person, as plain data: made of the documents of a bundle alone, so that a page and a checker say the same. */
+
+import { type PublishedWords, publishedWords } from '@claimcheck/core/hosting'
+import { claimSentence, factSentences } from '@claimcheck/core/plugin'
 import {
   type Bundle,
   type BundleReport,
   caseOf,
-  claimSentence,
   type EvidenceDocument,
-  factSentences,
   isReceipt,
   isUnvouched,
-  type JsonValue,
   type Proof,
-  type PublishedWords,
-  parseInstant,
   publishedRules,
-  publishedWords,
   type Receipt,
   type ReceiptBody,
-  type VerdictValue,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { type JsonValue, parseInstant, type VerdictValue } from '@claimcheck/core/rules'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'

@@ -1,4 +1,4 @@
-import type { AnchorSighting } from '@claimcheck/core'
+import type { AnchorSighting } from '@claimcheck/core/plugin'
 import {
   hasUnanchoredEntries,
   isIntervalOver,

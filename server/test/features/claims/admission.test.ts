@@ -1,5 +1,5 @@
 /** Whose checks begin now, whose wait, and whose share the outcome of another one. */
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { createAdmission, type Entry } from '@claimcheck/server/features/claims/admission'
 import type { DueClaim } from '@claimcheck/server/storage/claims'
 import t from 'tap'

@@ -7,8 +7,8 @@ import {
   defineVerifier,
   type Manifest,
   secret,
-} from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+  Type,
+} from '@claimcheck/core/plugin'
 import { createCheckRunner } from '@claimcheck/server/features/claims/check'
 import { createSources } from '@claimcheck/server/features/workspaces/sources'
 import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'

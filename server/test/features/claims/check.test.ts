@@ -3,16 +3,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   type CheckContext,
-  type CheckRecord,
   type Claim,
-  DESTINATION_ERROR_CODES,
   DestinationError,
   defineConnectionType,
   defineVerifier,
-  type JsonObject,
   secret,
-} from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+  Type,
+} from '@claimcheck/core/plugin'
+import { type CheckRecord, DESTINATION_ERROR_CODES, type JsonObject } from '@claimcheck/core/rules'
 import type { Clock } from '@claimcheck/server/clock/clock'
 import { createCheckRunner } from '@claimcheck/server/features/claims/check'
 import type { OpenConnection } from '@claimcheck/server/features/workspaces/connections'

@@ -1,4 +1,4 @@
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { createCircuitBreakers, type Hanging } from '@claimcheck/server/features/claims/circuit-breaker'
 import t from 'tap'
 

@@ -1,15 +1,15 @@
 import {
   type AnonymousSource,
-  CLOSING,
   type Connection,
-  claimDigest,
   DestinationError,
   defineConnectionType,
   defineVerifier,
   type Manifest,
+  Type,
   type Verifier,
-} from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+} from '@claimcheck/core/plugin'
+import { claimDigest } from '@claimcheck/core/receipts'
+import { CLOSING } from '@claimcheck/core/rules'
 import { hostsToChoose } from '@claimcheck/server/features/claims/host-choice'
 import type { ClaimInput } from '@claimcheck/server/features/claims/intake'
 import { planClaim } from '@claimcheck/server/features/claims/intake'

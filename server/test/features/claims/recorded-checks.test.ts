@@ -1,4 +1,5 @@
-import { type CheckRecord, DestinationError, defineVerifier, type Observation } from '@claimcheck/core'
+import { DestinationError, defineVerifier } from '@claimcheck/core/plugin'
+import type { CheckRecord, Observation } from '@claimcheck/core/rules'
 import { createCheckRunner } from '@claimcheck/server/features/claims/check'
 import { createSources } from '@claimcheck/server/features/workspaces/sources'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'

@@ -1,4 +1,4 @@
-import { DESTINATION_ERROR_CODES } from '@claimcheck/core'
+import { DESTINATION_ERROR_CODES } from '@claimcheck/core/rules'
 import { failureInWords } from '@claimcheck/server/features/console/parts/failures'
 import t from 'tap'
 

@@ -1,5 +1,4 @@
-import { secret } from '@claimcheck/core'
-import { Type } from '@claimcheck/core/plugin'
+import { secret, Type } from '@claimcheck/core/plugin'
 import { validator } from '@claimcheck/server/base/validation'
 import {
   type FormValues,

@@ -1,4 +1,5 @@
-import type { CheckRecord, Receipt } from '@claimcheck/core'
+import type { Receipt } from '@claimcheck/core/receipts'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { type Moment, type StoryOptions, storyOf } from '@claimcheck/server/features/console/claims/story'
 import t from 'tap'
 import { claimStatus } from '../../http/support/services.ts'

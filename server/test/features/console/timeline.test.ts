@@ -1,5 +1,5 @@
 /** The time line of a claim: times by the clock, with the distance to the claim, and reads that saw the same joined. */
-import type { CheckRecord } from '@claimcheck/core'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { Timeline } from '@claimcheck/server/features/console/parts/timeline'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'

@@ -1,5 +1,5 @@
 /** Retention: what is older than a workspace keeps is erased, in batches, and nothing else. Threat W7 of `security.md`. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { BY_SERVICE, byCommand } from '@claimcheck/server/base/actor'
 import { createRetentionService } from '@claimcheck/server/features/erasure/retention'
 import { createRetentionWorker } from '@claimcheck/server/features/erasure/retention-worker'

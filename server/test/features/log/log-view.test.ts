@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { fromBase64url, proveConsistency, proveInclusion, verifyConsistency, verifyInclusion } from '@claimcheck/core'
+import { proveConsistency, proveInclusion, verifyConsistency, verifyInclusion } from '@claimcheck/core/log'
+import { fromBase64url } from '@claimcheck/core/receipts'
 import { createStoredLog, type LogView, type StoredLog } from '@claimcheck/server/features/log/log-view'
 import { SHA256_TREE, tileReader } from '@claimcheck/server/features/log/stored-log'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'

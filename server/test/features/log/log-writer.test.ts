@@ -1,14 +1,7 @@
 import { join } from 'node:path'
-import {
-  checkReceipt,
-  claimDigest,
-  type DecidedClaim,
-  entryText,
-  formatInstant,
-  parseKeySet,
-  treeHasher,
-  treeRoot,
-} from '@claimcheck/core'
+import { treeHasher, treeRoot } from '@claimcheck/core/log'
+import { checkReceipt, claimDigest, type DecidedClaim, entryText, parseKeySet } from '@claimcheck/core/receipts'
+import { formatInstant } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { createLogWriter, type LogWriter } from '@claimcheck/server/features/log/log-writer'
 import { createSealedKeys } from '@claimcheck/server/features/log/signing/sealed-keys'

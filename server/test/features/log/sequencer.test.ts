@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { type CheckRecord, claimDigest, DOMAINS, type Signer } from '@claimcheck/core'
+import { claimDigest, DOMAINS, type Signer } from '@claimcheck/core/receipts'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { createBatch } from '@claimcheck/server/base/batch'
 import { createStoredLog } from '@claimcheck/server/features/log/log-view'
 import { createLogWriter } from '@claimcheck/server/features/log/log-writer'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { fromBase64url, toBase64url, verifyInclusion } from '@claimcheck/core'
+import { verifyInclusion } from '@claimcheck/core/log'
+import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { toTexts } from '@claimcheck/server/features/log/inclusion-paths'
 import { createLogService } from '@claimcheck/server/features/log/log'
 import { createLogArchives } from '@claimcheck/server/features/log/log-archives'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { CheckRecord, FailureCode, Instant } from '@claimcheck/core'
+import type { CheckRecord, FailureCode, Instant } from '@claimcheck/core/rules'
 import { createActivity } from '@claimcheck/server/features/workspaces/activity'
 import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'

@@ -6,11 +6,12 @@ import { join } from 'node:path'
 import {
   type ConnectionType,
   DestinationError,
-  type DestinationErrorCode,
   defineConnectionType,
+  header,
   secret,
-} from '@claimcheck/core'
-import { header, Type } from '@claimcheck/core/plugin'
+  Type,
+} from '@claimcheck/core/plugin'
+import type { DestinationErrorCode } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { createConnectionService } from '@claimcheck/server/features/workspaces/connections'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'

@@ -2,10 +2,9 @@
 
 import { type IncomingHttpHeaders, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import type { ActionProfile } from '@claimcheck/core'
-import { CLOSING } from '@claimcheck/core'
 import type { ProfileList } from '@claimcheck/core/api'
-import { Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, Type } from '@claimcheck/core/plugin'
+import { CLOSING } from '@claimcheck/core/rules'
 import type { ClaimService } from '@claimcheck/server/features/claims/claims'
 import { claimsFeature } from '@claimcheck/server/features/claims/feature'
 import { profileList } from '@claimcheck/server/features/claims/profile-list'

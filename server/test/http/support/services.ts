@@ -1,6 +1,7 @@
 /** The services' interfaces in memory, for the rules that HTTP itself decides. */
 import { createHash } from 'node:crypto'
-import type { Anchor, Instant } from '@claimcheck/core'
+import type { Anchor } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '@claimcheck/server/base/errors'
 import type { ClaimService, ClaimStatus, ListedClaim } from '@claimcheck/server/features/claims/claims'
 import type { ClaimInput } from '@claimcheck/server/features/claims/intake'

@@ -1,6 +1,7 @@
 /** The routes that submit and read claims. */
-import type { ActionProfile } from '@claimcheck/core'
+
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import { ServiceError } from '../../../base/errors.ts'
 import { TAKES_REMEMBERED } from '../../../http/auth.ts'
 import { type Credential, credentialOf, spenderOf, withConfirmed } from '../../../http/credential.ts'

@@ -1,5 +1,5 @@
 /** Entries of the audit trail as a table. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../../web/parts/values.tsx'

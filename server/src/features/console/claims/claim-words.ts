@@ -1,5 +1,5 @@
 /** What a claim says, in one line of a list: two claims that say different things must be told apart. */
-import { type ActionProfile, claimSentence } from '@claimcheck/core'
+import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
 import { nameTurns } from '../../../base/turned-text.ts'
 import type { Registry } from '../../../plugins/registry.ts'
 import type { ListedClaim } from '../../claims/claims.ts'

@@ -1,5 +1,5 @@
 /** The claims that the filters show, as a file that goes out while it is read. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { csvRecord } from '../../../base/csv.ts'
 import { ruleWords } from '../../../base/erasure-rules.ts'
 import { escapeTurns } from '../../../base/turned-text.ts'

@@ -1,5 +1,5 @@
 /** The query of the claim list: reads it from an address, and writes it into one. */
-import { VERDICTS } from '@claimcheck/core'
+import { VERDICTS } from '@claimcheck/core/rules'
 import { contentIssues } from '../../../http/text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import type { ClaimChoice } from '../../claims/claim-choice.ts'

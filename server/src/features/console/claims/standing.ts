@@ -1,13 +1,8 @@
 /** What a claim's page leads with: what happened, why, and what was claimed beside what was found. */
-import {
-  type ActionProfile,
-  type CheckRecord,
-  formatInstant,
-  isRead,
-  type JsonObject,
-  type ReadRecord,
-  type Receipt,
-} from '@claimcheck/core'
+
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import type { Receipt } from '@claimcheck/core/receipts'
+import { type CheckRecord, formatInstant, isRead, type JsonObject, type ReadRecord } from '@claimcheck/core/rules'
 import { type ComparedField, comparisonOf, titlesOf } from '../../../web/receipt-view/comparison.ts'
 import { decidedBy, differenceIn, headlineOf, reasonOf } from '../../../web/receipt-view/headline.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'

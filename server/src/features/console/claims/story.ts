@@ -1,5 +1,7 @@
 /** The story of a claim: what happened and what is still to come, in order of time. */
-import { type CheckRecord, type Instant, parseInstant, type Receipt } from '@claimcheck/core'
+
+import type { Receipt } from '@claimcheck/core/receipts'
+import { type CheckRecord, type Instant, parseInstant } from '@claimcheck/core/rules'
 import type { ClaimDetail } from '../../claims/claims.ts'
 
 /** An anchor on its chain. */

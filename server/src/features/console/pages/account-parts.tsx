@@ -1,5 +1,5 @@
 /** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'

@@ -1,5 +1,5 @@
 /** The list of a workspace's agents, by their last claim. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../../base/turned-text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'

@@ -1,5 +1,5 @@
 /** The page of an agent: how its claims held over time and by action, and the last that did not. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../../base/turned-text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'

@@ -1,5 +1,5 @@
 /** The applications that a person has allowed. */
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'

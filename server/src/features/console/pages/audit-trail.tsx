@@ -1,6 +1,6 @@
 /** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
 import { Readable } from 'node:stream'
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { type CommandLine, commandLineOf } from '../../../web/command-line.ts'

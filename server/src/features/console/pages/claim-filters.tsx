@@ -1,5 +1,5 @@
 /** The search and the filters of the claim list: one field in view, the others folded until one of them is used. */
-import { VERDICTS } from '@claimcheck/core'
+import { VERDICTS } from '@claimcheck/core/rules'
 import { paths } from '../../../web/console-paths.ts'
 import { defaultSpan, type ListQuery, listPath } from '../claims/list-query.ts'
 import { Field, Select } from '../parts/form.tsx'

@@ -1,5 +1,5 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../../base/turned-text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'

@@ -1,5 +1,8 @@
 /** The page of a claim: what was claimed, what happened since, and the receipt. */
-import { type ActionProfile, claimSentence, factSentences, type Instant, type Receipt } from '@claimcheck/core'
+
+import { type ActionProfile, claimSentence, factSentences } from '@claimcheck/core/plugin'
+import type { Receipt } from '@claimcheck/core/receipts'
+import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'

@@ -1,6 +1,8 @@
 /** The routes of the claim list and of the page of each claim. */
 import { Readable } from 'node:stream'
-import { type ActionProfile, formatInstant, isReceipt, type JsonValue, type Receipt } from '@claimcheck/core'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { isReceipt, type Receipt } from '@claimcheck/core/receipts'
+import { formatInstant, type JsonValue } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { isId } from '../../../http/route.ts'

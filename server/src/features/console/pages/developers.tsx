@@ -1,5 +1,5 @@
 /** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'

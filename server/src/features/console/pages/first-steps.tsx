@@ -1,5 +1,5 @@
 /** The first steps in a workspace without any claim: what is done, what to do, and a command that can be pasted. */
-import type { ActionProfile } from '@claimcheck/core'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { ComponentChildren } from 'preact'
 import { paths } from '../../../web/console-paths.ts'
 import { Code } from '../../../web/parts/values.tsx'

@@ -1,5 +1,5 @@
 /** The OAuth clients of machines: owners make them, see them and revoke them. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'

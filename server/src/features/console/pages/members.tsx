@@ -1,5 +1,5 @@
 /** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'

@@ -1,6 +1,7 @@
 /** Submitting a claim by hand: a form from the profile of the action, checked by the rules of the API. */
 import { randomUUID } from 'node:crypto'
-import { type ActionProfile, formatInstant } from '@claimcheck/core'
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { formatInstant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../base/errors.ts'
 import { prepareRefusal } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'

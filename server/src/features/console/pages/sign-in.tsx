@@ -1,5 +1,5 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'

@@ -1,5 +1,5 @@
 /** Why a destination could not be read, in words. */
-import type { FailureCode } from '@claimcheck/core'
+import type { FailureCode } from '@claimcheck/core/rules'
 
 const WORDS: Readonly<Record<FailureCode | 'unexpected_error', string>> = {
   unauthorized: 'the destination refused the credentials',

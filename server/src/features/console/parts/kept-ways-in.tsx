@@ -1,5 +1,5 @@
 /** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Time } from '../../../web/parts/values.tsx'

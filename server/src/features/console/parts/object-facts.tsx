@@ -1,5 +1,5 @@
 /** The members of an object, with the titles of its schema. */
-import type { JsonObject } from '@claimcheck/core'
+import type { JsonObject } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import type { TSchema } from 'typebox'
 import { propertiesOf, written } from '../../../base/schema-properties.ts'

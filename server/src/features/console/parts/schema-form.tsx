@@ -1,5 +1,7 @@
 /** Fields from a JSON schema, and reading their values: plugins need no pages. */
-import { isSecret, type JsonObject, type JsonValue } from '@claimcheck/core'
+
+import { isSecret } from '@claimcheck/core/hosting'
+import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from '../../../base/errors.ts'

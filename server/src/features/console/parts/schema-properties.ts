@@ -1,5 +1,7 @@
 /** The properties of a JSON schema as form fields: the kind of each, and those that are secret. */
-import { type ConnectionType, isSecret, secretNames } from '@claimcheck/core'
+
+import { isSecret, secretNames } from '@claimcheck/core/hosting'
+import type { ConnectionType } from '@claimcheck/core/plugin'
 import type { TSchema } from 'typebox'
 import { choicesOf, type Property } from '../../../base/schema-properties.ts'
 

@@ -1,5 +1,5 @@
 /** A moment that is chosen, in UTC: what a browser offers for local times knows no zone, and so needs no script. */
-import { formatInstant } from '@claimcheck/core'
+import { formatInstant } from '@claimcheck/core/rules'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import { Field, type FieldProps } from './form.tsx'
 

@@ -1,5 +1,7 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
-import { type ActionProfile, type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core'
+
+import type { ActionProfile } from '@claimcheck/core/plugin'
+import { type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core/rules'
 import { offset } from '@claimcheck/core/words/durations'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'

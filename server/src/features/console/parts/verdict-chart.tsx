@@ -1,5 +1,5 @@
 /** A chart of verdicts over time. The bars differ in pattern and colour; a table has the same numbers. */
-import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core'
+import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import { Table } from '../../../web/parts/table.tsx'
 import { readableUtc } from '../../../web/parts/values.tsx'

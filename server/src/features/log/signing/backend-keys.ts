@@ -4,15 +4,8 @@
  */
 import { createPublicKey, verify } from 'node:crypto'
 import { promisify } from 'node:util'
-import {
-  type BackendKey,
-  keyIdOf,
-  type Signer,
-  type SigningBackend,
-  signedMessage,
-  toBase64url,
-  utf8,
-} from '@claimcheck/core'
+import type { BackendKey, SigningBackend } from '@claimcheck/core/plugin'
+import { keyIdOf, type Signer, signedMessage, toBase64url, utf8 } from '@claimcheck/core/receipts'
 import { withinTime } from '../../../base/time-limit.ts'
 import { type KeyStore, SigningError } from './key-store.ts'
 import type { KeyVault } from './signing-keys.ts'

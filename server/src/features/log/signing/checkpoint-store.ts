@@ -1,7 +1,9 @@
 /** Remembers the head that this host signed last, in a file outside of the database, which restoring a database backup does not restore. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatInstant, fromBase64url, HASH_BYTES, parseInstant, toBase64url } from '@claimcheck/core'
+import { HASH_BYTES } from '@claimcheck/core/log'
+import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
+import { formatInstant, parseInstant } from '@claimcheck/core/rules'
 import { CodedError } from '../../../base/errors.ts'
 import { writeNewFile } from '../../../base/files.ts'
 import { sha256Text } from '../../../base/sha256.ts'

@@ -1,6 +1,6 @@
 /** Generates and checks private signing keys, independent of where they are stored. */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
-import type { Signer } from '@claimcheck/core'
+import type { Signer } from '@claimcheck/core/receipts'
 import { CodedError } from '../../../base/errors.ts'
 import type { Writes } from '../../../storage/storage.ts'
 import { createSigner } from './signer.ts'

@@ -1,6 +1,6 @@
 /** Makes signers of the service's own keys. The private key never leaves its signer. */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core'
+import { fromBase64url, keyIdOf, type Signer, signedMessage } from '@claimcheck/core/receipts'
 
 /** @throws TypeError for a key of another kind */
 export function createSigner(privateKey: KeyObject): Signer {

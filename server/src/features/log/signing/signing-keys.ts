@@ -1,15 +1,9 @@
 /** The signing keys of the log: the current one, the retired ones, and how a new key replaces the current one. */
-import {
-  type AnchorIdentity,
-  formatInstant,
-  type Instant,
-  type KeyDocument,
-  type KeyEntry,
-  logIdOf,
-  type Signer,
-  signTreeHead,
-  toBase64url,
-} from '@claimcheck/core'
+
+import { logIdOf, signTreeHead } from '@claimcheck/core/log'
+import type { AnchorIdentity } from '@claimcheck/core/plugin'
+import { type KeyDocument, type KeyEntry, type Signer, toBase64url } from '@claimcheck/core/receipts'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../../base/actor.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { HostConfig } from '../../../config/config.ts'

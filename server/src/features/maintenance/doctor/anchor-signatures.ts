@@ -1,5 +1,7 @@
 /** Checks an anchor against what was signed for it, as far as an examiner of its kind can read that. */
-import { type AnchorExaminer, isJsonObject, type SignedAnchor, type StoredAnchor } from '@claimcheck/core'
+
+import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
+import { isJsonObject } from '@claimcheck/core/rules'
 import type { Row } from '../../../storage/db.ts'
 import { parseJson } from './check-record.ts'
 

@@ -1,5 +1,7 @@
 /** Checks anchors against their log, against each other, and against their signed transactions. */
-import { type AnchorExaminer, toBase64url } from '@claimcheck/core'
+
+import type { AnchorExaminer } from '@claimcheck/core/plugin'
+import { toBase64url } from '@claimcheck/core/receipts'
 import type { Row } from '../../../storage/db.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { readSigned, signatureProblems } from './anchor-signatures.ts'

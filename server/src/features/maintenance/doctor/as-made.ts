@@ -1,5 +1,7 @@
 /** Whether a receipt is what the code that makes receipts makes of its claim and checks. */
-import { type CheckRecord, entryText, type Receipt, receiptBody, signedEvidence } from '@claimcheck/core'
+
+import { entryText, type Receipt, receiptBody, signedEvidence } from '@claimcheck/core/receipts'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { leafHashHex } from '../../../base/sha256.ts'
 import { claims } from '../../../storage/claim-row.ts'
 import { receiptContent } from '../../log/receipt-content.ts'

@@ -1,5 +1,12 @@
 /** Reads the stored record of a check, and checks its form. */
-import { type CheckRecord, FAILURE_CODES, isJsonObject, type JsonObject, type JsonValue, MARKS } from '@claimcheck/core'
+import {
+  type CheckRecord,
+  FAILURE_CODES,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  MARKS,
+} from '@claimcheck/core/rules'
 
 const KNOWN_CODES: ReadonlySet<unknown> = new Set(FAILURE_CODES)
 

@@ -1,5 +1,5 @@
 /** The findings of one chunk of leaves. */
-import { HASH_BYTES } from '@claimcheck/core'
+import { HASH_BYTES } from '@claimcheck/core/log'
 import { createProblems, type Problems } from './problems.ts'
 
 export interface ChunkReport {

@@ -1,5 +1,7 @@
 /** Finds the problems of a claim from its row and its checks. */
-import { type CheckRecord, claimDigest, isJsonObject, type JsonObject } from '@claimcheck/core'
+
+import { claimDigest } from '@claimcheck/core/receipts'
+import { type CheckRecord, isJsonObject, type JsonObject } from '@claimcheck/core/rules'
 import { instantOf } from '../../../base/ids.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import { claims, content, contentLeft, isClientIdLeft } from '../../../storage/claim-row.ts'

@@ -1,5 +1,5 @@
 /** Checks the logs and the signing keys against the heads, and finds rows that belong to nothing. */
-import { logIdOf } from '@claimcheck/core'
+import { logIdOf } from '@claimcheck/core/log'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
 import type { Reads } from '../../../storage/storage.ts'

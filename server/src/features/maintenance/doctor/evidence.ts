@@ -1,20 +1,17 @@
 /** Whether the evidence of a receipt is what the claim's stored checks say, and whether the verdict follows from it. */
+
 import {
   type Case,
-  type CheckRecord,
   canonicalize,
   caseOf,
   checkEvidence,
-  type Decision,
-  decide,
   type EvidenceDocument,
   evidenceText,
-  type JsonObject,
-  type PluginName,
   type ReceiptBody,
   type ReceiptObservation,
   toWirePlugin,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { type CheckRecord, type Decision, decide, type JsonObject, type PluginName } from '@claimcheck/core/rules'
 import { recordsOf } from './claim-examination.ts'
 import type { StoredClaim } from './stored.ts'
 

@@ -1,5 +1,7 @@
 /** Reads the signed heads of a log in order, checks them, and divides their leaves into chunks. */
-import { canonicalize, DOMAINS, isTreeHead, type SignedTreeHead, treeHeadBody } from '@claimcheck/core'
+
+import { type SignedTreeHead, treeHeadBody } from '@claimcheck/core/log'
+import { canonicalize, DOMAINS, isTreeHead } from '@claimcheck/core/receipts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
 import type { Reads } from '../../../storage/storage.ts'

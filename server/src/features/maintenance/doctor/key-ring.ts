@@ -5,12 +5,11 @@ import {
   canonicalBytes,
   type Domain,
   fromBase64url,
-  type Instant,
-  type JsonObject,
   keyIdOf,
   type Signature,
   signedMessage,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 
 export interface KeyRing {

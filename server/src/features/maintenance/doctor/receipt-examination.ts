@@ -1,16 +1,15 @@
 /** Examines one receipt in full: checks its entry, and names the columns of its claim that differ from it. */
+
 import {
-  type CheckRecord,
   canonicalize,
   DOMAINS,
   digestOf,
-  formatInstant,
-  type Instant,
   isReceipt,
   type Receipt,
   type ReceiptBody,
   signedEvidence,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
+import { type CheckRecord, formatInstant, type Instant } from '@claimcheck/core/rules'
 import { leafHashHex } from '../../../base/sha256.ts'
 import { parseJson } from './check-record.ts'
 import { examineClaim, examineErasedClaim, paramsOf, recordsOf } from './claim-examination.ts'

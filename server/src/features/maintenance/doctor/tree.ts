@@ -1,5 +1,5 @@
 /** Derives the tree from its leaves, and compares it with the stored tiles and the signed roots. */
-import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core'
+import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core/log'
 import type { TileKey } from '../../../storage/doctor-reads.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { SHA256_TREE } from '../../log/stored-log.ts'

@@ -1,5 +1,5 @@
 /** The route that says where to report a weakness of this installation (RFC 9116). */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import type { App } from '../../../http/instance.ts'
 
 export interface SecurityContact {

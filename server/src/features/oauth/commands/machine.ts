@@ -1,7 +1,7 @@
 /** `claimcheck machine`: makes, lists and revokes the OAuth clients of machines. */
 
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import { formatInstant } from '@claimcheck/core'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'

@@ -1,6 +1,7 @@
 /** The routes of the command line: it has a key made in place of its token, and gives the key back. They belong to signing in, and OpenAPI does not list them. */
-import { formatInstant } from '@claimcheck/core'
+
 import { Type } from '@claimcheck/core/plugin'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { Acting } from '../../../base/actor.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import { MAX_NAME_LENGTH } from '../../../base/names.ts'

@@ -1,6 +1,7 @@
 /** The pages of the log explorer: the log as it stands, one entry, and a proof. */
-import type { Instant, SignedTreeHead } from '@claimcheck/core'
-import { parseInstant } from '@claimcheck/core'
+
+import type { SignedTreeHead } from '@claimcheck/core/log'
+import { type Instant, parseInstant } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { Code, ExactTime, Hash, Time } from '../../../web/parts/values.tsx'

@@ -1,5 +1,7 @@
 /** Parts of the pages of the log: growth, entries, anchors, and the forms that ask for proofs. */
-import { type Anchor, formatInstant } from '@claimcheck/core'
+
+import type { Anchor } from '@claimcheck/core/plugin'
+import { formatInstant } from '@claimcheck/core/rules'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Hash } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'

@@ -1,5 +1,7 @@
 /** Serves the log explorer. What it shows, the API serves as well: positions, hashes, times and proofs. */
-import type { Instant, SignedTreeHead } from '@claimcheck/core'
+
+import type { SignedTreeHead } from '@claimcheck/core/log'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyError } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { OwnAddress } from '../../../base/own-address.ts'

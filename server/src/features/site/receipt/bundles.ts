@@ -1,6 +1,8 @@
 /** Puts together what a receipt is checked with: everything that this service publishes about it. */
-import type { Bundle, JsonValue, Receipt } from '@claimcheck/core'
+
 import type { ProfileList } from '@claimcheck/core/api'
+import type { Bundle, Receipt } from '@claimcheck/core/receipts'
+import type { JsonValue } from '@claimcheck/core/rules'
 import type { LogService } from '../../log/log.ts'
 import { toConsistencyProof } from '../../log/wire.ts'
 import type { ReceiptService } from '../../receipts/receipts.ts'

@@ -1,5 +1,5 @@
 /** The documents of a bundle with their titles, for those who want to read them as they are. */
-import type { Bundle } from '@claimcheck/core'
+import type { Bundle } from '@claimcheck/core/receipts'
 
 const TITLES: readonly (readonly [keyof Bundle, string])[] = [
   ['receipt', 'The receipt'],

@@ -1,5 +1,5 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
-import { formatInstant } from '@claimcheck/core'
+import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'

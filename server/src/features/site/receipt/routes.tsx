@@ -1,5 +1,5 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
-import { type Bundle, checkBundle } from '@claimcheck/core'
+import { type Bundle, checkBundle } from '@claimcheck/core/receipts'
 import { bundleText } from '@claimcheck/core/words/document'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'

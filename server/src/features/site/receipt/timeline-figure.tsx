@@ -1,5 +1,5 @@
 /** The time line of a receipt: a band for the tolerance, a mark for every read, and the same in words. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import type { Reads, Seen, Timeline } from '../../../web/receipt-view/timeline.ts'
 

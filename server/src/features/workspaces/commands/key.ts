@@ -1,7 +1,7 @@
 /** `claimcheck key`: makes, lists, changes, rotates and revokes API keys, and releases agents that are bound to them. */
 
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import { formatInstant, type Instant } from '@claimcheck/core'
+import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'

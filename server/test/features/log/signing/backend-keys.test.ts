@@ -1,6 +1,7 @@
 /** Keys in a signing backend that errs. A real token is tested by `test/token.test.ts`. */
 import { generateKeyPairSync } from 'node:crypto'
-import { canonicalBytes, DOMAINS, type SigningBackend } from '@claimcheck/core'
+import type { SigningBackend } from '@claimcheck/core/plugin'
+import { canonicalBytes, DOMAINS } from '@claimcheck/core/receipts'
 import { createBackendKeys } from '@claimcheck/server/features/log/signing/backend-keys'
 import { type KeyStore, SigningError } from '@claimcheck/server/features/log/signing/key-store'
 import { createSigner } from '@claimcheck/server/features/log/signing/signer'

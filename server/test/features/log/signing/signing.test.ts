@@ -10,7 +10,7 @@ import {
   signedMessage,
   toBase64url,
   verifyEd25519,
-} from '@claimcheck/core'
+} from '@claimcheck/core/receipts'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { loadConfig } from '@claimcheck/server/features'
 import { createKeyVault } from '@claimcheck/server/features/log/signing/key-vault'

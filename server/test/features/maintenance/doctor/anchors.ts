@@ -1,5 +1,5 @@
 /** Anchors of each kind, signed as they would be for a real chain. */
-import type { SignedAnchor } from '@claimcheck/core'
+import type { SignedAnchor } from '@claimcheck/core/plugin'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { AnchorPlan, AnchorRow } from '@claimcheck/server/storage/anchor-row'
 import { AbiCoder, hexlify, Interface, solidityPackedKeccak256, Wallet, ZeroAddress, ZeroHash } from 'ethers'

@@ -1,7 +1,7 @@
 /** What the doctor says of evidence: of what was changed in the database, and of what an issuer signed. Threat O3 of `security.md`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { EvidenceFinding } from '@claimcheck/core'
+import type { EvidenceFinding } from '@claimcheck/core/receipts'
 import { evidenceProblems } from '@claimcheck/server/features/maintenance/doctor/evidence'
 import type { Knex } from 'knex'
 import t from 'tap'

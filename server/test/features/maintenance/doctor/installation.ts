@@ -1,7 +1,7 @@
 /** A log that holds every kind of row, with claims of each kind. */
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type CheckRecord, CLOSING, type ReadRecord } from '@claimcheck/core'
+import { type CheckRecord, CLOSING, type ReadRecord } from '@claimcheck/core/rules'
 import { newId } from '@claimcheck/server/base/ids'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/features'

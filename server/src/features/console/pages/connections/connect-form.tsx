@@ -1,5 +1,5 @@
 /** The forms that connect a destination and replace its credentials, made from the description of the plugin. */
-import { secretNames } from '@claimcheck/core'
+import { secretNames } from '@claimcheck/core/hosting'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import { MAX_NAME_LENGTH } from '../../../../base/names.ts'

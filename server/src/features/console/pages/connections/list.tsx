@@ -1,5 +1,7 @@
 /** The list of connections, and of what can be connected. */
-import { type Instant, type JsonValue, secretNames } from '@claimcheck/core'
+
+import { secretNames } from '@claimcheck/core/hosting'
+import type { Instant, JsonValue } from '@claimcheck/core/rules'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'

@@ -1,5 +1,5 @@
 /** The field that asks for something to try: a repository, a package, a page. */
-import type { Trial } from '@claimcheck/core'
+import type { Trial } from '@claimcheck/core/plugin'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import { Prose } from '../../../../web/words.tsx'
 import { Field } from '../../parts/form.tsx'

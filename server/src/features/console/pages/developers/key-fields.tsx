@@ -1,5 +1,5 @@
 /** The fields in which an owner says what a key is held to, and how they are read. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../../../base/errors.ts'
 import { sentence } from '../../../../web/words.tsx'
 import type { KeySettings } from '../../../workspaces/key-settings.ts'

@@ -1,5 +1,5 @@
 /** The pages about one key: the new one, and those that ask before something happens to it. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Time } from '../../../../web/parts/values.tsx'

@@ -1,5 +1,5 @@
 /** The list of a workspace's keys: what each is held to, how it stands, and when and from where it was last used. */
-import type { Instant } from '@claimcheck/core'
+import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
 import { Codes, Time } from '../../../../web/parts/values.tsx'
