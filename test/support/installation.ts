@@ -131,11 +131,7 @@ const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in:
 export function sharedInstallation({ file, ...options }: InstallationOptions = {}): () => Promise<Installation> {
   let started: Promise<Installation> | undefined
   async function start(): Promise<Installation> {
-    const installation = await Installation.start({
-      isNew: true,
-      ...options,
-      file: { rate_limits: NO_LIMITS, ...file },
-    })
+    const installation = await Installation.start({ ...options, file: { rate_limits: NO_LIMITS, ...file } })
     afterFile(() => {
       started = undefined
       return installation.remove()
