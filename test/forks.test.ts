@@ -11,8 +11,7 @@ import { Installation } from './support/installation.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
   const database = await createDatabase(dialect)
-  // A process that has ended has closed its database, which is copied as a file.
-  const installation = await Installation.start({ database, isNew: true })
+  const installation = await Installation.start({ database })
   t.teardown(() => installation.remove())
   const client = await installation.client('acme')
   return { installation, client, memory: join(installation.config.dataDir, 'log-head.json') }

@@ -7,7 +7,7 @@ import { openStorage } from '@claimcheck/server/storage/open'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'
 import { createLog, grow } from '../../server/test/support/grown-log.ts'
-import { createDatabase, type Dialect } from '../support/database.ts'
+import { copyTemplate, createDatabase, type Dialect } from '../support/database.ts'
 import { createScriptedAnchorer, ScriptedChain, type ScriptedOptions } from './scripted-chain.ts'
 
 export { DIALECTS } from '../support/database.ts'
@@ -46,6 +46,7 @@ export async function createWorld(t: Test, dialect: Dialect): Promise<World> {
   const folder = t.testdir()
   const database = await createDatabase(dialect)
   const databaseUrl = database.env.DATABASE_URL ?? `sqlite:${join(folder, 'claimcheck.db')}`
+  copyTemplate(databaseUrl)
   const storage = await openStorage({ databaseUrl })
   t.teardown(async () => {
     await storage.close()
