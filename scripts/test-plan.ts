@@ -28,6 +28,8 @@ const FOLDERS: readonly Folder[] = [
   { at: 'plugins/codehost/test/git-', processes: 1, endToEnd: true },
   { at: 'plugins/codehost/test/conformance-git.test', endToEnd: true },
   { at: 'plugins/codehost/test/gitea-', processes: 1, endToEnd: true },
+  // They share what is packed, and one installation of it.
+  { at: 'test/packed/', processes: 1, endToEnd: true },
   { at: 'plugins/anchor-eas/', processes: 1, endToEnd: true },
   { at: 'plugins/signer-pkcs11/', endToEnd: true },
   { at: 'plugins/', processes: 2 },
@@ -36,15 +38,11 @@ const FOLDERS: readonly Folder[] = [
   { at: 'core/cli/test/service/checkout.test', endToEnd: true },
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
-  { at: 'test/create-plugin.test', endToEnd: true },
-  { at: 'test/cli-package.test', endToEnd: true },
   { at: 'test/cli-try.test', endToEnd: true },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/', endToEnd: true },
   { at: 'server/', processes: 3 },
   { at: 'test/browser/', processes: 2, endToEnd: true },
-  // They share one installation of what is packed.
-  { at: 'test/packed/', processes: 1, endToEnd: true },
   { at: 'test/crash/', onBoth: 'all' },
   { at: 'test/docs.test', endToEnd: true },
   { at: 'test/demo.test', endToEnd: true },

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -21,30 +21,49 @@ export interface Installed {
   readonly packed: ReadonlyMap<string, readonly string[]>
 }
 
+interface Archives {
+  /** Outside of the checkout. */
+  readonly top: string
+  /** By the name of the package. */
+  readonly paths: Readonly<Record<string, string>>
+}
+
+let archives: Promise<Archives> | undefined
 let installed: Promise<Installed> | undefined
 
-/** Packs and installs once in a process; the folder is removed when the process ends. */
+/** Installs once in a process. */
 export function installPacked(): Promise<Installed> {
   installed ??= install()
   return installed
 }
 
-async function install(): Promise<Installed> {
+/** Packs once in a process; the folder is removed when the process ends. */
+export function packAll(): Promise<Archives> {
+  archives ??= pack()
+  return archives
+}
+
+async function pack(): Promise<Archives> {
   const top = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-packed-')))
   process.on('exit', () => rmSync(top, { recursive: true, force: true }))
-  const archives = join(top, 'archives')
-  const folder = join(top, 'installed')
-  await Promise.all([mkdir(archives), mkdir(folder)])
+  const args = ['pack', '--workspaces', '--pack-destination', top, '--json']
+  const { stdout } = await execute('npm', args, { maxBuffer: MOST_BYTES })
+  const packed: { name: string; filename: string }[] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+  return { top, paths: Object.fromEntries(packed.map(({ name, filename }) => [name, join(top, filename)])) }
+}
 
-  const args = ['pack', '--workspaces', '--pack-destination', archives, '--json']
-  await execute('npm', args, { maxBuffer: MOST_BYTES })
-  const files = (await readdir(archives)).filter((file) => file.endsWith('.tgz'))
-  const listed = await Promise.all(files.map(async (file) => contentsOf(join(archives, file))))
+async function install(): Promise<Installed> {
+  const { top, paths } = await packAll()
+  const folder = join(top, 'installed')
+  await mkdir(folder)
+  const wanted = Object.values(paths)
+  const listed = await Promise.all(
+    Object.entries(paths).map(async ([name, path]) => [name, await contentsOf(path)] as const),
+  )
 
   await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }')
   const mirror = await startMirror(top)
   try {
-    const wanted = files.map((file) => join(archives, file))
     const options = ['--prefer-offline', '--no-audit', '--no-fund']
     await execute('npm', ['install', ...options, ...wanted], {
       cwd: folder,
@@ -57,13 +76,12 @@ async function install(): Promise<Installed> {
   return { folder, bin: join(folder, 'node_modules/.bin/claimcheck'), packed: new Map(listed) }
 }
 
-async function contentsOf(archive: string): Promise<[string, readonly string[]]> {
-  const [list, manifest] = await Promise.all([
-    execute('tar', ['tzf', archive], { maxBuffer: MOST_BYTES }),
-    execute('tar', ['xzOf', archive, 'package/package.json']),
-  ])
-  const paths = list.stdout.trim().split('\n')
-  return [JSON.parse(manifest.stdout).name, paths.map((path) => path.replace(/^package\//, ''))]
+async function contentsOf(archive: string): Promise<readonly string[]> {
+  const { stdout } = await execute('tar', ['tzf', archive], { maxBuffer: MOST_BYTES })
+  return stdout
+    .trim()
+    .split('\n')
+    .map((path) => path.replace(/^package\//, ''))
 }
 
 /** Where sqlite3's installer finds a binary: that of the checkout. To compile it takes minutes. */

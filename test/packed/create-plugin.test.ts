@@ -7,11 +7,12 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { VERSIONS } from '@claimcheck/create-plugin/package-files'
 import t from 'tap'
-import { readPage } from './docs/markdown.ts'
-import { afterFile } from './support/after-file.ts'
-import { runClaimcheck } from './support/command.ts'
-import { Installation } from './support/installation.ts'
-import { freePort } from './support/postgres.ts'
+import { readPage } from '../docs/markdown.ts'
+import { afterFile } from '../support/after-file.ts'
+import { runClaimcheck } from '../support/command.ts'
+import { Installation } from '../support/installation.ts'
+import { freePort } from '../support/postgres.ts'
+import { packAll } from './installed.ts'
 
 const execute = promisify(execFile)
 
@@ -33,14 +34,8 @@ async function run(folder: string, command: string, ...args: readonly string[]):
 
 let folder: string
 let verifier: string
-/** Of what a new package depends on, by name. */
+/** By the name of the package. */
 let archives: Readonly<Record<string, string>>
-
-async function pack(name: string): Promise<string> {
-  const { code, output } = await run(name, 'npm', 'pack', '--silent', '--pack-destination', folder)
-  if (code !== 0) throw new Error(output)
-  return join(folder, output.trim().split('\n').at(-1)!)
-}
 
 const create = (...args: readonly string[]) =>
   run(
@@ -58,13 +53,7 @@ const create = (...args: readonly string[]) =>
 t.before(async () => {
   // Nothing above it may have packages of its own.
   folder = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-create-')))
-  archives = {
-    '@claimcheck/core': await pack('core'),
-    '@claimcheck/client': await pack('core/client'),
-    '@claimcheck/cli': await pack('core/cli'),
-    '@claimcheck/create-plugin': await pack('plugins/create-plugin'),
-    '@claimcheck/plugin-anchor-eas': await pack('plugins/anchor-eas'),
-  }
+  archives = (await packAll()).paths
   verifier = join(folder, 'my-verifier')
 })
 afterFile(() => rm(folder, { recursive: true, force: true }))

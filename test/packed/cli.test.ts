@@ -7,13 +7,14 @@ import { promisify } from 'node:util'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import t from 'tap'
-import { afterFile } from './support/after-file.ts'
-import { sharedInstallation } from './support/installation.ts'
-import { call, claimOf } from './support/mcp.ts'
-import { freePort } from './support/postgres.ts'
+import { afterFile } from '../support/after-file.ts'
+import { sharedInstallation } from '../support/installation.ts'
+import { call, claimOf } from '../support/mcp.ts'
+import { freePort } from '../support/postgres.ts'
+import { packAll } from './installed.ts'
 
 const execute = promisify(execFile)
-const PACKED = ['core', 'core/client', 'core/cli', 'plugins/anchor-eas', 'plugins/create-plugin']
+const PACKED = ['core', 'client', 'cli', 'plugin-anchor-eas', 'create-plugin']
 /** Of ours and of others, all that an installation holds. */
 const PACKAGES = [
   '@claimcheck/cli',
@@ -55,8 +56,8 @@ function cli(args: readonly string[], env: Readonly<Record<string, string>> = {}
 }
 
 t.before(async () => {
-  for (const one of PACKED) await execute('npm', ['pack', '--pack-destination', folder], { cwd: resolve(one) })
-  const archives = (await readdir(folder)).filter((file) => file.endsWith('.tgz')).map((file) => `./${file}`)
+  const { paths } = await packAll()
+  const archives = PACKED.map((name) => paths[`@claimcheck/${name}`]!)
   await writeFile(join(folder, 'package.json'), '{ "private": true }')
   const install = ['install', '--prefer-offline', '--ignore-scripts=false', '--no-audit', '--no-fund', ...archives]
   await execute('npm', install, { cwd: folder })
