@@ -32,10 +32,10 @@ afterFile(async () => {
   await once(system, 'close')
 })
 
-function files(t: Test, claim: object | string = CLAIM, connection: object = { base_url: url, token: TOKEN }): string {
+function files(t: Test, claim: object = CLAIM, connection: object = { base_url: url, token: TOKEN }): string {
   return t.testdir({
     'package.json': '{ "name": "tried", "version": "1.2.3", "type": "module" }',
-    'claim.json': typeof claim === 'string' ? claim : JSON.stringify(claim),
+    'claim.json': JSON.stringify(claim),
     'connection.json': JSON.stringify(connection),
   })
 }
@@ -78,16 +78,22 @@ t.test('what was not read is no evidence, and ends with 1', async (t) => {
   t.match(absent, { code: 0, stdout: /^Not decided yet: .*\nThe service would check again in / })
 })
 
-const refused: [what: string, claim: object | string, args: readonly string[], said: readonly RegExp[]][] = [
-  ['a target that the profile refuses', { ...CLAIM, target: '?' }, WITH, [/target: /]],
-  ['a param that is none', { ...CLAIM, params: { resolutoin: 'done' } }, WITH, [/params/]],
-  ['a member that no claim has', { ...CLAIM, by: 'me' }, WITH, [/by: a claim has no such member/]],
-  ['a time that is none', { ...CLAIM, claimed_at: 'now' }, WITH, [/claimed_at: write a time/]],
+const refused: [what: string, claim: object, args: readonly string[], said: readonly RegExp[]][] = [
+  [
+    'a claim that the profile refuses',
+    { ...CLAIM, target: '?', params: { resolutoin: 'done' } },
+    WITH,
+    [/target: /, /params\.resolutoin: /],
+  ],
+  [
+    'a claim that is none',
+    { ...CLAIM, by: 'me', claimed_at: 'now' },
+    WITH,
+    [/by: a claim has no such member/, /claimed_at: write a time/],
+  ],
   ['another action', { ...CLAIM, action: 'a.b.c' }, WITH, [/does not verify a\.b\.c/, /acme\.ticket\.close/]],
   ['no connection', CLAIM, ['--claim', 'claim.json'], [/base_url, token \(secret\)/, /--connection FILE/]],
   ['another provider', CLAIM, [...WITH, '--provider', 'x'], [/acme/, /provider/]],
-  ['no JSON', '{', WITH, [/claim\.json: it is not JSON/]],
-  ['no file', CLAIM, ['--claim', 'none.json'], [/there is no such file/]],
 ]
 
 for (const [what, claim, args, said] of refused) {
