@@ -57,7 +57,7 @@ const FOLDERS: readonly Folder[] = [
   { at: 'test/api/', processes: 1, onBoth: ['claims', 'erasure', 'log', 'remembered-keys'] },
   // Their tests run side by side.
   { at: 'test/anchors/killed.test', endToEnd: true },
-  { at: 'test/anchors/published.test', onBoth: 'all', endToEnd: true },
+  { at: 'test/anchors/published.test', endToEnd: true },
   { at: 'test/copy.test', endToEnd: true },
   { at: 'test/anchors/', processes: 1 },
   { at: 'test/chain/' },

@@ -15,6 +15,7 @@ const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> =
   repository: ['test/packed/packages.test.ts', 'build/scripts/repository.js'],
   demo: ['test/demo.test.ts', "run('demo'"],
   'git-server': ['test/demo.test.ts', 'build/scripts/git-server.js'],
+  coverage: ['package.json', 'build/scripts/coverage.js'],
   crash: ['.ci/run', 'build/scripts/crash.js'],
   lint: ['.ci/run', 'npm run lint'],
   sbom: ['test/dependencies.test.ts', 'sbom'],

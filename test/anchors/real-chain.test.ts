@@ -8,10 +8,9 @@ import { type Chain, startChain } from '../chain/chain.ts'
 import { RpcProxy } from '../chain/proxy.ts'
 import type { Client } from '../support/client.ts'
 import { runClaimcheck } from '../support/command.ts'
-import { createDatabase, type Dialect } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
-import { DIALECTS } from './fixture.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -24,7 +23,7 @@ interface World {
   readonly keyFile: string
 }
 
-async function start(t: Test, dialect: Dialect): Promise<World> {
+async function start(t: Test): Promise<World> {
   // The checker knows where the contracts are by the chain's id.
   const chain = await startChain({ chainId: 84532, predeploys: true })
   t.teardown(chain.stop)
@@ -45,7 +44,7 @@ async function start(t: Test, dialect: Dialect): Promise<World> {
   }
   const installation = await Installation.start({
     plugins: [SCRIPTED, anchoring],
-    database: await createDatabase(dialect),
+    database: await createDatabase('sqlite'),
   })
   t.teardown(() => installation.remove())
   return { chain, proxy, installation, client: await installation.client('acme'), keyFile }
@@ -72,39 +71,37 @@ async function attested({ chain }: World): Promise<number> {
   return (await chain.rpc('eth_getLogs', { address: chain.eas, fromBlock: '0x0' })).length
 }
 
-for (const dialect of DIALECTS) {
-  t.test(`on ${dialect}, a receipt is anchored on a real chain, and a stranger finds that so`, async (t) => {
-    const world = await start(t, dialect)
-    const { installation, client, chain } = world
-    const { receipt_id } = (await client.submit()).body
-    await anchored(world, 1)
-    const url = `${installation.url}/v1/receipts/${receipt_id}`
-    const offline = JSON.parse((await claimcheck(world, 'verify', url, '--json')).stdout)
-    t.match(offline, { valid: true, checks: { anchor: 'not_checked_offline' } })
-    const verified = JSON.parse((await claimcheck(world, 'verify', url, '--rpc', chain.rpcUrl, '--json')).stdout)
-    t.match(verified, { valid: true, checks: { anchor: 'anchored' }, achieved_trust_level: 2 })
+t.test('a receipt is anchored on a real chain, and a stranger finds that so', async (t) => {
+  const world = await start(t)
+  const { installation, client, chain } = world
+  const { receipt_id } = (await client.submit()).body
+  await anchored(world, 1)
+  const url = `${installation.url}/v1/receipts/${receipt_id}`
+  const offline = JSON.parse((await claimcheck(world, 'verify', url, '--json')).stdout)
+  t.match(offline, { valid: true, checks: { anchor: 'not_checked_offline' } })
+  const verified = JSON.parse((await claimcheck(world, 'verify', url, '--rpc', chain.rpcUrl, '--json')).stdout)
+  t.match(verified, { valid: true, checks: { anchor: 'anchored' }, achieved_trust_level: 2 })
 
-    await client.submit()
-    await anchored(world, 2)
-    t.equal(await attested(world), 2)
-    const shown = await claimcheck(world, 'anchor', '--json')
-    t.match(JSON.parse(shown.stdout), {
-      anchorer: { chain: 'eip155:84532', attester: chain.account.address, problem: null },
-      open: null,
-      anchors: [{ tree_size: 2 }, { tree_size: 1 }],
-    })
-    t.match(await claimcheck(world, 'doctor', '--json'), {
-      code: 0,
-      stdout: /^{"ok":true,"problems":\[\],"notices":\[\],/,
-    })
-    const key = chain.account.key.slice(2)
-    t.notMatch(await dump(installation.config.databaseUrl), key)
-    t.notMatch(shown.stdout + shown.stderr, key)
+  await client.submit()
+  await anchored(world, 2)
+  t.equal(await attested(world), 2)
+  const shown = await claimcheck(world, 'anchor', '--json')
+  t.match(JSON.parse(shown.stdout), {
+    anchorer: { chain: 'eip155:84532', attester: chain.account.address, problem: null },
+    open: null,
+    anchors: [{ tree_size: 2 }, { tree_size: 1 }],
   })
-}
+  t.match(await claimcheck(world, 'doctor', '--json'), {
+    code: 0,
+    stdout: /^{"ok":true,"problems":\[\],"notices":\[\],/,
+  })
+  const key = chain.account.key.slice(2)
+  t.notMatch(await dump(installation.config.databaseUrl), key)
+  t.notMatch(shown.stdout + shown.stderr, key)
+})
 
 t.test('a reorg that takes the anchor away, before it is final, is outlived, and one anchor stands', async (t) => {
-  const world = await start(t, 'sqlite')
+  const world = await start(t)
   await world.client.submit()
   while ((await attested(world)) === 0) await setTimeout(50)
   await world.chain.mine()
@@ -115,7 +112,7 @@ t.test('a reorg that takes the anchor away, before it is final, is outlived, and
 })
 
 t.test('while no block comes, the fees are raised, and one of the transactions lands', async (t) => {
-  const world = await start(t, 'sqlite')
+  const world = await start(t)
   await world.client.submit()
   await anchored(world, 1)
   await world.chain.setMining('none')
@@ -128,7 +125,7 @@ t.test('while no block comes, the fees are raised, and one of the transactions l
 })
 
 t.test('a host that is stopped and started leaves one anchor for each root', async (t) => {
-  const world = await start(t, 'sqlite')
+  const world = await start(t)
   for (let treeSize = 1; treeSize <= 3; treeSize++) {
     await world.client.submit()
     await setTimeout(200 * treeSize)
@@ -140,7 +137,7 @@ t.test('a host that is stopped and started leaves one anchor for each root', asy
 })
 
 t.test('an account without money is a visible state, and anchoring goes on when it has some', async (t) => {
-  const world = await start(t, 'sqlite')
+  const world = await start(t)
   await world.chain.setBalance(world.chain.account.address, 1n)
   t.match(await world.client.submit(), { body: { verdict: 'verified' } })
   const { anchors } = world.installation.claimcheck.storage.read
@@ -150,7 +147,7 @@ t.test('an account without money is a visible state, and anchoring goes on when 
 })
 
 t.test('a database from before an anchor was signed takes it from the chain, and makes no other', async (t) => {
-  const world = await start(t, 'sqlite')
+  const world = await start(t)
   const { installation, client } = world
   await client.submit()
   await anchored(world, 1)
@@ -176,7 +173,7 @@ t.test('a database from before an anchor was signed takes it from the chain, and
 t.test(
   'an anchor that an account has signed lands when that account is lost, and another goes on after it',
   async (t) => {
-    const world = await start(t, 'sqlite')
+    const world = await start(t)
     const { installation, client, chain, keyFile } = world
     await client.submit()
     await anchored(world, 1)

@@ -10,7 +10,7 @@ export function codeOf(secret: string, at: number): string {
 }
 
 /** Waits until the present code is valid for so long: with it the one before is accepted, too. */
-export async function untilCodeLasts(ms: number): Promise<void> {
+async function untilCodeLasts(ms: number): Promise<void> {
   const leftMs = HALF_MINUTE_MS - (Date.now() % HALF_MINUTE_MS)
   if (leftMs < ms) await setTimeout(leftMs)
 }

@@ -1,0 +1,17 @@
+/** `npm run coverage`: how many lines of core its tests run. It fails below 95 %, or when a test fails. */
+import { spawnSync } from 'node:child_process'
+import { resolve } from 'node:path'
+
+const LEAST_PERCENT = 95
+const C8 = resolve('test/tools/runner/node_modules/c8/bin/c8.js')
+/** Those of core, and those of the parts of it that its commands, the server and its pages use. */
+const TESTS = ['core', 'server/test/http', 'server/test/console', 'test/cli-try.test.ts', 'test/cli-verify.test.ts']
+
+const counted = ['--all', '--src', 'core/src', '--include', 'core/src/**', '--exclude-after-remap']
+const told = ['--reporter', 'text', '--reporter', 'text-summary', '--temp-directory', 'node_modules/.cache/coverage']
+const held = ['--check-coverage', '--lines', String(LEAST_PERCENT)]
+const tests = ['node', 'build/scripts/test.js', ...TESTS]
+// What takes long runs few lines more.
+const env = { TEST_EXTENT: 'short', ...process.env }
+const { status } = spawnSync(process.execPath, [C8, ...counted, ...told, ...held, ...tests], { stdio: 'inherit', env })
+process.exitCode = status ?? 1
