@@ -1,5 +1,7 @@
 /** A real browser, and pages in it that fail their test on whatever a user of the console should never meet. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { setTimeout } from 'node:timers/promises'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
@@ -8,6 +10,12 @@ import { packagedChromium } from './packaged-chromium.ts'
 
 export type { Browser, BrowserContext, Page }
 
+/** Each layout once, and each set of colours. */
+export const SCREENS = [
+  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+  { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
+] as const
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const LONGEST_CLOSE_MS = 10_000
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--headless=new']
 
@@ -67,6 +75,24 @@ export async function openPage(
       t.fail(`a request to another origin: ${request.url()}`)
   })
   return { context, page, expectStatus: (status) => expected.add(status) }
+}
+
+/** Nothing that axe finds, and as wide as the screen. */
+export async function looksRight(t: Test, page: Page, what: string): Promise<void> {
+  await page.evaluate(AXE)
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
+    const { violations } = await axe.run()
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  })
+  t.strictSame(violations, [], `${what}: axe`)
+  const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  t.ok(tooWideBy <= 0, `${what} is too wide by ${tooWideBy} px`)
+}
+
+interface AxeViolation {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string }[]
 }
 
 /** Sends the form that asks who somebody is, on the page that is open: the first person, as `Visitor` makes them. */

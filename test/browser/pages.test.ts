@@ -2,8 +2,6 @@
  * Every page of the console in a real browser: nothing that axe finds, as wide as the screen, markup as text, and readable without scripts.
  * Threat W6 of `security.md`.
  */
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { Client } from '../support/client.ts'
@@ -11,17 +9,11 @@ import { connect } from '../support/connect.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { emailOf, Visitor } from '../support/visitor.ts'
-import { launchBrowser, openPage, type Page, signIn } from './browser.ts'
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+import { launchBrowser, looksRight, openPage, type Page, SCREENS, signIn } from './browser.ts'
 
 /** In every field that takes text. */
 const MARKUP = `<img src=x class=pwned onerror=alert(1)>"'</script>&amp;`
 const CALLBACK = 'https://backend.example/callback'
-const SCREENS = [
-  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
-] as const
 
 /** A workspace in which everything is there, and all of it is called as nothing should be. */
 async function fullWorkspace(t: TapTest) {
@@ -122,18 +114,10 @@ async function enter(page: Page): Promise<void> {
 
 const HIGHEST_BAR = 64
 
-async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
+async function isRight(t: TapTest, page: Page, path: string): Promise<void> {
   await page.goto(path)
   t.ok(await page.getByRole('heading', { level: 1 }).isVisible(), `${path} has a heading`)
-  await page.evaluate(AXE)
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
-    const { violations } = await axe.run()
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  })
-  t.strictSame(violations, [], `${path}: axe`)
-  const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-  t.ok(tooWideBy <= 0, `${path} is too wide by ${tooWideBy} px`)
+  await looksRight(t, page, path)
   const { barHeight, hidden } = await page.evaluate(() => {
     const buttons = [...document.querySelectorAll('main :is(a.button, button)')]
     const isBeside = (one: Element) => one.getBoundingClientRect().right > window.innerWidth
@@ -143,11 +127,6 @@ async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
   t.ok(barHeight <= HIGHEST_BAR, `${path} has a bar of ${barHeight} px`)
   t.strictSame(hidden, [], `${path}: buttons are on the screen`)
   t.equal(await page.locator('.pwned').count(), 0, `${path}: markup is text`)
-}
-
-interface AxeViolation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string }[]
 }
 
 t.test('pages', async (t) => {
@@ -161,13 +140,13 @@ t.test('pages', async (t) => {
     await t.test(`every page is right at ${screen.viewport.width} px, ${screen.colorScheme}`, async (t) => {
       const { page, expectStatus } = await openPage(t, browser, url, screen)
       page.on('dialog', (dialog) => t.fail(`markup ran: ${dialog.message()}`))
-      for (const path of await oidcPages(world)) await looksRight(t, page, path)
+      for (const path of await oidcPages(world)) await isRight(t, page, path)
       await enter(page)
-      for (const path of inside) await looksRight(t, page, path)
-      await looksRight(t, page, consentPath())
+      for (const path of inside) await isRight(t, page, path)
+      await isRight(t, page, consentPath())
       t.match(await page.locator('main').innerText(), '<img src=x', 'the name of the application')
       expectStatus(404)
-      await looksRight(t, page, '/console/nothing')
+      await isRight(t, page, '/console/nothing')
     })
   }
 

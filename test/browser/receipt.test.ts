@@ -3,42 +3,22 @@
  * Threat O7 of `security.md`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type BundleReport, checkBundle, type Receipt } from '@claimcheck/core/receipts'
 import { bundleText, readBundle } from '@claimcheck/core/words/document'
-import t, { type Test as TapTest } from 'tap'
+import t from 'tap'
 import { readManifest } from '../../core/test/vector-suite.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
 import { forgedBundle } from '../support/forged-bundle.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
-import { launchBrowser, openPage, type Page } from './browser.ts'
+import { launchBrowser, looksRight, openPage, type Page, SCREENS } from './browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const CHECKER = pathToFileURL(resolve('server/dist/check.html')).href
 const VECTORS = resolve('test/vectors')
-const SCREENS = [
-  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' },
-] as const
 /** Of the body or the signature of a receipt. */
 const MUTATIONS = IS_THOROUGH ? 10_000 : 250
-
-interface AxeViolation {
-  readonly id: string
-}
-
-async function looksRight(t: TapTest, page: Page): Promise<void> {
-  await page.evaluate(AXE)
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
-    return (await axe.run()).violations.map(({ id }) => id)
-  })
-  t.strictSame(violations, [], 'axe')
-  t.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), 'as wide as the screen')
-}
 
 async function states(page: Page): Promise<Record<string, string>> {
   const steps = await page
@@ -72,7 +52,7 @@ t.test('receipts in a browser', async (t) => {
         anchor: 'none',
       })
       t.equal(await page.locator('article.receipt.tone-verified').count(), 1, 'green: its place is listed')
-      await looksRight(t, page)
+      await looksRight(t, page, 'the page')
     })
   }
 
@@ -143,7 +123,7 @@ t.test('receipts in a browser', async (t) => {
     t.strictSame(shown, await checkBundle(bundle, { pinnedKey: signature.key_id }))
     t.match(await states(page), { signature: 'holds', tree_head: 'holds', evidence: 'holds', anchor: 'none' })
     t.equal(await page.locator('.tone-verified').count(), 1)
-    await looksRight(t, page)
+    await looksRight(t, page, 'the page')
 
     await page.getByLabel('The key that must have signed it').fill(`ed25519:${'A'.repeat(43)}`)
     await page.getByRole('button', { name: 'Check', exact: true }).click()
@@ -169,7 +149,7 @@ t.test('receipts in a browser', async (t) => {
       t.match(await page.locator('article').innerText(), /Signed by a key that nothing vouches for\s+It says: /)
       t.equal(await page.locator('.tone-verified').count(), 0)
     }
-    await looksRight(t, page)
+    await looksRight(t, page, 'the page')
     // Also with the keys among the files: they came with the receipt.
     await page.getByLabel('Files').setInputFiles([join(folder, 'bundle.json'), join(folder, 'keys.json')])
     await page.locator('.tone-unvouched').waitFor()

@@ -1,16 +1,10 @@
 /** The documentation and the log explorer in a real browser: accessible, as wide as the screen, searched and checked by their scripts. */
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import t, { type Test as TapTest } from 'tap'
 import { Installation } from '../support/installation.ts'
-import { launchBrowser, openPage, type Page } from './browser.ts'
+import { launchBrowser, looksRight, openPage, type Page, SCREENS } from './browser.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SIZE = 11
-const SCREENS = [
-  { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-  { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
-] as const
 const PAGES = [
   '/docs',
   '/docs/quickstart',
@@ -21,22 +15,9 @@ const PAGES = [
   '/log/3',
 ]
 
-async function looksRight(t: TapTest, page: Page, path: string): Promise<void> {
+async function isRight(t: TapTest, page: Page, path: string): Promise<void> {
   await page.goto(path)
-  await page.evaluate(AXE)
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
-    const { violations } = await axe.run()
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  })
-  t.strictSame(violations, [], `${path}: axe`)
-  const tooWideBy = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-  t.ok(tooWideBy <= 0, `${path} is too wide by ${tooWideBy} px`)
-}
-
-interface AxeViolation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string }[]
+  await looksRight(t, page, path)
 }
 
 /** What the page says of each step, when it has checked. */
@@ -68,10 +49,10 @@ t.test('public pages', async (t) => {
   for (const screen of SCREENS) {
     await t.test(`every kind of page is right at ${screen.viewport.width} px, ${screen.colorScheme}`, async (t) => {
       const { page, expectStatus } = await openPage(t, browser, url, screen)
-      for (const path of PAGES) await looksRight(t, page, path)
+      for (const path of PAGES) await isRight(t, page, path)
       expectStatus(404)
-      await looksRight(t, page, '/docs/nothing')
-      await looksRight(t, page, '/log/proof?leaf=99')
+      await isRight(t, page, '/docs/nothing')
+      await isRight(t, page, '/log/proof?leaf=99')
       await page.goto('/docs/concepts')
       const link = page.getByRole('link', { name: 'Configuration' })
       t.equal(await link.isVisible(), screen.viewport.width > 1000, 'the list of pages')
