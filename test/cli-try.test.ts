@@ -1,18 +1,20 @@
 /** `claimcheck-cli try`: one check in the process of the command, by the kit's host. What it shares with the server's is in `try.test.ts`. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { afterFile } from './support/after-file.ts'
+import { type Outcome, runProgram } from './support/command.ts'
+import { pluginChecking } from './support/plugin-package.ts'
 import { freePort } from './support/postgres.ts'
 
-const execute = promisify(execFile)
 const PROGRAM = resolve('core/cli/bin/claimcheck-cli.js')
 const PLUGIN = resolve('plugins/example')
+/** Nothing is installed where the plugins are. */
+const CORE = resolve('core/dist/plugin.js')
 const TOKEN = 'acme-read-token'
 const CLAIM = { action: 'acme.ticket.close', target: 'shop-1', params: { resolution: 'done' } }
 const WITH = ['--claim', 'claim.json', '--connection', 'connection.json']
@@ -40,19 +42,8 @@ function files(t: Test, claim: object = CLAIM, connection: object = { base_url: 
   })
 }
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function cli(folder: string, args: readonly string[]): Promise<Ended> {
-  try {
-    return { code: 0, ...(await execute(process.execPath, [PROGRAM, ...args], { cwd: folder, env: {} })) }
-  } catch (error) {
-    return error as Ended
-  }
-}
+const cli = (folder: string, args: readonly string[]): Promise<Outcome> =>
+  runProgram({ folder, args, env: {} }, PROGRAM)
 
 t.test('it prints the verdict first, how the plugin ran, and each request, without the credential', async (t) => {
   const done = await cli(files(t), ['try', PLUGIN, ...WITH])
@@ -146,24 +137,6 @@ t.test('a recording holds no secret, in no form in which an answer repeats it', 
   t.notMatch(text, /of.{1,3}mine|cr%2Fet|c2UiY3IvZXQr/)
 })
 
-/** A plugin in one file that reads nothing, with this code in its check. */
-const plugin = (
-  check: string,
-) => `import { definePlugin, defineVerifier, Type } from ${JSON.stringify(resolve('core/dist/plugin.js'))}
-  const closed = { additionalProperties: false }
-  const profile = {
-    action: 'test.outcome.reach', version: '1', rulesVersion: 1, summary: 'It is there.', required: {},
-    words: { title: 'An outcome', target: 'Place', claim: 'It is at {target}.', outcomes: {
-      verified: 'It was there.', late: 'It was late.', mismatch: 'It was another.', failed: 'It was not there.' } },
-    target: Type.String(), params: Type.Object({}, closed), facts: Type.Object({}, closed),
-    toleranceMs: 60000, deadlineMs: 120000, maxDeadlineMs: 240000, access: { permission: 'none', anonymous: true },
-  }
-  const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://test.example' })
-  const verifier = defineVerifier({ profile, providers: [], anonymousSource, limits: { timeMs: 2000 },
-    async check(claim, context) { ${check} } })
-  export default definePlugin({ name: 'test', api: 2, manifest: { hosts: ['test.example'] }, options: Type.Object({}),
-    setup: () => ({ verifiers: [verifier] }) })`
-
 const misbehaving: [what: string, check: string, said: RegExp][] = [
   ['throws', `throw new Error('a mistake of mine')`, /^Not read: verifier_error.*Log\n.*a mistake of mine/s],
   [
@@ -182,7 +155,7 @@ const misbehaving: [what: string, check: string, said: RegExp][] = [
 for (const [what, check, said] of misbehaving) {
   t.test(`a check that ${what} is told, is no evidence, and ends with 1`, async (t) => {
     const folder = files(t, { action: 'test.outcome.reach', target: 'here', params: {} })
-    writeFileSync(join(folder, 'plugin.js'), plugin(check))
+    writeFileSync(join(folder, 'plugin.js'), pluginChecking(check, CORE))
     const done = await cli(folder, ['try', './plugin.js', '--claim', 'claim.json'])
     t.match(done, { code: 1, stdout: said }, done.stderr)
   })
@@ -190,7 +163,7 @@ for (const [what, check, said] of misbehaving) {
 
 t.test('a check that loops is ended, with words', async (t) => {
   const folder = files(t, { action: 'test.outcome.reach', target: 'here', params: {} })
-  writeFileSync(join(folder, 'plugin.js'), plugin('for (;;) {}'))
+  writeFileSync(join(folder, 'plugin.js'), pluginChecking('for (;;) {}', CORE))
   const done = await cli(folder, ['try', './plugin.js', '--claim', 'claim.json'])
-  t.match(done, { code: null, signal: 'SIGKILL', stderr: /holds the processor, since the kit was at the check try/ })
+  t.match(done, { code: null, stderr: /holds the processor, since the kit was at the check try/ })
 })

@@ -5,23 +5,13 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { tamperedCopy, unexpectedVerdict } from '../scripts/demo/story.ts'
+import { type Env, type Outcome, runProgram } from './support/command.ts'
 
 const execute = promisify(execFile)
 
-interface Ended {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
-
-async function run(script: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<Ended> {
-  try {
-    const { stdout, stderr } = await execute(process.execPath, [`build/scripts/${script}.js`, ...args], { env })
-    return { code: 0, stdout, stderr }
-  } catch (error) {
-    return error as Ended
-  }
-}
+/** In the environment of this process. */
+const run = (script: string, args: readonly string[], over: Env = {}): Promise<Outcome> =>
+  runProgram({ folder: '.', args, env: { ...process.env, ...over } as Env }, `build/scripts/${script}.js`)
 
 const VERDICTS = [/✔ verified/, /◷ late/, /≠ mismatch/, /✘ failed/, /\? unverifiable/]
 
@@ -32,7 +22,7 @@ t.test('the story has five verdicts at trust level 2, and a tampered copy that d
   t.equal(stdout.match(/^ {2}Valid receipt/gm)?.length, 5)
   t.match(stdout, /✔ anchored 5 entries on eip155:84532/)
   t.equal(stdout.match(/Trust level 2: anchored/g)?.length, 5)
-  t.match(stdout, /verify tampered\.json --keys keys\.json\n {2}NOT valid/)
+  t.match(stdout, /verify tampered\.json --keys keys\.json --rpc \S+\n {2}NOT valid/)
   t.match(stdout, /Five claims, five verdicts, in \d+ s\.\n$/)
 })
 
@@ -45,7 +35,7 @@ t.test('the tour has every claim verified', async (t) => {
 })
 
 t.test('a step that fails says which, and why', async (t) => {
-  const { code, stdout } = await run('demo', [], { ...process.env, PATH: '' })
+  const { code, stdout } = await run('demo', [], { PATH: '' })
   t.equal(code, 1)
   t.match(stdout, /1\. The agent pushes a commit to main, and says so\n\nThis step failed: .*git/)
 })

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import { afterFile } from './support/after-file.ts'
 import { CLAIMCHECK, runClaimcheck } from './support/command.ts'
+import { pluginChecking } from './support/plugin-package.ts'
 
 const PLUGIN = resolve('plugins/example')
 const TOKEN = 'acme-read-token'
@@ -180,22 +181,6 @@ for (const [what, code, said] of unloadable) {
   })
 }
 
-/** A plugin in one file that reads nothing, with this code in its check. */
-const plugin = (check: string) => `import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
-  const closed = { additionalProperties: false }
-  const profile = {
-    action: 'test.outcome.reach', version: '1', rulesVersion: 1, summary: 'It is there.', required: {},
-    words: { title: 'An outcome', target: 'Place', claim: 'It is at {target}.', outcomes: {
-      verified: 'It was there.', late: 'It was late.', mismatch: 'It was another.', failed: 'It was not there.' } },
-    target: Type.String(), params: Type.Object({}, closed), facts: Type.Object({}, closed),
-    toleranceMs: 60000, deadlineMs: 120000, maxDeadlineMs: 240000, access: { permission: 'none', anonymous: true },
-  }
-  const anonymousSource = () => ({ provider: 'test', baseUrl: 'https://test.example' })
-  const verifier = defineVerifier({ profile, providers: [], anonymousSource, limits: { timeMs: 2000 },
-    async check(claim, context) { ${check} } })
-  export default definePlugin({ name: 'test', api: 2, manifest: { hosts: ['test.example'] }, options: Type.Object({}),
-    setup: () => ({ verifiers: [verifier] }) })`
-
 const misbehaving: [what: string, check: string, isolation: string, said: RegExp][] = [
   ['throws', `throw new Error('a mistake of mine')`, '--trusted', /Log\n.*a mistake of mine/s],
   ['throws in its sandbox', `throw new Error('a mistake of mine')`, '', /Log\n.*a mistake of mine/s],
@@ -207,7 +192,7 @@ const misbehaving: [what: string, check: string, isolation: string, said: RegExp
 for (const [what, check, isolation, said] of misbehaving) {
   t.test(`a check that ${what} is told, is no evidence, and ends with 1`, async (t) => {
     const folder = files(t, { claim: { action: 'test.outcome.reach', target: 'here', params: {} } })
-    writeFileSync(join(folder, 'plugin.mjs'), plugin(check))
+    writeFileSync(join(folder, 'plugin.mjs'), pluginChecking(check))
     const args = ['try', './plugin.mjs', '--claim', 'claim.json', ...(isolation === '' ? [] : [isolation])]
     const { code, stdout } = await runClaimcheck(folder, args)
     t.equal(code, 1)

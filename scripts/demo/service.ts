@@ -1,18 +1,12 @@
-/** The service as an operator runs it: the command line in a new folder, and the server as a child process. */
+/** The service as an operator runs it: commands in a new folder, and the server as a child process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
+import { CLAIMCHECK, type Env, type Outcome, runClaimcheck } from '../../test/support/command.ts'
 import { command } from './terminal.ts'
-
-const CLAIMCHECK = resolve('server/bin/claimcheck.js')
-
-export interface Run {
-  readonly code: number | null
-  readonly stdout: string
-}
 
 const SHORTEST_GRACE_MS = 5000
 const LONGEST_TIMEOUT_MS = 60_000
@@ -34,13 +28,13 @@ async function slowestReadMs(folder: string): Promise<number> {
 
 export class Service {
   readonly folder: string
-  readonly #env: NodeJS.ProcessEnv
+  readonly #env: Env
   #server: ChildProcess | undefined
   url = ''
   /** Where its first person sets it up; undefined when there was one. */
   setupUrl: string | undefined
 
-  private constructor(folder: string, env: NodeJS.ProcessEnv) {
+  private constructor(folder: string, env: Env) {
     this.folder = folder
     this.#env = env
   }
@@ -53,7 +47,7 @@ export class Service {
       checks: checkTimes(await slowestReadMs(folder)),
     }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
-    const env = { ...process.env, PORT: '0', LOG_LEVEL: 'warn', ALLOW_PRIVATE: allowPrivate.join(',') }
+    const env = { ...(process.env as Env), PORT: '0', LOG_LEVEL: 'warn', ALLOW_PRIVATE: allowPrivate.join(',') }
     return new Service(folder, env)
   }
 
@@ -82,16 +76,11 @@ export class Service {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  /** Runs a command as a person would type it. */
-  async run(...args: string[]): Promise<Run> {
-    const child = spawn(process.execPath, [CLAIMCHECK, ...args], { cwd: this.folder, env: this.#env })
-    let stdout = ''
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk
-    })
-    child.stderr.pipe(process.stderr)
-    const [code] = await once(child, 'close')
-    return { code, stdout }
+  /** Runs a command as a person would type it, in a process that has loaded the program. */
+  async run(...args: string[]): Promise<Outcome> {
+    const outcome = await runClaimcheck(this.folder, args, this.#env)
+    process.stderr.write(outcome.stderr)
+    return outcome
   }
 
   /** The same, for commands that answer with one JSON value and have to work. */

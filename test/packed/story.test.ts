@@ -1,7 +1,5 @@
 /** From an empty folder to a receipt that a stranger checks, in a browser, on the program as its package ships it. */
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { createClient } from '@claimcheck/client'
@@ -10,6 +8,7 @@ import { launchBrowser, openPage } from '../browser/browser.ts'
 import { Agent } from '../destinations/agent.ts'
 import { GitServer } from '../destinations/git-server.ts'
 import { runProgram } from '../support/command.ts'
+import { freePort } from '../support/postgres.ts'
 import { startProgram } from '../support/program.ts'
 import { installPacked } from './installed.ts'
 
@@ -37,7 +36,13 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
   await writeFile(join(packages, 'claimcheck.config.json'), JSON.stringify(config))
   const { PATH, HOME } = process.env
   const env = {
-    ...{ PATH: PATH!, HOME: HOME!, PORT: await freePort(), LOG_LEVEL: 'silent', DATA_DIR: join(folder, 'data') },
+    ...{
+      PATH: PATH!,
+      HOME: HOME!,
+      PORT: String(await freePort()),
+      LOG_LEVEL: 'silent',
+      DATA_DIR: join(folder, 'data'),
+    },
     DATABASE_URL: `sqlite:${join(folder, 'claimcheck.db')}`,
     ALLOW_PRIVATE: new URL(git.url).host,
   }
@@ -138,12 +143,3 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
     t.match(JSON.parse(doctor.stdout), { ok: true, problems: [] })
   })
 })
-
-/** Commands print links with the port that the environment names. */
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return String(port)
-}
