@@ -80,11 +80,11 @@ t.test('every module that it loads when it needs it is there, and loads', async 
     }),
   )
   t.ok(named.flat().length > 8)
-  for (const { from, name } of named.flat()) {
-    const code = `import(${JSON.stringify(name.startsWith('.') ? resolve(from, '..', name) : name)})`
-    const { stderr } = await ended(process.execPath, ['--input-type=module', '-e', code], join(dist), process.env)
-    t.equal(stderr, '', `${name} of ${from}`)
-  }
+  const modules = named.flat().map(({ from, name }) => (name.startsWith('.') ? resolve(from, '..', name) : name))
+  const code = `for (const name of ${JSON.stringify(modules)})
+    await import(name).catch(({ message }) => console.error(name, message))`
+  const { stderr } = await ended(process.execPath, ['--input-type=module', '-e', code], dist, process.env)
+  t.equal(stderr, '')
 })
 
 t.test('it claims, lists, and checks receipts at a service', async (t) => {
@@ -96,12 +96,8 @@ t.test('it claims, lists, and checks receipts at a service', async (t) => {
   const claimed = await cli(['claim', ...what, '--wait', '--json'], env)
   const { receipt_id: receipt, claim_id: claim, verdict } = JSON.parse(claimed.stdout)
   t.equal(verdict, 'verified')
-  t.match(await cli(['claims', 'list'], env), { code: 0, stdout: new RegExp(`${claim} +verified`) })
-  t.match(await cli(['claims', 'watch', claim], env), { code: 0, stdout: /verified/ })
   const got = await cli(['receipt', 'get', receipt], env)
   t.equal(got.stdout, await (await fetch(`${url}/v1/receipts/${receipt}`)).text())
-  t.match(await cli(['receipt', 'verify', receipt], env), { code: 0 })
-  t.match(await cli(['receipt', 'open', receipt, '--no-browser'], env), { code: 0, stdout: `${url}/r/${receipt}\n` })
   t.match(await cli(['verify', `${url}/v1/receipts/${receipt}`]), { code: 0, stdout: /verified/ })
   await writeFile(join(folder, 'receipt.json'), got.stdout.replace('"verified"', '"late"'))
   const keys = `${url}/.well-known/poaw-keys.json`
@@ -110,7 +106,6 @@ t.test('it claims, lists, and checks receipts at a service', async (t) => {
   await writeFile(join(folder, 'key.txt'), key)
   t.match(await cli(['login', url, '--key', '@key.txt']), { code: 0, stdout: /Logged in/ })
   t.match(await cli(['claims', 'list']), { code: 0, stdout: claim }, 'with the profile')
-  t.match(await cli(['profiles', 'list']), { code: 0, stdout: url })
   t.match(await cli(['logout']), { code: 0, stdout: /is gone/ })
 })
 
@@ -131,7 +126,6 @@ t.test('an agent has its tools over standard input and output', async (t) => {
 const CLAIM = ['claim', '--action', 'test.outcome.reach', '--target', 'here']
 const refused: [what: string, args: readonly string[], env: Record<string, string>, code: number, said: RegExp][] = [
   ['no service', CLAIM, {}, 1, /^No service is named: run node_modules\/.bin\/claimcheck-cli login ADDRESS/],
-  ['no key', CLAIM, { CLAIMCHECK_URL: 'https://claimcheck.example.com' }, 1, /^There is no key for https:/],
   ['an address that is none', [...CLAIM, '--url', 'claimcheck'], { CLAIMCHECK_API_KEY: 'x' }, 2, /is like https:/],
   ['plain http to elsewhere', CLAIM, { CLAIMCHECK_URL: 'http://a.example', CLAIMCHECK_API_KEY: 'x' }, 2, /https/],
   ['no tools without a key', ['mcp'], {}, 1, /claimcheck-cli login/],
