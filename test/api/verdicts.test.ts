@@ -12,7 +12,7 @@ const TOLERANCE_MS = 10 * MINUTE_MS
 
 const clock = new SkippingClock()
 const installation = await Installation.start({
-  file: { checks: { closing_ms: 5000, grace_ms: 1500, timeout_ms: 800, first_answer_ms: 400 } },
+  file: { checks: { closing_ms: 5000, grace_ms: 4000, timeout_ms: 800, first_answer_ms: 400 } },
   now: clock.now,
 })
 const stopSkipping = clock.skip(installation.claimcheck)

@@ -40,7 +40,7 @@ const verifier = defineVerifier<typeof Params, typeof profile.facts>({
     await response.body?.cancel()
     const facts = { status: response.status }
     if (response.status === 200) return { kind: 'present', differs: [], facts }
-    if (response.status === 404) return { kind: 'absent', facts }
+    if (response.status === 404) return { kind: 'absent', facts, stays: [] }
     throw new DestinationError('unavailable', { status: response.status })
   },
 })

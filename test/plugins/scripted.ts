@@ -1,4 +1,4 @@
-/** A plugin whose verifier sees what the claim tells it to see: for tests of the service around it, and for the benchmark. */
+/** A plugin whose verifier sees what the claim says that it sees, at a place that keeps a record: for tests of the service around it, and for the benchmark. */
 import { DestinationError, definePlugin, defineVerifier, type Observation, Type } from '@claimcheck/core/plugin'
 
 const MINUTE_MS = 60_000
@@ -52,13 +52,15 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
     const { later } = params
     const see = later && context.now() >= later.at ? later.see : params.see
     const facts = { seen: see }
+    // By the place's own record, it was not there before: what comes later is late, and what never comes is blamed.
+    const record = later ? ({ mark: 'never_before' } as const) : { stays: [] }
     switch (see) {
       case 'present':
         return { kind: 'present', facts, differs: [] }
       case 'differs':
-        return { kind: 'present', facts, differs: ['content'] }
+        return { kind: 'present', facts, differs: ['content'], ...record }
       case 'absent':
-        return { kind: 'absent', facts }
+        return { kind: 'absent', facts, ...record }
       case 'hang':
         return new Promise(() => {})
       case 'throw':
