@@ -62,7 +62,7 @@ for (const from of DIALECTS) {
             claims: MANY + 3,
             receipts: MANY + 2,
             signing_keys: 2,
-            log: 1,
+            logs: 1,
           },
         })
 
@@ -100,9 +100,9 @@ t.test('a copy is of one moment, while a server goes on writing to the source', 
     isCopied = true
   })
   while (!isCopied) await submitMany(client, 20)
-  const { receipts = 0, log } = await copying
+  const { receipts = 0, logs } = await copying
   const { tree_size } = (await source.request('/v1/log/head')).body.tree_head.body
-  t.equal(log, 1)
+  t.equal(logs, 1)
   t.ok(receipts >= 100 && receipts < tree_size, `${receipts} of ${tree_size}`)
   const { code, stdout } = await claimcheck(source, ['doctor', '--json'], { DATABASE_URL: url })
   t.equal(code, 0, stdout)
@@ -180,7 +180,10 @@ t.test('an installation that nobody has started yet is copied as well', async (t
   const from = await emptyDatabase(t, 'sqlite')
   await (await openStorage({ databaseUrl: from })).close()
   const to = await emptyDatabase(t, 'postgres')
-  t.match(await copyInstallation({ from: configOf(source, from), to: configOf(source, to) }), { log: 0, workspaces: 0 })
+  t.match(await copyInstallation({ from: configOf(source, from), to: configOf(source, to) }), {
+    logs: 0,
+    workspaces: 0,
+  })
 })
 
 for (const [from, to] of [

@@ -20,6 +20,7 @@ const RUN_BY: Readonly<Record<string, readonly [file: string, words: string]>> =
   lint: ['.ci/run', 'npm run lint'],
   sbom: ['test/dependencies.test.ts', 'sbom'],
   vectors: ['core/test/vectors.test.ts', 'build/scripts/vectors.js'],
+  'action-pages': ['test/action-pages.test.ts', 'npm run action-pages'],
   'client-types': ['test/client-types.test.ts', 'client-types'],
   screenshots: ['test/browser/story.test.ts', 'picture(t, page,'],
   // `npm test` begins with it.

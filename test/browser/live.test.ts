@@ -2,7 +2,12 @@
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { type ClaimsConsole, claimsConsole } from '../support/claims-console.ts'
+import { sharedInstallation } from '../support/installation.ts'
 import { launchBrowser, type Page } from './browser.ts'
+
+// Started first, so that the browser ends before it: a page that is open keeps a connection.
+const shared = sharedInstallation()
+await shared()
 
 const browser = await launchBrowser({ teardown: afterFile })
 
@@ -33,7 +38,7 @@ async function asked(page: Page, seconds: number): Promise<number> {
 }
 
 t.test('new claims come in by themselves, and leave focus, what is open and what is read where they are', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { client, path } = console
   const ids: string[] = []
   for (let count = 0; count < 30; count++) ids.push((await client.submit()).body.claim_id)
@@ -55,7 +60,7 @@ t.test('new claims come in by themselves, and leave focus, what is open and what
 })
 
 t.test('text that somebody marks stays marked, and what has changed comes in afterwards', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { client, path } = console
   const { claim_id } = (await client.submit()).body
   const page = await open(console, path)
@@ -70,7 +75,7 @@ t.test('text that somebody marks stays marked, and what has changed comes in aft
 })
 
 t.test('the page of a queued claim shows its receipt once it is decided, and asks no more', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { client, path } = console
   const params = { see: 'absent', later: { at: Date.now() + 2000, see: 'present' } }
   const { claim_id } = (await client.submit({ params })).body
@@ -82,7 +87,7 @@ t.test('the page of a queued claim shows its receipt once it is decided, and ask
 })
 
 t.test('whoever is signed out is told so, and the page asks no more', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { owner, client, path } = console
   await client.submit()
   const page = await open(console, path)
@@ -95,7 +100,7 @@ t.test('whoever is signed out is told so, and the page asks no more', async (t) 
 })
 
 t.test('a service that does not answer is told in the end, and asked again until it does', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { client, path } = console
   await client.submit()
   const page = await open(console, path)
@@ -112,7 +117,7 @@ t.test('a service that does not answer is told in the end, and asked again until
 })
 
 t.test('a service that keeps silent is told like one that does not answer', async (t) => {
-  const console = await claimsConsole(t)
+  const console = await claimsConsole(t, shared)
   const { client, path } = console
   await client.submit()
   const page = await open(console, path)

@@ -20,7 +20,7 @@ async function eraseUntil(databaseUrl: string, receiptId: string, statement: num
   const file = (path: string) => JSON.stringify(resolve('server/dist', path))
   const script = `
     import { BY_SERVICE } from ${file('base/actor.js')}
-    import { createErasureService } from ${file('erasure/erasure.js')}
+    import { createErasureService } from ${file('features/erasure/erasure.js')}
     import { openStorage } from ${file('storage/open.js')}
     let left = Infinity
     const beforeStatement = () => { if (--left === 0) process.kill(process.pid, 'SIGKILL') }

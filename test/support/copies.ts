@@ -65,7 +65,7 @@ export async function rowsIn(databaseUrl: string): Promise<number> {
   try {
     return await storage.snapshot(async (db) => {
       let rows = 0
-      for (const table of ['workspaces', 'claims', 'receipts', 'log']) rows += (await db.table(table)).length
+      for (const table of ['workspaces', 'claims', 'receipts', 'logs']) rows += (await db.table(table)).length
       return rows
     })
   } finally {

@@ -15,7 +15,7 @@ const NAMED_IN = [
   'storage/postgres.ts',
   'storage/open.ts',
   'config/database-url.ts',
-  'site/docs/contents.ts',
+  'features/site/docs/contents.ts',
 ]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm

@@ -333,13 +333,13 @@ t.test('only the files that are known to seal do, so that the table of sealed co
   const sealing = files.filter((file) => /\bsecrets\.seal\(/.test(readFileSync(join(root, file), 'utf8')))
   // Whoever is added here names the column in storage/sealed-columns.ts.
   t.strictSame(sealing.sort(), [
-    'log/signing/key-files.ts',
-    'log/signing/sealed-keys.ts',
-    'mail/outbox.ts',
-    'oauth/records.ts',
-    'people/second-steps.ts',
-    'people/tickets.ts',
-    'workspaces/connection-secrets.ts',
+    'features/log/signing/key-files.ts',
+    'features/log/signing/sealed-keys.ts',
+    'features/mail/outbox.ts',
+    'features/oauth/records.ts',
+    'features/people/second-steps.ts',
+    'features/people/tickets.ts',
+    'features/workspaces/connection-secrets.ts',
   ])
 })
 

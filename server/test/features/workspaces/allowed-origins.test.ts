@@ -70,7 +70,7 @@ t.test('a flood of questions is a few statements, and a broken one is not rememb
   let isAway = false
   const counting = {
     read: {
-      sites: {
+      allowedOrigins: {
         listed: async (origins: readonly string[]) => {
           statements += 1
           if (isAway) throw new Error('away')
