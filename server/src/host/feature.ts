@@ -6,7 +6,6 @@ import type { ConfigSection, Env } from '../config/section.ts'
 import type { Access, RouteGroup } from '../http/app.ts'
 import type { NewAuditEntry } from '../storage/audit-trail.ts'
 import type { Writes } from '../storage/storage.ts'
-import type { Examine } from './examination.ts'
 import type { Watch } from './monitoring.ts'
 
 /** Makes each service on first use, of the services that its parameter names. */
@@ -71,7 +70,6 @@ export interface Feature<S = any> {
   readonly onAudit?: (services: S) => ((tx: Writes, entries: readonly NewAuditEntry[]) => Promise<void>) | undefined
   readonly readiness?: (services: S) => Promise<NotReady | undefined>
   readonly metrics?: (services: S) => Watch
-  readonly examinations?: () => Promise<readonly Examine[]>
   readonly pages?: readonly Page[]
   // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
   readonly commands?: (program: Command, withServices: WithServices<any>, loadConfig: LoadConfig) => void
