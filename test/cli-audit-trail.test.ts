@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
-import { AUDIT_EVENTS } from '@claimcheck/server/base/audit-events'
+import { FEATURES } from '@claimcheck/server/features'
+import { auditWordsOf } from '@claimcheck/server/host/composition'
 import t from 'tap'
 import { afterFile } from './support/after-file.ts'
 import { runClaimcheck } from './support/command.ts'
@@ -125,7 +126,7 @@ t.test('the page about it lists every event, and its program computes the hashes
   const listed = rows.flatMap(([, group, events]) =>
     [...events!.matchAll(/`(\w+)`/g)].map(([, event]) => `${group}.${event}`),
   )
-  t.strictSame(listed, Object.keys(AUDIT_EVENTS).toSorted())
+  t.strictSame(listed, Object.keys(auditWordsOf(FEATURES)).toSorted())
   const [, program] = /```python\n([^`]*)```/.exec(page)!
   await writeFile(join(folder, 'check.py'), program!)
   const file = join(folder, 'for-python.jsonl')

@@ -1,12 +1,12 @@
 import { readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
-import { openStorage } from '@claimcheck/server/storage/open'
 import t from 'tap'
 import type { Env } from './support/command.ts'
 import { connect } from './support/connect.ts'
 import { claimcheck, configOf, DIALECTS, emptyDatabase, rowsIn, startSource } from './support/copies.ts'
 import { query } from './support/sql.ts'
+import { openStorage, SCHEMA } from './support/storage.ts'
 
 t.test('a source whose rows do not belong together is refused, and nothing is copied', async (t) => {
   const source = await startSource(t, 'sqlite')
@@ -14,7 +14,10 @@ t.test('a source whose rows do not belong together is refused, and nothing is co
   await query(source.config.databaseUrl, `INSERT INTO checks VALUES ('clm_none', 1, '{}')`)
   for (const dialect of DIALECTS) {
     const target = configOf(source, await emptyDatabase(t, dialect))
-    await t.rejects(copyInstallation({ from: source.config, to: target }), { code: 'corrupt', message: /checks/ })
+    await t.rejects(copyInstallation({ schema: SCHEMA, from: source.config, to: target }), {
+      code: 'corrupt',
+      message: /checks/,
+    })
     t.equal(await rowsIn(target.databaseUrl), 0, dialect)
   }
 })
@@ -27,14 +30,14 @@ t.test('a target that anybody has written to is refused, and left as it was', as
     [other, source],
   ] as const) {
     const before = await rowsIn(to.config.databaseUrl)
-    await t.rejects(copyInstallation({ from: from.config, to: to.config }), { code: 'not_empty' })
+    await t.rejects(copyInstallation({ schema: SCHEMA, from: from.config, to: to.config }), { code: 'not_empty' })
     t.equal(await rowsIn(to.config.databaseUrl), before)
   }
   for (const dialect of DIALECTS) {
     const url = await emptyDatabase(t, dialect)
     await query(url, 'CREATE TABLE notes (text text)')
     await query(url, `INSERT INTO notes VALUES ('mine')`)
-    const refused = copyInstallation({ from: source.config, to: configOf(source, url) })
+    const refused = copyInstallation({ schema: SCHEMA, from: source.config, to: configOf(source, url) })
     await t.rejects(refused, { code: 'not_empty', message: /notes/ }, dialect)
     await t.rejects(query(url, 'SELECT * FROM claims'), /claims/, 'without a table of ours')
   }
@@ -45,13 +48,13 @@ t.test('a database is not copied to itself, by whatever name', async (t) => {
   const { databaseUrl } = source.config
   const link = join(source.folder, 'link.db')
   symlinkSync(databaseUrl.replace('sqlite:', ''), link)
-  await t.rejects(copyInstallation({ from: source.config, to: source.config }), { code: 'conflict' })
+  await t.rejects(copyInstallation({ schema: SCHEMA, from: source.config, to: source.config }), { code: 'conflict' })
   const to = configOf(source, `sqlite:${link}`)
-  await t.rejects(copyInstallation({ from: source.config, to }), { code: 'not_empty' })
+  await t.rejects(copyInstallation({ schema: SCHEMA, from: source.config, to }), { code: 'not_empty' })
 
   const shared = await startSource(t, 'postgres')
   const same = configOf(shared, `${shared.config.databaseUrl}?application_name=copy`)
-  await t.rejects(copyInstallation({ from: shared.config, to: same }), { code: 'conflict' })
+  await t.rejects(copyInstallation({ schema: SCHEMA, from: shared.config, to: same }), { code: 'conflict' })
 })
 
 t.test('a source that is not there, is none, or is of another version is refused, and not changed', async (t) => {
@@ -71,7 +74,7 @@ t.test('a source that is not there, is none, or is of another version is refused
     [later, 'newer_schema'],
     ['postgres://nobody:secret@127.0.0.1:1/none', 'unavailable'],
   ] as const) {
-    const copying = copyInstallation({ from: configOf(source, url), to: configOf(source, target) })
+    const copying = copyInstallation({ schema: SCHEMA, from: configOf(source, url), to: configOf(source, target) })
     await t.rejects(copying, { name: 'StorageError', code, message: /^(?!.*secret)/ }, url)
   }
   t.strictSame(
@@ -80,7 +83,9 @@ t.test('a source that is not there, is none, or is of another version is refused
   )
   await t.rejects(query(foreign, 'SELECT * FROM claims'), /claims/, 'a source is not migrated')
   await t.rejects(query(target, 'SELECT * FROM claims'), /claims/, 'nor a target for nothing')
-  await t.rejects(copyInstallation({ from: source.config, to: configOf(source, later) }), { code: 'newer_schema' })
+  await t.rejects(copyInstallation({ schema: SCHEMA, from: source.config, to: configOf(source, later) }), {
+    code: 'newer_schema',
+  })
 })
 
 t.test('credentials and keys that would not open in the copy are told before the target is touched', async (t) => {
@@ -90,6 +95,7 @@ t.test('credentials and keys that would not open in the copy are told before the
   const target = await emptyDatabase(t, 'postgres')
   const copyUnder = (env: Env) =>
     copyInstallation({
+      schema: SCHEMA,
       from: configOf(source, source.config.databaseUrl, env),
       to: configOf(source, target, env),
     })
@@ -100,6 +106,7 @@ t.test('credentials and keys that would not open in the copy are told before the
   const shared = await startSource(t, 'postgres')
   const elsewhere = { SECRET_KEY: 'd1'.repeat(32) }
   const copying = copyInstallation({
+    schema: SCHEMA,
     from: configOf(shared, shared.config.databaseUrl, elsewhere),
     to: configOf(shared, await emptyDatabase(t, 'sqlite'), elsewhere),
   })

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { byCommand } from '@claimcheck/server/base/actor'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
 import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
-import { openStorage } from '@claimcheck/server/storage/open'
 import t from 'tap'
 import { connect } from './support/connect.ts'
 import {
@@ -19,6 +18,7 @@ import {
 import { createDatabase } from './support/database.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
 import { query } from './support/sql.ts'
+import { openStorage, SCHEMA } from './support/storage.ts'
 
 /** More than one tile of leaves. */
 const MANY = 300
@@ -96,7 +96,7 @@ t.test('a copy is of one moment, while a server goes on writing to the source', 
   await submitMany(client, 100)
   const url = await emptyDatabase(t, 'postgres')
   let isCopied = false
-  const copying = copyInstallation({ from: source.config, to: configOf(source, url) }).finally(() => {
+  const copying = copyInstallation({ schema: SCHEMA, from: source.config, to: configOf(source, url) }).finally(() => {
     isCopied = true
   })
   while (!isCopied) await submitMany(client, 20)
@@ -115,7 +115,7 @@ t.test(
     const client = await source.client('acme')
     await client.submit()
     const [from, older, newer] = [source.config, await emptyDatabase(t, 'sqlite'), await emptyDatabase(t, 'postgres')]
-    await copyInstallation({ from, to: configOf(source, older) })
+    await copyInstallation({ schema: SCHEMA, from, to: configOf(source, older) })
     t.match(await client.submit(), { body: { verdict: 'verified' } })
     await source.stop()
     const stale = await startHost(t, configOf(source, older))
@@ -123,7 +123,7 @@ t.test(
     t.equal((await client.at(stale).submit()).status, 503)
     await stale.stop()
 
-    await copyInstallation({ from, to: configOf(source, newer) })
+    await copyInstallation({ schema: SCHEMA, from, to: configOf(source, newer) })
     const copy = await startHost(t, configOf(source, newer))
     t.match(await client.at(copy).submit(), { body: { verdict: 'verified' } })
     await source.resume()
@@ -145,10 +145,12 @@ t.test('a copy that fails half-way leaves the target empty, and the source as it
     const onProgress = (rows: number) => {
       if (rows > 40) throw new Error('the machine stops')
     }
-    await t.rejects(copyInstallation({ from: source.config, to: target, onProgress }), { message: 'the machine stops' })
+    await t.rejects(copyInstallation({ schema: SCHEMA, from: source.config, to: target, onProgress }), {
+      message: 'the machine stops',
+    })
     t.equal(await rowsIn(target.databaseUrl), 0)
     t.match(await client.submit(), { body: { verdict: 'verified' } })
-    const copied = await copyInstallation({ from: source.config, to: target })
+    const copied = await copyInstallation({ schema: SCHEMA, from: source.config, to: target })
     t.equal(copied.receipts, 21, 'and it can be copied again')
   }
 })
@@ -180,7 +182,7 @@ t.test('an installation that nobody has started yet is copied as well', async (t
   const from = await emptyDatabase(t, 'sqlite')
   await (await openStorage({ databaseUrl: from })).close()
   const to = await emptyDatabase(t, 'postgres')
-  t.match(await copyInstallation({ from: configOf(source, from), to: configOf(source, to) }), {
+  t.match(await copyInstallation({ schema: SCHEMA, from: configOf(source, from), to: configOf(source, to) }), {
     logs: 0,
     workspaces: 0,
   })

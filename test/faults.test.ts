@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { createDatabase } from './support/database.ts'
 import { type Client, Installation } from './support/installation.ts'
 import { query } from './support/sql.ts'
+import { SCHEMA } from './support/storage.ts'
 
 const HOUR_MS = 60 * 60_000
 const CANNOT_MOUNT = canMount() ? false : 'mounting a file system needs root'
@@ -58,7 +59,7 @@ async function submitUntilRefused(client: Client, most: number) {
 }
 
 async function isSound(t: Test, { claimcheck }: Installation) {
-  t.strictSame((await diagnose(claimcheck.storage, { signatures: true })).problems, [])
+  t.strictSame((await diagnose(claimcheck.storage, { schema: SCHEMA, signatures: true })).problems, [])
 }
 
 t.test(

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
+import { SCHEMA } from './support/storage.ts'
 
 async function start(t: Test, dialect: Dialect = 'sqlite') {
   const database = await createDatabase(dialect)
@@ -61,7 +62,7 @@ async function signsAgain(t: Test, started: Started, what: string) {
   t.equal((await client.get('/readyz')).status, 200, what)
   t.match(await receiptOf(started), /^rcpt_/, what)
   const { storage } = installation.claimcheck
-  t.strictSame((await diagnose(storage, { signatures: true })).problems, [], what)
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, signatures: true })).problems, [], what)
 }
 
 async function isSound({ installation }: Started, receiptId: string) {

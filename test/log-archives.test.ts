@@ -10,6 +10,7 @@ import { createDatabase, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 import { sqlOfLogsPage } from './support/pages-sql.ts'
 import { query } from './support/sql.ts'
+import { SCHEMA } from './support/storage.ts'
 
 const OLD = 300
 
@@ -98,7 +99,9 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
     t.equal((await installation.request('/v1/receipts/rcpt_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 404)
     const bundle = await installation.request(`/r/${first.receipt_id}`)
     t.equal(bundle.status, 200, 'its page')
-    await beside(installation, async ({ storage }) => t.strictSame((await diagnose(storage)).problems, []))
+    await beside(installation, async ({ storage }) =>
+      t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, []),
+    )
 
     const reason = { rule: 'personal_data', reference: '' } as const
     const erase = (id: string) => beside(installation, ({ erasure }) => erasure.erase(id, reason, byCommand()))
@@ -108,7 +111,9 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
     t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}`)).status, 410)
     t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}/evidence`)).status, 410)
     t.equal((await submit('old 9')).claim_id, olds[9].claim_id, 'and it is known by its id')
-    await beside(installation, async ({ storage }) => t.strictSame((await diagnose(storage)).problems, []))
+    await beside(installation, async ({ storage }) =>
+      t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, []),
+    )
 
     renameSync(folder, `${folder}.away`)
     const missing = await installation.request(`/v1/receipts/${olds[11].receipt_id}`)

@@ -11,6 +11,7 @@ import { runClaimcheck } from './support/command.ts'
 import { createDatabase } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 import { SkippingClock } from './support/skipping-clock.ts'
+import { SCHEMA } from './support/storage.ts'
 
 const LOGGER = { debug() {}, info() {}, warn() {} }
 const only = { skip: WITHOUT_TOKENS }
@@ -58,7 +59,7 @@ t.test('claims are decided, receipts and heads hold, and no private key is store
   const { body: receipt } = await installation.request(`/v1/receipts/${body.receipt_id}`)
   t.equal(receipt.signature.key_id, rotated.key_id)
   const { storage, secrets, config } = installation.claimcheck
-  t.strictSame((await diagnose(storage, { secrets, signatures: true })).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets, signatures: true })).problems, [])
   t.match(await runClaimcheck(installation.folder, ['doctor', '--signatures'], env), { code: 0 })
   const url = `${installation.url}/v1/receipts/${body.receipt_id}`
   t.match(await runClaimcheck(installation.folder, ['verify', url]), { code: 0 })
@@ -89,7 +90,7 @@ t.test('a token that goes away makes claims wait, and loses none', only, async (
     stdout: /^the token claimcheck does not sign: /m,
   })
   const { storage, secrets } = installation.claimcheck
-  t.strictSame((await diagnose(storage, { secrets })).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets })).problems, [])
   const detail = await installation.claimcheck.claims.detail(client.workspaceId, waiting[0]!.body.claim_id)
   t.match(detail?.history, [{ observation: { kind: 'present' } }], 'what was read is kept')
 
@@ -99,7 +100,7 @@ t.test('a token that goes away makes claims wait, and loses none', only, async (
   for (const { body } of waiting.slice(0, 2)) t.match(await client.decided(body.claim_id), { verdict: 'verified' })
   t.match((await installation.request('/readyz')).body, { ok: true, problems: [] })
   t.match((await installation.request('/metrics')).body, /^claimcheck_signer_away 0$/m)
-  t.strictSame((await diagnose(storage, { secrets, signatures: true })).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets, signatures: true })).problems, [])
 })
 
 t.test('hosts that share a token sign one log, whichever of them changes the key', only, async (t) => {
@@ -115,7 +116,7 @@ t.test('hosts that share a token sign one log, whichever of them changes the key
     }
   }
   const { storage, secrets } = installation.claimcheck
-  t.strictSame((await diagnose(storage, { secrets, signatures: true })).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets, signatures: true })).problems, [])
   t.equal((await (await backendOf(t, made)).keys()).length, 5)
   t.equal((await storage.read.log.signingKeys()).length, 5)
 })
@@ -162,6 +163,9 @@ t.test(
     })
     t.match(await answer.json(), { state: 'decided' })
     t.match(await moved.storage.read.log.state(), { keyId: ready.keyId, treeSize: 2 })
-    t.strictSame((await diagnose(moved.storage, { secrets: moved.secrets, signatures: true })).problems, [])
+    t.strictSame(
+      (await diagnose(moved.storage, { schema: SCHEMA, secrets: moved.secrets, signatures: true })).problems,
+      [],
+    )
   },
 )

@@ -1,9 +1,10 @@
 /** How quickly `doctor` examines an installation, which must be sound. */
 
+import { SCHEMA } from '@claimcheck/server/features'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { runAll } from '@claimcheck/server/storage/db'
 import { openStorage } from '@claimcheck/server/storage/open'
-import { CARRIED } from '@claimcheck/server/storage/tables'
+import { copiedTables } from '@claimcheck/server/storage/schema'
 import { configOf, type Place, withOpened } from './place.ts'
 import { timed } from './statistics.ts'
 
@@ -15,7 +16,7 @@ export async function examine(place: Place, expected: number): Promise<number> {
   await analyze(place)
   return withOpened(place, async ({ storage }) => {
     const durationMs = await timed(async () => {
-      const { problems, leaves } = await diagnose(storage)
+      const { problems, leaves } = await diagnose(storage, { schema: SCHEMA })
       if (problems.length > 0 || leaves !== expected)
         throw new Error(`${leaves} leaves, not ${expected}: ${problems.slice(0, 5).join('; ')}`)
     })
@@ -25,7 +26,7 @@ export async function examine(place: Place, expected: number): Promise<number> {
 
 /** Postgres does so by itself a minute after its tables have grown. Until then it plans for empty ones. */
 async function analyze(place: Place): Promise<void> {
-  const storage = await openStorage(configOf(place))
-  await storage.transaction((db) => runAll(db, db.dialect.analyze(CARRIED.map(({ name }) => name))))
+  const storage = await openStorage(configOf(place), { schema: SCHEMA })
+  await storage.transaction((db) => runAll(db, db.dialect.analyze(copiedTables(SCHEMA).map(({ name }) => name))))
   await storage.close()
 }

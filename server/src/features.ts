@@ -17,6 +17,7 @@ import { peopleFeature } from './features/people/feature.ts'
 import { receiptsFeature } from './features/receipts/feature.ts'
 import { siteFeature } from './features/site/feature.ts'
 import { workspacesFeature } from './features/workspaces/feature.ts'
+import { schemaOfFeatures } from './host/composition.ts'
 import type { Feature } from './host/feature.ts'
 import type { ConfigOf } from './host/types.ts'
 
@@ -38,6 +39,9 @@ export const FEATURES = [
   monitoringFeature,
   maintenanceFeature,
 ] as const
+
+/** What an installation stores. */
+export const SCHEMA = schemaOfFeatures(FEATURES)
 
 export type Config = HostConfig & ConfigOf<typeof FEATURES>
 

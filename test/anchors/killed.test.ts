@@ -10,6 +10,7 @@ import { createDatabase, type Dialect } from '../support/database.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
 import { SCRIPTED } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
+import { SCHEMA } from '../support/storage.ts'
 import { DIALECTS } from './fixture.ts'
 import { ScriptedChain } from './scripted-chain.ts'
 
@@ -94,7 +95,7 @@ for (const dialect of dialects) {
       const landed = await anchors.landed((await log.state())!.logId, Number.MAX_SAFE_INTEGER, 100)
       t.equal(landed.length, chain.attested.length)
       t.ok(landed.every(({ uid }) => chain.isFinal(uid)))
-      t.strictSame((await diagnose(claimcheck.storage)).problems, [])
+      t.strictSame((await diagnose(claimcheck.storage, { schema: SCHEMA })).problems, [])
       t.strictSame(host.failures, [])
     },
   )

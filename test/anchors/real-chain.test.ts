@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { openStorage } from '@claimcheck/server/storage/open'
 import t, { type Test } from 'tap'
 import { type Chain, startChain } from '../chain/chain.ts'
 import { RpcProxy } from '../chain/proxy.ts'
@@ -11,6 +10,7 @@ import { runClaimcheck } from '../support/command.ts'
 import { createDatabase } from '../support/database.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
+import { openStorage } from '../support/storage.ts'
 
 const require = createRequire(import.meta.url)
 

@@ -1,8 +1,9 @@
 /** The audit trail at the console: a whole story is told in it, to those who may know, and without a secret of it. */
 
 import { resolve } from 'node:path'
-import { AUDIT_EVENTS } from '@claimcheck/server/base/audit-events'
+import { FEATURES } from '@claimcheck/server/features'
 import { checkLines } from '@claimcheck/server/features/audit-trail/check-file'
+import { auditWordsOf } from '@claimcheck/server/host/composition'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Application, OAUTH } from '../support/application.ts'
@@ -278,7 +279,7 @@ t.test('what people do at the console is recorded once, with who, where from and
 
   const { text, entries } = await everything()
   for (const secret of secrets) t.notOk(text.includes(secret), 'no secret is in the trail')
-  t.ok(entries.every(({ event }) => Object.hasOwn(AUDIT_EVENTS, event)))
+  t.ok(entries.every(({ event }) => Object.hasOwn(auditWordsOf(FEATURES), event)))
   async function* lines() {
     yield* text.split('\n')
   }

@@ -3,7 +3,7 @@
  * Threats W3 and W4 of `security.md`.
  */
 import { resolve } from 'node:path'
-import { CARRIED } from '@claimcheck/server/storage/tables'
+import { copiedTables } from '@claimcheck/server/storage/schema'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH } from '../support/application.ts'
 import { Client } from '../support/client.ts'
@@ -13,6 +13,7 @@ import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
 import { type Access, ROUTE_ACCESS } from '../support/route-access.ts'
 import { servedRoutes } from '../support/served-routes.ts'
 import { query } from '../support/sql.ts'
+import { SCHEMA } from '../support/storage.ts'
 import { Visitor } from '../support/visitor.ts'
 
 /** What stands in ours, and must be in no answer to somebody else. */
@@ -101,7 +102,7 @@ const OF_USE = /^(last_(used_at|seen_at|address)|attempts|due_at|next_check_at|l
 async function stateOf({ installation, claimcheck, ids }: World) {
   const people = (await claimcheck.members.list(ids.workspace)).flatMap(({ id, userId }) => [id, userId])
   const state: Record<string, string[]> = {}
-  for (const { name } of CARRIED) {
+  for (const { name } of copiedTables(SCHEMA)) {
     const rows = await query(installation.config.databaseUrl, `SELECT * FROM ${name}`)
     const texts = rows.map((row) => JSON.stringify(Object.entries(row).filter(([column]) => !OF_USE.test(column))))
     // That a member exported claims, as they may, is told in the audit trail.

@@ -7,6 +7,7 @@ import { createDatabase, TEST_DATABASE } from '../support/database.ts'
 import { byExtent } from '../support/extent.ts'
 import { Installation } from '../support/installation.ts'
 import { dump } from '../support/sql.ts'
+import { SCHEMA } from '../support/storage.ts'
 
 const NAME = 'jane.doe-branch'
 const STEP = byExtent({
@@ -21,10 +22,11 @@ async function eraseUntil(databaseUrl: string, receiptId: string, statement: num
   const script = `
     import { BY_SERVICE } from ${file('base/actor.js')}
     import { createErasureService } from ${file('features/erasure/erasure.js')}
+    import { SCHEMA } from ${file('features.js')}
     import { openStorage } from ${file('storage/open.js')}
     let left = Infinity
     const beforeStatement = () => { if (--left === 0) process.kill(process.pid, 'SIGKILL') }
-    const storage = await openStorage({ databaseUrl: ${JSON.stringify(databaseUrl)} }, { beforeStatement })
+    const storage = await openStorage({ databaseUrl: ${JSON.stringify(databaseUrl)} }, { schema: SCHEMA, beforeStatement })
     const erasure = createErasureService({ storage, archives: { erase: async () => undefined }, now: Date.now })
     left = ${statement}
     await erasure.erase(${JSON.stringify(receiptId)}, { rule: 'secret', reference: '' }, BY_SERVICE)
@@ -49,7 +51,7 @@ t.test('an erasure that ends before any of its statements has erased everything 
   for (let statement = 1; ; statement += STEP) {
     const isDone = await eraseUntil(databaseUrl, receiptId, statement)
     const { status, body: served } = await installation.request(`/v1/receipts/${receiptId}`)
-    const { problems } = await diagnose(storage, { secrets })
+    const { problems } = await diagnose(storage, { schema: SCHEMA, secrets })
     t.strictSame(problems, [], `before statement ${statement}`)
     t.equal(JSON.stringify(served).includes(NAME), status === 200)
     if (isDone) {

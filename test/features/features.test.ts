@@ -1,11 +1,15 @@
 /** Features plug into a host that knows none: each optional one can be disabled, and one of the test's own is a folder and a line. */
+import { join } from 'node:path'
 import { createProgram } from '@claimcheck/cli/program'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { FEATURES } from '@claimcheck/server/features'
+import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
+import { schemaOfFeatures } from '@claimcheck/server/host/composition'
 import type { Feature } from '@claimcheck/server/host/feature'
 import t, { type Test } from 'tap'
 import { Installation } from '../support/installation.ts'
+import { SCHEMA } from '../support/storage.ts'
 import { decisionCounterFeature } from './decision-counter/feature.ts'
 
 const OPTIONAL = (FEATURES as readonly Feature[]).filter(({ isOptional }) => isOptional).map(({ name }) => name)
@@ -36,7 +40,7 @@ for (const disabled of [...OPTIONAL.map((name) => [name]), OPTIONAL]) {
       if (disabled.includes(name)) t.equal(status, 404, path)
     }
     const { storage, secrets, erasure } = installation.claimcheck
-    t.strictSame((await diagnose(storage, { secrets })).problems, [])
+    t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets })).problems, [])
     t.match(await erasure.list(10), [], 'what it stored before can still be erased')
   })
 }
@@ -63,6 +67,11 @@ t.test('a feature of the test: a folder, and a line in the list', async (t) => {
   t.match((await host.request('/metrics')).body, /claimcheck_decisions\{verdict="verified"\} 1/)
   t.match((await host.request('/docs/decision-counter')).body, /Counts decided claims by verdict/)
   t.match((await host.request('/docs')).body, /Decision counter/)
+
+  const schema = schemaOfFeatures([...FEATURES, decisionCounterFeature])
+  const to = { ...installation.config, databaseUrl: `sqlite:${join(t.testdir(), 'copy.db')}` }
+  const copied = await copyInstallation({ from: installation.config, to, schema })
+  t.equal(copied.decisions, 1, 'its rows are copied')
 
   const program = createProgram({ name: 'claimcheck', description: 'x', version: '1' })
   const { claimcheck } = host

@@ -9,6 +9,7 @@ import { createDatabase, type Dialect } from '../support/database.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
 import { OpenIdProvider } from '../support/openid-provider.ts'
 import { servedRoutes } from '../support/served-routes.ts'
+import { SCHEMA } from '../support/storage.ts'
 import { PASSWORD, Visitor } from '../support/visitor.ts'
 import { type ApiValues, apiRequest, type OpenApi, operationsOf } from './api.ts'
 import { changedHeaders, changedMethod, changedPairs, changedPath, changedType, formText, queryText } from './change.ts'
@@ -159,7 +160,11 @@ async function createWorld(dialect: Dialect | undefined) {
     /** What is wrong with the service when all is over. */
     async afterwards(): Promise<readonly string[]> {
       const { status, body } = await installation.request('/readyz')
-      const { problems } = await diagnose(claimcheck.storage, { signatures: true, secrets: claimcheck.secrets })
+      const { problems } = await diagnose(claimcheck.storage, {
+        schema: SCHEMA,
+        signatures: true,
+        secrets: claimcheck.secrets,
+      })
       const client = await installation.client('afterwards')
       const answer = await client.submit()
       return [

@@ -4,6 +4,7 @@ import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'
 import { Installation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
+import { SCHEMA } from '../support/storage.ts'
 
 async function twoHosts(t: Test) {
   const installation = await Installation.start({
@@ -30,10 +31,11 @@ t.test('doctor finds nothing while hosts append and change the key', async (t) =
     }
   }
   const grown = grow()
-  for (let times = 0; times < 10; times++) t.strictSame((await diagnose(storage, { secrets })).problems, [])
+  for (let times = 0; times < 10; times++)
+    t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets })).problems, [])
   growing = false
   await grown
-  t.strictSame((await diagnose(storage, { secrets, signatures: true })).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA, secrets, signatures: true })).problems, [])
 })
 
 t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', LONG, async (t) => {
@@ -42,7 +44,7 @@ t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', LON
   // The newest head, which is changed below, is to stand for one leaf: what a changed head stands for is not looked at.
   await client.submit({})
   const { storage, secrets } = installation.claimcheck
-  const { leaves, ok } = await diagnose(storage, { secrets })
+  const { leaves, ok } = await diagnose(storage, { schema: SCHEMA, secrets })
   t.ok(ok && leaves >= 300)
 
   const databaseUrl = installation.database.env.DATABASE_URL!
@@ -65,7 +67,7 @@ t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', LON
     ['workspaces', 'created_at = created_at + 16777216', 'true', /^workspaces ws_\w+: created_at/],
   ]
   for (const [table, change, where] of changes) await query(databaseUrl, `UPDATE ${table} SET ${change} WHERE ${where}`)
-  const { problems } = await diagnose(storage, { secrets })
+  const { problems } = await diagnose(storage, { schema: SCHEMA, secrets })
   for (const [table, , where, named] of changes) {
     t.ok(
       problems.some((problem) => named.test(problem)),

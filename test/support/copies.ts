@@ -1,13 +1,13 @@
 /** Installations to copy, databases to copy them to, and the command. */
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/features'
-import { openStorage } from '@claimcheck/server/storage/open'
 import type { Test } from 'tap'
 import type { Client } from './client.ts'
 import { type Env, type Outcome, runClaimcheck } from './command.ts'
 import { createDatabase, type Dialect } from './database.ts'
 import { Host } from './host.ts'
 import { Installation, SCRIPTED } from './installation.ts'
+import { openStorage } from './storage.ts'
 
 export const LOCKED = { use: resolve('build/test/plugins/locked.js'), trusted: true }
 const SECRET_KEY = 'c0'.repeat(32)

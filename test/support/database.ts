@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
-import { openStorage } from '@claimcheck/server/storage/open'
 import { loadSqliteDriver, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { byExtent } from './extent.ts'
 import { sharedPostgresUrl } from './postgres.ts'
 import { query } from './sql.ts'
+import { openStorage } from './storage.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 

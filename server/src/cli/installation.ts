@@ -1,6 +1,6 @@
 /** Opens the installation of this environment for a command, and closes it. */
-import { loadConfig } from '../features.ts'
-import type { LoadConfig, WithServices } from '../host/feature.ts'
+import { loadConfig, SCHEMA } from '../features.ts'
+import type { Program, WithServices } from '../host/feature.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
 export const withServices: WithServices<any> = async (work, { plugins = false } = {}) => {
@@ -14,4 +14,7 @@ export const withServices: WithServices<any> = async (work, { plugins = false } 
   }
 }
 
-export const loadConfigHere: LoadConfig = (env) => loadConfig(env, process.cwd())
+export const PROGRAM: Program = {
+  loadConfig: (env) => loadConfig(env, process.cwd()),
+  schema: SCHEMA,
+}

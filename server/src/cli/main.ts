@@ -13,7 +13,7 @@ import { FEATURES } from '../features.ts'
 import type { Feature } from '../host/feature.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { AS_THE_SERVICE } from './commands/try.ts'
-import { loadConfigHere, withServices } from './installation.ts'
+import { PROGRAM, withServices } from './installation.ts'
 
 const FOR_PEOPLE: ReadonlySet<string> = new Set([
   'ConfigError',
@@ -36,7 +36,7 @@ export async function run(args: readonly string[]): Promise<void> {
   addClaimsCommands(program)
   addLoginCommands(program)
   addServeCommand(program)
-  for (const { commands } of FEATURES as readonly Feature[]) commands?.(program, withServices, loadConfigHere)
+  for (const { commands } of FEATURES as readonly Feature[]) commands?.(program, withServices, PROGRAM)
   addVerifyCommand(program)
   addMcpCommand(program)
   addTryCommand(program, AS_THE_SERVICE)

@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
+import type { AuditWords } from '../base/audit-events.ts'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
 import { type Clock, openClock } from '../clock/clock.ts'
@@ -13,7 +14,9 @@ import { loadPlugins } from '../plugins/plugins.ts'
 import type { Registry } from '../plugins/registry.ts'
 import { openStorage } from '../storage/open.ts'
 import type { OpenStorageOptions } from '../storage/pools.ts'
+import type { Schema } from '../storage/schema.ts'
 import type { Storage } from '../storage/storage.ts'
+import { auditWordsOf, schemaOfFeatures } from './composition.ts'
 import type { Factories, Feature } from './feature.ts'
 import { createMetrics, createReadiness } from './metrics.ts'
 import type { Metrics, Readiness } from './monitoring.ts'
@@ -32,6 +35,8 @@ export interface HostServices {
   readonly counters: Counters
   readonly readiness: () => Promise<Readiness>
   readonly metrics: Metrics
+  readonly schema: Schema
+  readonly auditWords: AuditWords
   /** Those with routes and workers. */
   readonly features: readonly Feature[]
   readonly isActive: (feature: string) => boolean
@@ -58,7 +63,8 @@ export async function openInstallation<S extends HostServices>(
   // Logs go to standard error, because commands print their results on standard output.
   const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
   const active = activeOf(features, config.disabledFeatures)
-  const storage = await openStorage(config, { beforeStatement, drivers, patient })
+  const schema = schemaOfFeatures(features)
+  const storage = await openStorage(config, { schema, beforeStatement, drivers, patient })
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock
@@ -75,6 +81,8 @@ export async function openInstallation<S extends HostServices>(
     clock: asValue(clock),
     now: asValue(now),
     storage: asValue(withListeners(storage, features, cradle)),
+    schema: asValue(schema),
+    auditWords: asValue(auditWordsOf(features)),
     registry: asValue(registry),
     secrets: asFunction(() => openSecrets(config)).singleton(),
     ownAddress: asFunction(() =>

@@ -1,10 +1,12 @@
 /** What a feature brings: plain data, and functions that load what they need when they are called. The host composes features and knows none by name. */
 import type { Command } from 'commander'
+import type { AuditWords } from '../base/audit-events.ts'
 import type { Worker } from '../base/worker.ts'
 import type { HostConfig } from '../config/config.ts'
 import type { ConfigSection, Env } from '../config/section.ts'
 import type { Access, RouteGroup } from '../http/app.ts'
 import type { NewAuditEntry } from '../storage/audit-trail.ts'
+import type { Schema, Stored } from '../storage/schema.ts'
 import type { Writes } from '../storage/storage.ts'
 import type { Watch } from './monitoring.ts'
 
@@ -20,6 +22,12 @@ export type WithServices<S> = <T>(
 
 /** Reads the configuration of an environment, in the working directory. @throws ConfigError */
 export type LoadConfig = (env: Env) => HostConfig
+
+/** What commands find beside services: they may work without a database. */
+export interface Program {
+  readonly loadConfig: LoadConfig
+  readonly schema: Schema
+}
 
 /** A server at an address of its own, which runs beside the service's. */
 export interface Listener {
@@ -55,6 +63,10 @@ export interface Feature<S = any> {
   /** Operators may leave out its routes and workers. Its tables, services and commands stay. */
   readonly isOptional?: true
   readonly config?: ConfigSection
+  /** Its tables stay when an operator leaves the feature out: migrations, copy, erasure and doctor go by them. */
+  readonly stored?: Stored
+  /** The events that it records, each with words that complete "ACTOR ...". */
+  readonly auditWords?: AuditWords
   readonly services?: () => Promise<Factories>
   /** Those of its services that have a `close` for the end of the process. */
   readonly closes?: readonly string[]
@@ -72,5 +84,5 @@ export interface Feature<S = any> {
   readonly metrics?: (services: S) => Watch
   readonly pages?: readonly Page[]
   // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
-  readonly commands?: (program: Command, withServices: WithServices<any>, loadConfig: LoadConfig) => void
+  readonly commands?: (program: Command, withServices: WithServices<any>, own: Program) => void
 }

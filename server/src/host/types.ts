@@ -1,7 +1,7 @@
 /** The types that follow from a list of features: what services there are, and that each finds those that it needs. */
 import type { Command } from 'commander'
 import type { ConfigSection } from '../config/section.ts'
-import type { Factories, Feature, LoadConfig, WithServices } from './feature.ts'
+import type { Factories, Feature, Program, WithServices } from './feature.ts'
 
 type FactoriesOf<F> = F extends { readonly services: () => Promise<infer T extends Factories> } ? T : never
 
@@ -20,5 +20,5 @@ export type ServicesOf<L extends readonly Feature[]> = Both<Made<FactoriesOf<L[n
 /** A feature that finds what it needs among the services S: a compile error where it does not. */
 export interface Complete<S> extends Feature<S> {
   readonly services?: () => Promise<Readonly<Record<string, (services: S) => unknown>>>
-  readonly commands?: (program: Command, withServices: WithServices<S>, loadConfig: LoadConfig) => void
+  readonly commands?: (program: Command, withServices: WithServices<S>, own: Program) => void
 }

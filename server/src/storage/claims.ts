@@ -8,6 +8,8 @@ import {
   claims,
   clientIdLeft,
   clientIds,
+  content,
+  type ErasedContent,
   keepChecks,
   mayBeStored,
   type NewClaim,
@@ -17,8 +19,10 @@ import {
   UNDECIDED,
 } from './claim-row.ts'
 import type { Db } from './db.ts'
+import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
 import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
+import { assignments } from './table.ts'
 
 /** How many claims of one verdict were submitted within one period. */
 export interface ClaimCount {
@@ -281,4 +285,16 @@ export function claimWrites(db: Db) {
 /** As one text, for maps. */
 export function identityOf({ workspaceId, clientClaimId }: ClaimIdentity): string {
   return `${workspaceId} ${clientClaimId}`
+}
+
+/** Takes content out of claims: what stays of each is given. @param left by claim */
+export async function eraseClaims(db: Db, _: unknown, left: readonly ErasedContent[]): Promise<void> {
+  const sql = `UPDATE claims SET ${assignments(content, 'left_over')}
+    FROM ${rowsOf(db.dialect, content)} AS left_over WHERE claims.claim_id = left_over.claim_id`
+  await db.query(sql, [toJson(content, left)])
+}
+
+export async function eraseChecks(db: Db, erased: readonly ErasureRow[]): Promise<void> {
+  const claimIds = JSON.stringify(erased.map(({ claimId }) => claimId))
+  await db.query(`DELETE FROM checks WHERE claim_id IN ${db.dialect.texts}`, [claimIds])
 }

@@ -2,43 +2,41 @@
 import type { Knex } from 'knex'
 import { type Db, type Row, runAll } from './db.ts'
 import type { Dialect } from './dialect.ts'
-import { migrate, requireThisSchema } from './migrate.ts'
+import { BOOKKEEPING, migrate, requireThisSchema } from './migrate.ts'
 import { openStorage } from './open.ts'
 import type { OpenedStorage } from './pools.ts'
 import { insertCells } from './rows.ts'
+import { copiedTables, type Schema } from './schema.ts'
 import { StorageError } from './storage.ts'
 import { type Cell, type Table, toHex } from './table.ts'
-import { BOOKKEEPING, CARRIED } from './tables.ts'
 
 /** How many rows of each table. */
 export type Copied = Readonly<Record<string, number>>
 
 export type CopyProgress = (rows: number, allRows: number) => void
 
-interface Place {
-  readonly databaseUrl: string
-}
-
 /** Bounds memory: the largest rows hold some 10 KB. */
 const ROWS_PER_PAGE = 1000
 
 /** Opens a database of this version, and leaves it as it is. @throws StorageError `unavailable` when there is none */
-export function openSource(source: Place): Promise<OpenedStorage> {
-  return openStorage(source, { prepareSchema: requireThisSchema, patient: true, mustExist: true })
+export function openSource(databaseUrl: string, schema: Schema): Promise<OpenedStorage> {
+  const prepareSchema = (db: Knex) => requireThisSchema(db, schema)
+  return openStorage({ databaseUrl }, { schema, prepareSchema, patient: true, mustExist: true })
 }
 
 /** Opens a database without a row, and brings it to this version's schema. @throws StorageError `not_empty` */
-export function openTarget(target: Place): Promise<OpenedStorage> {
+export function openTarget(databaseUrl: string, schema: Schema): Promise<OpenedStorage> {
   const prepareSchema = async (db: Knex, dialect: Dialect) => {
     await refuseRows(dialect, (name) => db(name))
-    return migrate(db, dialect)
+    return migrate(db, dialect, schema)
   }
-  return openStorage(target, { prepareSchema, patient: true })
+  return openStorage({ databaseUrl }, { schema, prepareSchema, patient: true })
 }
 
 /** @throws StorageError `not_empty` when another program has written to the target since it was opened */
-export async function copyRows(from: Db, to: Db, onProgress: CopyProgress = () => {}): Promise<Copied> {
-  const names = CARRIED.map(({ name }) => name)
+export async function copyRows(from: Db, to: Db, schema: Schema, onProgress: CopyProgress = () => {}): Promise<Copied> {
+  const tables = copiedTables(schema)
+  const names = tables.map(({ name }) => name)
   await stayIdle(to)
   // Held until the end, so that no host begins another installation there.
   await runAll(to, to.dialect.lockTables(names))
@@ -47,7 +45,7 @@ export async function copyRows(from: Db, to: Db, onProgress: CopyProgress = () =
   for (const name of names) counts.set(name, await count(from, name))
   const all = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
   let done = 0
-  for (const table of CARRIED) {
+  for (const table of tables) {
     for await (const rows of pages(from, table)) {
       const cells = rows.map((row) => table.columns.map(({ name }) => toCell(row[name])))
       await insertCells(to, table, cells).catch((cause) => {

@@ -48,8 +48,8 @@ export interface Dialect extends Expressions {
   readonly applyChanges: string
   /** The statements of `Storage.forgetDeleted`. A row with `busy` says whether it failed. */
   readonly forgetDeleted: readonly string[]
-  /** The statements of `Storage.rewrite`, each of which is a transaction by itself. */
-  readonly rewrite: readonly string[]
+  /** The statements of `Storage.rewrite` for these tables, each of which is a transaction by itself. */
+  rewrite(tables: readonly string[]): readonly string[]
   /** Of all tables, also those that are not the service's. */
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */

@@ -3,17 +3,15 @@ import { anchors } from './anchor-row.ts'
 import { checks, claims, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db, Row } from './db.ts'
 import { erasures } from './erasures.ts'
-import { evidence, receipts, sealedSigningKeys, signingKeys, type TileRow, tiles } from './log.ts'
+import { evidence, receipts, type TileRow, tiles } from './log.ts'
 import { logs, treeHeads } from './log-state.ts'
 import { machines } from './machines.ts'
-import { seenBrowsers } from './mails.ts'
 import { members, users } from './people.ts'
-import { retentions } from './retentions.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
-import { recoveryCodes, secondSteps } from './second-steps.ts'
-import { identities, links, passkeys, sessions } from './sign-in.ts'
-import { part, qualified, type RowOf, type Table } from './table.ts'
-import { apiKeys, boundAgents, connections, workspaces } from './workspaces.ts'
+import type { Schema } from './schema.ts'
+import { links, sessions } from './sign-in.ts'
+import { part, qualified, type RowOf } from './table.ts'
+import { apiKeys, connections, workspaces } from './workspaces.ts'
 
 const tileKeys = part(tiles, 'logId', 'level', 'index', 'width')
 export type TileKey = RowOf<typeof tileKeys>
@@ -27,28 +25,6 @@ export interface Orphan {
 
 /** Small tables, whose rows are examined one by one. */
 const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
-
-/** Which column names a row of which owner. Each is looked up by the owner's primary key. */
-const BELONGS: readonly (readonly [table: Table<unknown>, column: string, owner: Table<unknown>])[] = [
-  [checks, 'claim_id', claims],
-  [apiKeys, 'workspace_id', workspaces],
-  [boundAgents, 'workspace_id', workspaces],
-  [machines, 'workspace_id', workspaces],
-  [seenBrowsers, 'user_id', users],
-  [connections, 'workspace_id', workspaces],
-  [members, 'workspace_id', workspaces],
-  [members, 'user_id', users],
-  [sessions, 'user_id', users],
-  [links, 'workspace_id', workspaces],
-  [links, 'user_id', users],
-  [passkeys, 'user_id', users],
-  [identities, 'user_id', users],
-  [secondSteps, 'user_id', users],
-  [recoveryCodes, 'user_id', users],
-  [sealedSigningKeys, 'key_id', signingKeys],
-  [erasures, 'claim_id', claims],
-  [retentions, 'workspace_id', workspaces],
-]
 
 export function doctorReads(db: Db) {
   const { texts } = db.dialect
@@ -116,9 +92,12 @@ export function doctorReads(db: Db) {
       const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
       return db.query(sql, [after, limit])
     },
-    async orphans(limit: number): Promise<Orphan[]> {
+    async orphans({ tables }: Schema, limit: number): Promise<Orphan[]> {
       const found: Orphan[] = []
-      for (const [{ name, key }, column, owner] of BELONGS) {
+      const owned = tables.flatMap(({ table, owners = {} }) =>
+        Object.entries(owners).map(([column, owner]) => ({ ...table, column, owner })),
+      )
+      for (const { name, key, column, owner } of owned) {
         const sql = `SELECT ${key.join(` || '/' || `)} AS id, ${column} AS missing FROM ${name} WHERE ${column} IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM ${owner.name} WHERE ${owner.name}.${owner.key[0]} = ${name}.${column}) LIMIT ?`
         for (const row of await db.query(sql, [limit])) {

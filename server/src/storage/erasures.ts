@@ -5,10 +5,10 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { ErasureRule } from '../base/erasure-rules.ts'
 import type { ClaimPosition } from './claim-query.ts'
-import { type ClaimRow, claims, content, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
+import { type ClaimRow, claims, type ErasedContent, RECEIPT_OF_CLAIM } from './claim-row.ts'
 import type { Db } from './db.ts'
-import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { assignments, bigint, bytes, instant, part, type RowOf, table, text } from './table.ts'
+import { insertRows, selectRow, selectRows } from './rows.ts'
+import { bigint, bytes, instant, part, type RowOf, table, text } from './table.ts'
 
 export const erasures = table('erasures', ['receiptId'], {
   receiptId: text('receipt_id'),
@@ -25,6 +25,9 @@ export const erasures = table('erasures', ['receiptId'], {
 
 /** With what is left of the receipt. */
 export type ErasureRow = RowOf<typeof erasures>
+
+/** Takes the content of these receipts out of the rows of one table. @param left what their claims hold from now on */
+export type Erase = (db: Db, erased: readonly ErasureRow[], left: readonly ErasedContent[]) => Promise<void>
 
 const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'issuedAt')
 
@@ -108,7 +111,8 @@ export function erasureReads(db: Db) {
   }
 }
 
-export function erasureWrites(db: Db) {
+/** @param eraseContent for each table that holds content */
+export function erasureWrites(db: Db, eraseContent: readonly Erase[]) {
   const { texts, forUpdate } = db.dialect
 
   return {
@@ -125,22 +129,15 @@ export function erasureWrites(db: Db) {
       return (await db.query(sql, [JSON.stringify(receiptIds)])).map(remains.read)
     },
     /**
-     * Erases the content of receipts, of their evidence, of their claims and of their checks.
+     * Erases the content of receipts from all tables that hold it.
      * @param erased locked, none of them erased before
      * @param left what the claims hold from now on
      */
     async erase(erased: readonly ErasureRow[], left: readonly ErasedContent[]): Promise<void> {
-      const claimIds = JSON.stringify(erased.map(({ claimId }) => claimId))
-      const ofClaims = `(log_id, receipt_id) IN (SELECT log_id, receipt_id FROM claims WHERE claim_id IN ${texts})`
       // First: it is what the triggers ask for. And who stores a claim again, and waits for this, must not go by what was there before.
       await insertRows(db, erasures, erased)
       await db.query('UPDATE logs SET erasures = erasures + 1 WHERE ended_at IS NULL')
-      await db.query(`UPDATE receipts SET entry = '' WHERE ${ofClaims}`, [claimIds])
-      await db.query(`DELETE FROM evidence WHERE ${ofClaims}`, [claimIds])
-      await db.query(`DELETE FROM checks WHERE claim_id IN ${texts}`, [claimIds])
-      const sql = `UPDATE claims SET ${assignments(content, 'left_over')}
-        FROM ${rowsOf(db.dialect, content)} AS left_over WHERE claims.claim_id = left_over.claim_id`
-      await db.query(sql, [toJson(content, left)])
+      for (const erase of eraseContent) await erase(db, erased, left)
     },
   }
 }

@@ -4,6 +4,7 @@ import { TILE_WIDTH } from '@claimcheck/core/log'
 import type { Instant } from '@claimcheck/core/rules'
 import { RECEIPT_OF_CLAIM } from './claim-row.ts'
 import { type Db, type Row, runAll } from './db.ts'
+import type { ErasureRow } from './erasures.ts'
 import {
   type LogRow,
   type LogState,
@@ -242,4 +243,18 @@ export function logWrites(db: Db) {
       await db.table('signing_keys').where({ key_id: keyId }).whereNull('revoked_at').update({ revoked_at: at })
     },
   }
+}
+
+export async function eraseReceipts(db: Db, erased: readonly ErasureRow[]): Promise<void> {
+  await db.query(`UPDATE receipts SET entry = '' WHERE ${IN_CLAIMS} ${db.dialect.texts})`, [idsOf(erased)])
+}
+
+export async function eraseEvidence(db: Db, erased: readonly ErasureRow[]): Promise<void> {
+  await db.query(`DELETE FROM evidence WHERE ${IN_CLAIMS} ${db.dialect.texts})`, [idsOf(erased)])
+}
+
+const IN_CLAIMS = '(log_id, receipt_id) IN (SELECT log_id, receipt_id FROM claims WHERE claim_id IN'
+
+function idsOf(erased: readonly ErasureRow[]): string {
+  return JSON.stringify(erased.map(({ claimId }) => claimId))
 }

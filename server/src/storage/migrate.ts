@@ -2,50 +2,39 @@
 import type { Knex } from 'knex'
 import type { Dialect } from './dialect.ts'
 import { logs } from './log-state.ts'
-import * as baseline from './migrations/001-baseline.ts'
+import type { Migrations, Schema, StoredTable } from './schema.ts'
 import { StorageError } from './storage.ts'
-import { CARRIED, NOT_CARRIED, SHARED } from './tables.ts'
-
-export interface Migration {
-  up(db: Knex, dialect: Dialect): Promise<void>
-}
-
-type Migrations = Readonly<Record<string, Migration>>
-
-const BASELINE = '001-baseline'
-
-/** Migrations are history: each is written out, and must not follow from today's descriptions of tables. */
-export const MIGRATIONS: Migrations = { [BASELINE]: baseline }
 
 const TABLE = 'migrations'
 
+/** The tables of migrations themselves. They have rows in a database that is otherwise empty. */
+export const BOOKKEEPING: readonly string[] = [TABLE, `${TABLE}_lock`]
+
 /** In one transaction: of processes that start together one migrates, and no other sees a part of it. Returns what it ran. @throws StorageError `newer_schema`, `older_schema` */
-export function migrate(db: Knex, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
+export function migrate(db: Knex, dialect: Dialect, { migrations, tables }: Schema): Promise<string[]> {
   return db.transaction(async (tx) => {
     for (const sql of dialect.migrations.lock) await tx.raw(sql)
     const applied = await knownMigrations(tx, migrations)
-    if (applied.length > 0 && applied.length < Object.keys(migrations).length) await takeTables(tx, dialect)
+    if (applied.length > 0 && applied.length < Object.keys(migrations).length) await takeTables(tx, dialect, tables)
     const [, ran] = await tx.migrate.latest({ migrationSource: sourceFor(dialect, migrations), tableName: TABLE })
     return ran
   })
 }
 
-/** As running hosts take them: the log first, and rows before the owners that they refer to. */
-const TAKEN = [...new Set([logs, ...CARRIED.toReversed(), ...NOT_CARRIED, ...SHARED].map(({ name }) => name))]
-
 /**
- * Hosts of the previous version go on meanwhile. A migration that took one table after the other, as it changes them, and such a host would wait
- * for each other.
+ * Takes the tables as running hosts take them: the log first, and rows before the owners that they refer to. Hosts of the previous version go
+ * on meanwhile. A migration that took one table after the other, as it changes them, and such a host would wait for each other.
  */
-async function takeTables(tx: Knex.Transaction, dialect: Dialect): Promise<void> {
+async function takeTables(tx: Knex.Transaction, dialect: Dialect, tables: readonly StoredTable[]): Promise<void> {
+  const taken = new Set([logs.name, ...tables.toReversed().map(({ table }) => table.name)])
   const there = await dialect.tableNames((name) => tx(name))
-  for (const sql of dialect.migrations.takeTables(TAKEN.filter((name) => there.includes(name)))) await tx.raw(sql)
+  for (const sql of dialect.migrations.takeTables([...taken].filter((name) => there.includes(name)))) await tx.raw(sql)
 }
 
 /** For readers that must not change a database. @throws StorageError `newer_schema`, `older_schema` */
-export async function requireThisSchema(db: Knex): Promise<string[]> {
-  const applied = await knownMigrations(db, MIGRATIONS)
-  const missing = Object.keys(MIGRATIONS).filter((name) => !applied.includes(name))
+export async function requireThisSchema(db: Knex, { migrations }: Schema): Promise<string[]> {
+  const applied = await knownMigrations(db, migrations)
+  const missing = Object.keys(migrations).filter((name) => !applied.includes(name))
   if (missing.length === 0) return []
   const message = `the database has an older schema (it lacks ${missing.join(', ')}): bring it to this version with claimcheck migrate`
   throw new StorageError('older_schema', message)
@@ -70,7 +59,7 @@ async function knownMigrations(db: Knex, migrations: Migrations): Promise<string
   const unknown = applied.filter((name) => !Object.hasOwn(migrations, name))
   if (unknown.length === 0) return applied
   const names = unknown.join(', ')
-  if (!applied.includes(BASELINE))
+  if (unknown.length === applied.length)
     throw new StorageError(
       'older_schema',
       `the database is from before the first release of Claimcheck (it has ${names}), and was left as it is: name another database in DATABASE_URL, which may be new`,

@@ -14,7 +14,7 @@ const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
 /** Migrates it, unless the options say otherwise, and returns what that did. @throws StorageError */
 export async function openStorage(
   { databaseUrl }: Pick<HostConfig, 'databaseUrl'>,
-  options: OpenStorageOptions = {},
+  options: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const open = await DATABASES[schemeOf(databaseUrl)]()
   return open(databaseUrl, options)

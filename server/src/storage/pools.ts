@@ -3,6 +3,7 @@ import type { Knex } from 'knex'
 import { applyChanges } from './changes.ts'
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Dialect } from './dialect.ts'
+import type { Schema } from './schema.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
@@ -10,6 +11,7 @@ export type BeforeStatement = (sql: string) => void
 
 export interface Pools<C> {
   readonly dialect: Dialect
+  readonly schema: Schema
   readonly driver: string
   /** The database as errors call it. */
   readonly label: string
@@ -31,7 +33,7 @@ export interface WholeDatabase {
 }
 
 export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
-  const { dialect, driver, label, reader, writer, beforeStatement } = pools
+  const { dialect, schema, driver, label, reader, writer, beforeStatement } = pools
 
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
@@ -118,7 +120,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     read: reads(outside),
     write: (work) =>
       transaction(writer, dialect.begin, async (db) => {
-        const tx = writes(db)
+        const tx = writes(db, schema)
         const result = await work(tx)
         await tx.audit.flush()
         return result
@@ -129,7 +131,8 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     shared: dialect.shared && shared(outside, dialect.shared),
     forgetDeleted,
     rewrite: async () => {
-      for (const sql of dialect.rewrite) await outsideOn(writer).query(sql)
+      const erasable = schema.tables.filter(({ erase }) => erase).map(({ table }) => table.name)
+      for (const sql of dialect.rewrite(erasable)) await outsideOn(writer).query(sql)
       return forgetDeleted()
     },
     close: async () => {
@@ -139,9 +142,10 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 }
 
 export interface OpenStorageOptions {
+  readonly schema: Schema
   readonly beforeStatement?: BeforeStatement | undefined
   /** Replaces the migration on opening. Returns the migrations that it ran. */
-  readonly prepareSchema?: (db: Knex, dialect: Dialect) => Promise<string[]>
+  readonly prepareSchema?: (db: Knex, dialect: Dialect, schema: Schema) => Promise<string[]>
   /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean
   /** A database that is not there is refused. Otherwise it is made, where opening can make one. */

@@ -67,7 +67,7 @@ export const postgres: Dialect = {
   // A vacuum does it, and takes long: the database runs it by itself.
   forgetDeleted: [],
   // A plain vacuum gives the space of old rows to new ones, and leaves their bytes until then.
-  rewrite: ['claims', 'checks', 'receipts', 'evidence'].map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
+  rewrite: (tables) => tables.map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
   isUnavailable: (error) => {
     const { code = '', message } = error as { code?: string; message: string }
@@ -151,17 +151,17 @@ function changesStatement(): string {
 /** @throws StorageError */
 export async function openPostgres(
   url: string,
-  { beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions = {},
+  { schema, beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const pool = connect(url, patient ? '' : BY_KEYS)
   const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
     const query = replanned ? { text: numbered(sql) } : prepare(sql)
     return ask(connection, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
   }
-  const pools = { dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
+  const pools = { dialect: postgres, schema, driver: 'pg', label: 'the database', reader: pool, writer: pool }
   const storage = createStorage<Client>({ ...pools, run, discard, beforeStatement })
   try {
-    return { ...storage, migrated: await prepareSchema(pool, postgres) }
+    return { ...storage, migrated: await prepareSchema(pool, postgres, schema) }
   } catch (error) {
     await storage.close()
     if (error instanceof StorageError) throw error

@@ -1,35 +1,15 @@
-/** Every column that holds sealed values, with the context of each value. Who seals into another column names it here. */
-import {
-  mailContext,
-  secondStepContext,
-  secretContext,
-  signingKeyContext,
-  sourceKeyContext,
-} from '../base/sealed-contexts.ts'
-import { recordContext } from '../base/tokens.ts'
+/** The columns that hold sealed values, as rows: what is sealed there, and how it is sealed anew. */
 import type { Db } from './db.ts'
-import { sealedSigningKeys } from './log.ts'
-import { mails } from './mails.ts'
-import { records } from './records.ts'
-import { secondSteps } from './second-steps.ts'
 import type { Table } from './table.ts'
-import { connections } from './workspaces.ts'
+
+/** The context under which a value is sealed: it opens nowhere else. @param name in a cell of JSON, of the value */
+export type SealContext = (key: readonly string[], name: string) => string
 
 export interface SealedColumn {
   readonly table: Table<unknown>
   readonly column: string
-  /** By the row's primary key. A column of JSON has a sealed value for each name. */
-  context(key: readonly string[], name: string): string
+  readonly context: SealContext
 }
-
-export const SEALED_COLUMNS: readonly SealedColumn[] = [
-  { table: connections, column: 'sealed_secrets', context: ([id], name) => secretContext(id!, name) },
-  { table: connections, column: 'source_key', context: ([id]) => sourceKeyContext(id!) },
-  { table: mails, column: 'content', context: ([id]) => mailContext(id!) },
-  { table: records, column: 'payload', context: ([kind, idHash]) => recordContext(kind!, idHash!) },
-  { table: secondSteps, column: 'secret', context: ([userId]) => secondStepContext(userId!) },
-  { table: sealedSigningKeys, column: 'sealed', context: ([keyId]) => signingKeyContext(keyId!) },
-]
 
 /** What a row has in a sealed column, as it is stored. */
 export interface SealedCell {
@@ -63,9 +43,9 @@ export function toStored(column: SealedColumn, values: readonly Pick<SealedValue
 
 export function sealedReads(db: Db) {
   return {
-    async count(): Promise<number> {
+    async count(columns: readonly SealedColumn[]): Promise<number> {
       const counted = await Promise.all(
-        SEALED_COLUMNS.map(({ table, column }) =>
+        columns.map(({ table, column }) =>
           db.query(`SELECT COUNT(*) AS count FROM ${table.name} WHERE ${column} IS NOT NULL`),
         ),
       )

@@ -67,7 +67,7 @@ export const sqlite: Dialect = {
   // While it waits for readers, nobody writes.
   forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
   // What secure_delete overwrites is the row as it is: where a full page was divided, each part keeps what went into the other.
-  rewrite: ['VACUUM'],
+  rewrite: () => ['VACUUM'],
   tableNames: (table) =>
     table('sqlite_master').where({ type: 'table' }).whereNot('name', 'like', 'sqlite_%').pluck('name'),
   isUnavailable: (error) => {
@@ -161,14 +161,14 @@ export function clientOf({ module }: SqliteDriver): typeof Knex.Client {
 const prepared = new WeakMap<Connection, Map<string, Statement>>()
 
 /** @throws StorageError */
-export function openSqliteUrl(url: string, options?: OpenStorageOptions): Promise<OpenedStorage> {
+export function openSqliteUrl(url: string, options: OpenStorageOptions): Promise<OpenedStorage> {
   return openSqlite(sqliteFile(url)!, options)
 }
 
 /** Opens the database file, which it makes where that is allowed, and migrates it. @throws StorageError */
 export async function openSqlite(
   file: string,
-  { beforeStatement, prepareSchema = migrate, mustExist = false, drivers }: OpenStorageOptions = {},
+  { schema, beforeStatement, prepareSchema = migrate, mustExist = false, drivers }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const driver = await loadSqliteDriver(drivers as readonly SqliteDriverName[] | undefined)
   if (mustExist && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
@@ -178,6 +178,7 @@ export async function openSqlite(
   const label = `the database ${file}`
   const storage = createStorage<Connection>({
     dialect: sqlite,
+    schema,
     driver: driver.name,
     label,
     writer,
@@ -187,7 +188,7 @@ export async function openSqlite(
     beforeStatement,
   })
   try {
-    return { ...storage, migrated: await prepareSchema(writer, sqlite) }
+    return { ...storage, migrated: await prepareSchema(writer, sqlite, schema) }
   } catch (error) {
     await storage.close()
     throw error instanceof StorageError ? error : openingError(file, error)

@@ -18,6 +18,7 @@ import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
+import type { Schema } from './schema.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
@@ -89,6 +90,8 @@ export class StorageError extends Error {
 
 export function reads(db: Db) {
   return {
+    /** Where features beyond those of the service keep rows in tables that they bring. */
+    db,
     users: userReads(db),
     members: memberReads(db),
     sessions: sessionReads(db),
@@ -114,8 +117,9 @@ export function reads(db: Db) {
   }
 }
 
-export function writes(tx: Db) {
+export function writes(tx: Db, schema: Schema) {
   return {
+    db: tx,
     users: userWrites(tx),
     members: memberWrites(tx),
     sessions: sessionWrites(tx),
@@ -131,7 +135,10 @@ export function writes(tx: Db) {
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
-    erasures: erasureWrites(tx),
+    erasures: erasureWrites(
+      tx,
+      schema.tables.flatMap(({ erase }) => erase ?? []),
+    ),
     retentions: retentionWrites(tx),
     allowedOrigins: allowedOriginWrites(tx),
     anchors: anchorWrites(tx),

@@ -12,14 +12,14 @@ import { isSharedDatabase } from '@claimcheck/server/config/database-url'
 import { type ClaimRow, checks, clientIdLeft, contentLeft } from '@claimcheck/server/storage/claim-row'
 import { type DueKind, laneOf, namesOfLane, partsOfLane } from '@claimcheck/server/storage/claims'
 import type { TreeHeadRow } from '@claimcheck/server/storage/log-state'
-import { MIGRATIONS, type Migration, migrate } from '@claimcheck/server/storage/migrate'
-import { openStorage } from '@claimcheck/server/storage/open'
-import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
+import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
+import { type Migration, schemaOf } from '@claimcheck/server/storage/schema'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import type { Test } from 'tap'
 import type { Dialect } from '../../../test/support/database.ts'
 import { query } from '../../../test/support/sql.ts'
+import { openStorage, SCHEMA, type TestStorageOptions } from '../../../test/support/storage.ts'
 import { claimNumber } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
 import { UNREAD, UNUSED } from '../support/rows.ts'
@@ -59,9 +59,11 @@ function receipt(leafIndex: number) {
   return { ...leaf, ...ids, issuedAt: NOON, entry: '{"quoted":"\\n"}' }
 }
 
-async function ranMigrations(databaseUrl: string, options: OpenStorageOptions): Promise<string> {
-  const script = `import { openStorage } from ${JSON.stringify(resolve('server/dist/storage/open.js'))}
-    const storage = await openStorage(${JSON.stringify({ databaseUrl })}, ${JSON.stringify(options)})
+async function ranMigrations(databaseUrl: string, options: TestStorageOptions): Promise<string> {
+  const script = `import { SCHEMA } from ${JSON.stringify(resolve('server/dist/features.js'))}
+    import { openStorage } from ${JSON.stringify(resolve('server/dist/storage/open.js'))}
+    const options = { ...${JSON.stringify(options)}, schema: SCHEMA }
+    const storage = await openStorage(${JSON.stringify({ databaseUrl })}, options)
     process.stdout.write(String(storage.migrated.length))
     await storage.close()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -76,7 +78,7 @@ export function testStorage(
   t: Test,
   dialect: Dialect,
   rewrites: (table: string) => readonly string[],
-  options: OpenStorageOptions = {},
+  options: TestStorageOptions = {},
 ): void {
   const fresh = (t: Test) => newDatabase(t, dialect)
   const open = (t: Test, url: string) => opened(t, url, options)
@@ -85,7 +87,7 @@ export function testStorage(
   t.test('an empty database is migrated when it is opened, and opened again as it was', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
     const first = await openStorage({ databaseUrl: url }, options)
-    t.strictSame(first.migrated, Object.keys(MIGRATIONS))
+    t.strictSame(first.migrated, Object.keys(SCHEMA.migrations))
     await first.write((tx) => tx.workspaces.insert(WORKSPACE))
     await first.close()
     const second = await open(t, url)
@@ -96,7 +98,7 @@ export function testStorage(
   t.test('processes that start together migrate once', async (t) => {
     const url = await newDatabase(t, dialect, { isEmpty: true })
     const ran = await Promise.all(Array.from({ length: 4 }, () => ranMigrations(url, options)))
-    t.strictSame(ran.sort(), ['0', '0', '0', String(Object.keys(MIGRATIONS).length)])
+    t.strictSame(ran.sort(), ['0', '0', '0', String(Object.keys(SCHEMA.migrations).length)])
   })
 
   t.test('a database from a newer version is refused', async (t) => {
@@ -126,20 +128,20 @@ export function testStorage(
       await (await begin(t, url)).close()
       const named: Migration = { up: (db) => db.schema.alterTable('workspaces', (table) => table.text('motto')) }
       const failing: Migration = { up: () => Promise.reject(new Error('out of paper')) }
-      const later = (over: Readonly<Record<string, Migration>>): OpenStorageOptions => ({
+      const later = (over: Readonly<Record<string, Migration>>): TestStorageOptions => ({
         ...options,
-        prepareSchema: (db, dialect) => migrate(db, dialect, { ...MIGRATIONS, '002-mottos': named, ...over }),
+        schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-mottos': named, ...over } }]),
       })
       const open = (over = {}) => openStorage({ databaseUrl: url }, later(over))
-      await t.rejects(open({ '003-failing': failing }), { message: /out of paper/ })
+      await t.rejects(open({ '101-failing': failing }), { message: /out of paper/ })
       await t.rejects(query(url, 'SELECT motto FROM workspaces'), 'all of them are applied, or none')
-      for (const migrated of [['002-mottos'], []]) {
+      for (const migrated of [['100-mottos'], []]) {
         const storage = await open()
         t.strictSame(storage.migrated, migrated)
         await storage.close()
       }
       t.strictSame(await query(url, 'SELECT name, motto FROM workspaces'), [{ name: 'acme', motto: null }])
-      await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /002-mottos/ })
+      await t.rejects(openStorage({ databaseUrl: url }, options), { code: 'newer_schema', message: /100-mottos/ })
     },
   )
 

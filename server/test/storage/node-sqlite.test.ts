@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import {
   loadSqliteDriver,
   nodeSqliteProblem,
@@ -14,6 +13,7 @@ import type { Connection } from '@claimcheck/server/storage/sqlite-module'
 import t, { type Test } from 'tap'
 import { whyMissing } from '../../../test/support/database.ts'
 import { knexOn } from '../../../test/support/sql.ts'
+import { openSqlite } from '../../../test/support/storage.ts'
 
 const NODE_SQLITE = { skip: await whyMissing('node:sqlite') }
 
@@ -106,8 +106,9 @@ t.test('a text with a NUL is refused, as by Postgres', NODE_SQLITE, async (t) =>
 
 /** In a process that has little memory. */
 async function run(folder: string, script: string, ...flags: readonly string[]) {
-  const begin = `import { openSqlite } from ${JSON.stringify(resolve('server/dist/storage/sqlite.js'))}
-    const storage = await openSqlite('claimcheck.db', { drivers: ['node:sqlite'] })
+  const begin = `import { SCHEMA } from ${JSON.stringify(resolve('server/dist/features.js'))}
+    import { openSqlite } from ${JSON.stringify(resolve('server/dist/storage/sqlite.js'))}
+    const storage = await openSqlite('claimcheck.db', { schema: SCHEMA, drivers: ['node:sqlite'] })
     const ask = (sql) => storage.snapshot((db) => db.query(sql))
     const print = (value) => process.stdout.write(JSON.stringify(value) + ' ')`
   const args = [...flags, '--input-type=module', '-e', `${begin}\n${script}`]

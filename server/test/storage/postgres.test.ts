@@ -1,9 +1,9 @@
 import { PARAMETERS } from '@claimcheck/server/storage/changes'
-import { MIGRATIONS, type Migration, migrate } from '@claimcheck/server/storage/migrate'
-import { openStorage } from '@claimcheck/server/storage/open'
+import { type Migration, schemaOf } from '@claimcheck/server/storage/schema'
 import pg from 'pg'
 import t from 'tap'
 import { query } from '../../../test/support/sql.ts'
+import { openStorage, SCHEMA } from '../../../test/support/storage.ts'
 import { claimNumber } from '../support/claim-row.ts'
 import { newDatabase, opened } from '../support/databases.ts'
 import { testStorage } from './contract.ts'
@@ -28,7 +28,7 @@ t.test(
     let isDone = false
     const migrated = openStorage(
       { databaseUrl: url },
-      { prepareSchema: (db, dialect) => migrate(db, dialect, { ...MIGRATIONS, '002-notes': later }) },
+      { schema: schemaOf([SCHEMA, { tables: [], migrations: { '100-notes': later } }]) },
     ).finally(() => {
       isDone = true
     })
@@ -38,7 +38,7 @@ t.test(
     await host.query('COMMIT')
     await host.end()
     const storage = await migrated
-    t.strictSame(storage.migrated, ['002-notes'])
+    t.strictSame(storage.migrated, ['100-notes'])
     await storage.close()
   },
 )

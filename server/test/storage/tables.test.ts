@@ -1,11 +1,12 @@
 /** The descriptions of tables, held against the schema that the migrations make on each database. */
 
 import type { ColumnType } from '@claimcheck/server/storage/dialect'
+import { BOOKKEEPING } from '@claimcheck/server/storage/migrate'
 import type { WholeDatabase } from '@claimcheck/server/storage/pools'
-import { BOOKKEEPING, CARRIED, NOT_CARRIED, SHARED } from '@claimcheck/server/storage/tables'
 import type { Knex } from 'knex'
 import t from 'tap'
 import { query } from '../../../test/support/sql.ts'
+import { SCHEMA } from '../../../test/support/storage.ts'
 import { DIALECTS, newDatabase, opened } from '../support/databases.ts'
 
 /** As the databases call the types. */
@@ -24,7 +25,8 @@ async function schemaOf({ snapshot }: WholeDatabase, table: string): Promise<Rec
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, every table is described, column by column`, async (t) => {
     const storage = await opened(t, await newDatabase(t, dialect))
-    const described = [...CARRIED, ...NOT_CARRIED, ...(storage.shared ? SHARED : [])]
+    const stored = SCHEMA.tables.filter(({ isShared }) => !isShared || storage.shared)
+    const described = stored.map(({ table }) => table)
     const there = await storage.snapshot((db) => db.dialect.tableNames(db.table))
     t.strictSame(there.sort(), [...described.map(({ name }) => name), ...BOOKKEEPING].sort())
     for (const { name, key, columns } of described) {
@@ -49,7 +51,9 @@ for (const dialect of DIALECTS) {
 t.test('the key of a table is its primary key', async (t) => {
   const url = await newDatabase(t, 'sqlite')
   await opened(t, url)
-  for (const { name, key } of [...CARRIED, ...NOT_CARRIED]) {
+  for (const { table, isShared } of SCHEMA.tables) {
+    if (isShared) continue
+    const { name, key } = table
     const columns = await query(url, `SELECT name FROM pragma_table_info('${name}') WHERE pk > 0 ORDER BY pk`)
     t.strictSame(
       key,

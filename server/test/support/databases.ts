@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openStorage } from '@claimcheck/server/storage/open'
-import type { OpenedStorage, OpenStorageOptions } from '@claimcheck/server/storage/pools'
+import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'
 import { copyTemplate, createDatabase, type Dialect } from '../../../test/support/database.ts'
+import { openStorage, type TestStorageOptions } from '../../../test/support/storage.ts'
 
 export { DIALECTS } from '../../../test/support/database.ts'
 
@@ -32,7 +32,7 @@ export async function newDatabase(t: Test, dialect: Dialect, options: NewDatabas
 }
 
 /** Closed with the test. */
-export async function opened(t: Test, databaseUrl: string, options?: OpenStorageOptions): Promise<OpenedStorage> {
+export async function opened(t: Test, databaseUrl: string, options?: TestStorageOptions): Promise<OpenedStorage> {
   const storage = await openStorage({ databaseUrl }, options)
   t.teardown(() => storage.close())
   return storage

@@ -3,7 +3,7 @@ import { print, subcommand } from '@claimcheck/cli/run'
 import type { Worker } from '@claimcheck/server/base/worker'
 import type { HostServices } from '@claimcheck/server/host/container'
 import type { Feature } from '@claimcheck/server/host/feature'
-import { createDecisionCounter, type DecisionCounter } from './counter.ts'
+import { createDecisionCounter, type DecisionCounter, decisionsStored } from './counter.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly decisionCounter: DecisionCounter & Worker
@@ -13,6 +13,7 @@ export const decisionCounterFeature = {
   name: 'decision-counter',
   needs: ['log'],
   isOptional: true,
+  stored: decisionsStored,
   services: async () => ({ decisionCounter: createDecisionCounter }),
   routes: async ({ decisionCounter }) => [
     {
@@ -26,8 +27,8 @@ export const decisionCounterFeature = {
     ({ decisionCounter }) =>
     (gauge) => {
       const decisions = gauge('decisions', 'Number of decided claims, by verdict', ['verdict'])
-      return () => {
-        for (const [verdict, count] of Object.entries(decisionCounter.counts())) decisions.set({ verdict }, count)
+      return async () => {
+        for (const [verdict, count] of Object.entries(await decisionCounter.counts())) decisions.set({ verdict }, count)
       }
     },
   commands(program, withServices) {

@@ -1,15 +1,21 @@
 /** The audit trail for those who read it: pages of entries with the names of their actors, and exports, which are recorded themselves. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
+import { type AuditWords, auditEventWords, auditGroups, eventsOfGroup } from '../../base/audit-events.ts'
 import type { AuditFilter, AuditTrailEnds, AuditTrailRow, NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { exportLines } from './export.ts'
 
 export type { AuditFilter, AuditTrailRow }
 
+export interface ShownEntry extends AuditTrailRow {
+  /** Complete "ACTOR ...": what was done. */
+  readonly words: string
+}
+
 export interface AuditTrailPage {
   /** Newest first. */
-  readonly entries: readonly AuditTrailRow[]
+  readonly entries: readonly ShownEntry[]
   /** Asks for older ones; undefined where there are none. */
   readonly before: number | undefined
   /** Of the users that the entries name as actor or account, by their ids. */
@@ -17,6 +23,12 @@ export interface AuditTrailPage {
 }
 
 export interface AuditTrailService {
+  /** Every event that is recorded. */
+  readonly events: readonly string[]
+  /** Groups of events, in the order of the alphabet. */
+  readonly groups: readonly string[]
+  /** The events of a group. */
+  eventsOf(group: string): readonly string[]
   list(filter: AuditFilter, place: { readonly before?: number; readonly limit: number }): Promise<AuditTrailPage>
   /** Records the export, and returns its lines, oldest first. @param by who exports, for the record */
   export(filter: AuditFilter, by: Acting): Promise<AsyncGenerator<string, void>>
@@ -26,7 +38,13 @@ export interface AuditTrailService {
   ends(): Promise<AuditTrailEnds | undefined>
 }
 
-export function createAuditTrail({ storage, now }: { storage: Storage; now: () => Instant }): AuditTrailService {
+interface AuditTrailOptions {
+  readonly storage: Storage
+  readonly auditWords: AuditWords
+  readonly now: () => Instant
+}
+
+export function createAuditTrail({ storage, auditWords, now }: AuditTrailOptions): AuditTrailService {
   const { read } = storage
 
   async function record(entry: Omit<NewAuditEntry, 'at'>): Promise<void> {
@@ -34,6 +52,9 @@ export function createAuditTrail({ storage, now }: { storage: Storage; now: () =
   }
 
   return {
+    events: Object.keys(auditWords).sort(),
+    groups: auditGroups(auditWords),
+    eventsOf: (group) => eventsOfGroup(auditWords, group),
     async list(filter, { before, limit }) {
       const beyond = before === undefined ? {} : { beyond: before }
       // One more than is shown, which tells whether there are older ones.
@@ -42,7 +63,7 @@ export function createAuditTrail({ storage, now }: { storage: Storage; now: () =
       const ids = entries.flatMap(({ actorKind, actorId, userId }) => [actorKind === 'user' ? actorId : null, userId])
       const users = await read.users.byIds([...new Set(ids.filter((id) => id !== null))])
       return {
-        entries,
+        entries: entries.map((entry) => ({ ...entry, words: auditEventWords(auditWords, entry.event) })),
         before: rows.length > limit ? entries.at(-1)!.position : undefined,
         users: new Map(users.map(({ id, name, email }) => [id, { name, email }])),
       }

@@ -2,8 +2,10 @@
 
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
+import { auditTrailAuditWords } from './audit-words.ts'
 import { addAuditTrailCommand } from './commands/audit-trail.ts'
 import { auditTrailConfig } from './config.ts'
+import { auditTrailStored } from './stored.ts'
 
 export interface Services {
   readonly auditRetention: Worker
@@ -11,6 +13,8 @@ export interface Services {
 
 export const auditTrailFeature = {
   name: 'audit-trail',
+  stored: auditTrailStored,
+  auditWords: auditTrailAuditWords,
   config: auditTrailConfig,
   services: async () => {
     const [{ createAuditTrail }, { createAuditRetention }] = await Promise.all([

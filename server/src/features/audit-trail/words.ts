@@ -1,5 +1,4 @@
 /** What an entry of the audit trail says to people. */
-import { auditEventWords } from '../../base/audit-events.ts'
 import type { AuditTrailPage, AuditTrailRow } from './audit-trail.ts'
 
 type Users = AuditTrailPage['users']
@@ -31,10 +30,6 @@ export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users):
 export function accountWords({ actorKind, actorId, userId }: AuditTrailRow, users: Users): string | undefined {
   if (userId === null || (actorKind === 'user' && actorId === userId)) return undefined
   return users.get(userId)?.name ?? userId
-}
-
-export function eventWords({ event }: AuditTrailRow): string {
-  return auditEventWords(event)
 }
 
 /** `name: build, last_four: x1y2`. */

@@ -6,6 +6,7 @@ import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
+import { claimAuditWords } from './audit-words.ts'
 import type { ClaimService } from './claims.ts'
 import { addActionCommand } from './commands/action.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
@@ -13,6 +14,7 @@ import { claimsConfig } from './config.ts'
 import type { DueClaims } from './due-claims.ts'
 import type { Lateness } from './lateness.ts'
 import { claimMetrics } from './metrics.ts'
+import { claimsStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'now'> {
   readonly claims: ClaimService
@@ -27,6 +29,8 @@ export interface Services extends Pick<HostServices, 'registry' | 'now'> {
 export const claimsFeature = {
   name: 'claims',
   needs: ['workspaces', 'log', 'receipts'],
+  stored: claimsStored,
+  auditWords: claimAuditWords,
   config: claimsConfig,
   services: async () => {
     const { services } = await import('./services.ts')

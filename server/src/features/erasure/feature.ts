@@ -2,7 +2,9 @@
 
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
+import { erasureAuditWords } from './audit-words.ts'
 import { erasureConfig } from './config.ts'
+import { erasureStored } from './stored.ts'
 
 export interface Services {
   readonly retentionWorker: Worker
@@ -11,6 +13,8 @@ export interface Services {
 export const erasureFeature = {
   name: 'erasure',
   needs: ['receipts'],
+  stored: erasureStored,
+  auditWords: erasureAuditWords,
   config: erasureConfig,
   services: async () => {
     const [{ createErasureService }, { createRetentionService }, { createRetentionWorker }] = await Promise.all([

@@ -3,6 +3,7 @@
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { ClockWatch } from '../clock/clock-watch.ts'
+import { logAuditWords } from './audit-words.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { logConfig } from './config.ts'
@@ -11,6 +12,7 @@ import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
+import { logStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly clockWatch: ClockWatch
@@ -26,6 +28,8 @@ export interface Services extends Pick<HostServices, 'storage'> {
 export const logFeature = {
   name: 'log',
   needs: ['clock'],
+  stored: logStored,
+  auditWords: logAuditWords,
   config: logConfig,
   services: async () => {
     const { services } = await import('./services.ts')

@@ -1,8 +1,10 @@
 /** Mail: links that people asked for, and notices of what happened to an account or a workspace. */
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
+import { mailAuditWords } from './audit-words.ts'
 import { type MailConfig, mailConfig } from './config.ts'
 import type { Notices } from './notices.ts'
+import { mailStored } from './stored.ts'
 
 export interface Services {
   readonly config: MailConfig
@@ -13,6 +15,8 @@ export interface Services {
 export const mailFeature = {
   name: 'mail',
   isOptional: true,
+  stored: mailStored,
+  auditWords: mailAuditWords,
   config: mailConfig,
   services: async () => {
     const [{ createOutbox }, { createNotices }, { createMailWorker }] = await Promise.all([

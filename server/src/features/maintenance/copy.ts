@@ -7,7 +7,8 @@ import type { HostConfig } from '../../config/config.ts'
 import { describeDatabase } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, stayIdle } from '../../storage/copy.ts'
-import { SEALED_COLUMNS, type SealedValue } from '../../storage/sealed-columns.ts'
+import type { Schema } from '../../storage/schema.ts'
+import type { SealedValue } from '../../storage/sealed-columns.ts'
 import { type Reads, reads, type Storage, writes } from '../../storage/storage.ts'
 import { connections } from '../../storage/workspaces.ts'
 import { SigningError } from '../log/signing/key-store.ts'
@@ -18,6 +19,7 @@ export interface CopyOptions {
   /** Must have the same SECRET_KEY as `to`: encrypted credentials are copied unchanged. */
   readonly from: HostConfig
   readonly to: HostConfig
+  readonly schema: Schema
   readonly onProgress?: CopyProgress
 }
 
@@ -31,23 +33,23 @@ interface SigningKey {
  * Copies everything or nothing. A server may use the source at the same time; the copy has the state at the start.
  * @throws ServiceError `conflict` when both are the same database; StorageError, SecretError, SigningError
  */
-export async function copyInstallation({ from, to, onProgress }: CopyOptions): Promise<Copied> {
+export async function copyInstallation({ from, to, schema, onProgress }: CopyOptions): Promise<Copied> {
   if (describeDatabase(from.databaseUrl) === describeDatabase(to.databaseUrl))
     throw new ServiceError('conflict', 'source and target are the same database')
-  return using(await openSource(from), (source) =>
+  return using(await openSource(from.databaseUrl, schema), (source) =>
     source.snapshot(async (snapshot) => {
       await stayIdle(snapshot)
       // Checks the key before it writes to the target: a copy whose secrets cannot be decrypted is useless.
       const sourceReads = reads(snapshot)
-      await requireSecretKey(sourceReads, from)
+      await requireSecretKey(sourceReads, schema, from)
       const signingKey = await readSigningKey(sourceReads, source, from)
-      return using(await openTarget(to), (target) =>
+      return using(await openTarget(to.databaseUrl, schema), (target) =>
         target.transaction(async (tx) => {
-          const copied = await copyRows(snapshot, tx, onProgress)
-          if (signingKey) await storedKeys(target, to).insert(writes(tx), signingKey.keyId, signingKey.pem)
+          const copied = await copyRows(snapshot, tx, schema, onProgress)
+          if (signingKey) await storedKeys(target, to).insert(writes(tx, schema), signingKey.keyId, signingKey.pem)
           const at = await databaseClock(tx)()
           const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
-          const { audit } = writes(tx)
+          const { audit } = writes(tx, schema)
           audit.record({ event: 'database.copied', at: Math.floor(at), by: byCommand(), details })
           await audit.flush()
           return copied
@@ -58,8 +60,8 @@ export async function copyInstallation({ from, to, onProgress }: CopyOptions): P
 }
 
 /** @throws SecretError when the credentials of a connection cannot be decrypted */
-async function requireSecretKey(reads: Reads, config: HostConfig): Promise<void> {
-  const ofConnections = SEALED_COLUMNS.filter(({ table }) => table === connections)
+async function requireSecretKey(reads: Reads, schema: Schema, config: HostConfig): Promise<void> {
+  const ofConnections = schema.sealed.filter(({ table }) => table === connections)
   const sealed: SealedValue[] = []
   for await (const rows of sealedRows(reads, ofConnections)) sealed.push(...rows.flatMap(({ values = [] }) => values))
   if (sealed.length === 0) return

@@ -6,6 +6,7 @@ import type { AnchorExaminer } from '@claimcheck/core/plugin'
 import type { Secrets } from '../../base/secrets.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../storage/log-state.ts'
+import type { Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import { checkAccounts } from './doctor/accounts.ts'
@@ -29,6 +30,7 @@ export interface Diagnosis {
 }
 
 export interface DiagnosisOptions {
+  readonly schema: Schema
   /** Verify the signature of each receipt, too. */
   readonly signatures?: boolean
   readonly onProgress?: (leaves: number, treeSize: number) => void
@@ -41,14 +43,16 @@ export interface DiagnosisOptions {
 }
 
 /** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
-export async function diagnose(storage: Storage, options: DiagnosisOptions = {}): Promise<Diagnosis> {
+export async function diagnose(storage: Storage, options: DiagnosisOptions): Promise<Diagnosis> {
   const problems = createProblems()
   const [leaves] = await Promise.all([
     checkLogs(storage, problems, options),
     checkUndecided(storage.read.doctor, problems),
     checkAccounts(storage.read.doctor, problems),
-    ...(options.secrets ? [checkSealed(storage.read, problems, options.secrets, options.keyFiles)] : []),
-    checkStrays(storage.read, problems),
+    ...(options.secrets
+      ? [checkSealed(storage.read, options.schema, problems, options.secrets, options.keyFiles)]
+      : []),
+    checkStrays(storage.read, options.schema, problems),
     checkAnchors(storage.read, problems, options.examineAnchor ?? (() => [])),
     checkAuditTrail(storage.read.audit, problems),
     checkErasures(storage.read, problems),

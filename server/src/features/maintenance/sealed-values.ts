@@ -1,12 +1,6 @@
 /** Walks through everything that is sealed, row by row, and through the sealed files beside the database. */
 import type { Secrets } from '../../base/secrets.ts'
-import {
-  SEALED_COLUMNS,
-  type SealedCell,
-  type SealedColumn,
-  type SealedValue,
-  valuesOf,
-} from '../../storage/sealed-columns.ts'
+import { type SealedCell, type SealedColumn, type SealedValue, valuesOf } from '../../storage/sealed-columns.ts'
 import type { Reads } from '../../storage/storage.ts'
 
 export interface SealedRow {
@@ -21,7 +15,7 @@ const ROWS_PER_READ = 500
 /** The rows in batches, in the order of their keys: one column after the other. */
 export async function* sealedRows(
   { sealed }: Pick<Reads, 'sealed'>,
-  columns: readonly SealedColumn[] = SEALED_COLUMNS,
+  columns: readonly SealedColumn[],
 ): AsyncGenerator<readonly SealedRow[]> {
   for (const column of columns) {
     let cells = await sealed.cells(column, [], ROWS_PER_READ)

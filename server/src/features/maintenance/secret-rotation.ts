@@ -8,6 +8,7 @@ import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import { addKeyToFile, keyFileAgeMs, removeKeysFromFile } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
+import type { Schema } from '../../storage/schema.ts'
 import { type SealedCell, type SealedColumn, toStored } from '../../storage/sealed-columns.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { type SealedKeyFile, sealedKeyFiles } from '../log/signing/key-files.ts'
@@ -51,6 +52,7 @@ export interface SecretRotation {
 
 interface SecretRotationOptions {
   readonly storage: Storage
+  readonly schema: Schema
   readonly secrets: Secrets
   readonly connections: Pick<ConnectionService, 'fillSourceKeys'>
   readonly config: Pick<HostConfig, 'dataDir' | 'secretKey'>
@@ -65,7 +67,7 @@ const LONGEST_WRITE_MS = 30_000
 const ROWS_PER_WRITE = 50
 
 export function createSecretRotation(options: SecretRotationOptions): SecretRotation {
-  const { storage, secrets, connections, config, now } = options
+  const { storage, schema, secrets, connections, config, now } = options
   const isFromFile = config.secretKey === undefined
   const keyFiles = () => (storage.shared ? [] : sealedKeyFiles(config.dataDir))
 
@@ -76,7 +78,7 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
       const id = secrets.keyIdOf(sealed, context) ?? null
       counts.set(id, (counts.get(id) ?? 0) + 1)
     }
-    for await (const rows of sealedRows(storage.read)) {
+    for await (const rows of sealedRows(storage.read, schema.sealed)) {
       for (const { values } of rows) for (const { sealed, context } of values ?? []) count(sealed, context)
     }
     for (const { keyId, sealed } of keyFiles()) count(sealed, signingKeyContext(keyId))
@@ -109,7 +111,7 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
 
   async function resealRows(onRows: (rows: number) => void): Promise<number> {
     let count = 0
-    for await (const rows of sealedRows(storage.read)) {
+    for await (const rows of sealedRows(storage.read, schema.sealed)) {
       for (let start = 0; start < rows.length; start += ROWS_PER_WRITE) {
         const some = rows.slice(start, start + ROWS_PER_WRITE)
         const replacements = some.flatMap((row) => resealed(row) ?? [])
@@ -128,7 +130,7 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
   }
 
   async function pass(onProgress: (rows: number, all: number) => void): Promise<number> {
-    const all = await storage.read.sealed.count()
+    const all = await storage.read.sealed.count(schema.sealed)
     let done = 0
     const rows = await resealRows((some) => {
       done += some

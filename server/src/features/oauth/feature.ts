@@ -4,12 +4,14 @@ import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { requireCredential, requireKey } from '../../http/auth.ts'
 import type { KeyService } from '../workspaces/keys.ts'
+import { oauthAuditWords } from './audit-words.ts'
 import { addMachineCommands } from './commands/machine.ts'
 import { oauthConfig } from './config.ts'
 import type { KeyExchange } from './key-exchange.ts'
 import type { OAuth } from './oauth.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { SCOPES, scopeWords } from './scopes.ts'
+import { oauthStored } from './stored.ts'
 import type { TokenService } from './tokens.ts'
 
 export interface Services extends Pick<HostServices, 'config'> {
@@ -23,6 +25,8 @@ export const oauthFeature = {
   name: 'oauth',
   needs: ['workspaces', 'people', 'console'],
   isOptional: true,
+  stored: oauthStored,
+  auditWords: oauthAuditWords,
   config: oauthConfig,
   services: async () => {
     const { services } = await import('./services.ts')

@@ -4,7 +4,6 @@
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
-import type { AuditEvent } from '../../base/audit-events.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, recordContext } from '../../base/tokens.ts'
@@ -58,7 +57,7 @@ export interface OAuthRecords {
   grantsOf(memberId: string): Promise<readonly StoredRecord[]>
 }
 
-export type GrantEnd = Extract<AuditEvent, 'application.returned' | 'application.stopped' | 'application.token_reused'>
+export type GrantEnd = 'application.returned' | 'application.stopped' | 'application.token_reused'
 
 export type Tell = (tx: Writes) => Promise<void>
 

@@ -3,12 +3,14 @@
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
+import { workspaceAuditWords } from './audit-words.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
 import { workspacesConfig } from './config.ts'
 import type { ConnectionService } from './connections.ts'
 import type { KeyService } from './keys.ts'
+import { workspacesStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'registry'> {
   readonly connections: ConnectionService
@@ -18,6 +20,8 @@ export interface Services extends Pick<HostServices, 'registry'> {
 
 export const workspacesFeature = {
   name: 'workspaces',
+  stored: workspacesStored,
+  auditWords: workspaceAuditWords,
   config: workspacesConfig,
   services: async () => {
     const { services } = await import('./services.ts')

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { ClaimChoice } from '@claimcheck/server/features/claims/claim-choice'
 import { createClaimStatistics, sumOf } from '@claimcheck/server/features/claims/claim-statistics'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t, { type Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 import { claimNumber } from '../../support/claim-row.ts'
 
 const HOUR_MS = 60 * 60_000

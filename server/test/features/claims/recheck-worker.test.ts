@@ -5,6 +5,7 @@ import { loadConfig } from '@claimcheck/server/features'
 import { createRecheckWorker } from '@claimcheck/server/features/claims/recheck-worker'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
+import { SCHEMA } from '../../../../test/support/storage.ts'
 
 const MINUTE_MS = 60_000
 
@@ -105,7 +106,7 @@ t.test('stopping finishes what is under way, and takes up nothing new', async (t
   t.ok(looked >= 4 && looked < 12, `${looked} checks were finished`)
   await new Promise((resolve) => setTimeout(resolve, 500))
   t.strictSame((await claimcheck.claims.list(workspaceId, { limit: 30 })).claims, claims)
-  t.strictSame((await diagnose(claimcheck.storage)).problems, [])
+  t.strictSame((await diagnose(claimcheck.storage, { schema: SCHEMA })).problems, [])
 })
 
 t.test('it looks at the queue at once when the clock was moved, whatever it does then', async (t) => {

@@ -3,9 +3,9 @@ import { proveConsistency, proveInclusion, verifyConsistency, verifyInclusion } 
 import { fromBase64url } from '@claimcheck/core/receipts'
 import { createStoredLog, type LogView, type StoredLog } from '@claimcheck/server/features/log/log-view'
 import { SHA256_TREE, tileReader } from '@claimcheck/server/features/log/stored-log'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Reads, Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 import { createLog, grow, LOG_ID } from '../../support/grown-log.ts'
 
 async function openHost(t: Test, folder: string): Promise<Storage> {

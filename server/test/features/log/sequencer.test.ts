@@ -12,10 +12,10 @@ import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { type ClaimRow, checks } from '@claimcheck/server/storage/claim-row'
 import type { BeforeStatement } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { query } from '../../../../test/support/sql.ts'
+import { openSqlite, SCHEMA } from '../../../../test/support/storage.ts'
 import { claimNumber } from '../../support/claim-row.ts'
 import { openLogGuard } from '../../support/log-guard.ts'
 import { plainKeyFiles } from '../../support/plain-key-files.ts'
@@ -171,7 +171,7 @@ t.test('a new claim is stored with its first check, once for its client_claim_id
   const { claimId, receiptId } = kept.find(Boolean)!
   t.match(await storage.read.claims.byId('ws_1', claimId), { state: 'decided', attempts: 1, receiptId })
   t.equal((await storage.read.log.state())!.treeSize, 1, 'and what was not kept has no receipt')
-  t.ok((await diagnose(storage)).ok)
+  t.ok((await diagnose(storage, { schema: SCHEMA })).ok)
 })
 
 t.test('a new claim whose first check decides nothing is stored with it, and is due again', async (t) => {
@@ -205,7 +205,7 @@ t.test('what fails in the middle never happened, and the next append is right', 
     t.match(await storage.read.claims.byId('ws_1', claim.claimId), { state: 'queued', attempts: 0 })
     t.match(await sequencer.advance(decided(claim)), { state: 'decided' })
   }
-  t.match(await diagnose(storage), { leaves: 2 * points.length, problems: [] })
+  t.match(await diagnose(storage, { schema: SCHEMA }), { leaves: 2 * points.length, problems: [] })
 })
 
 t.test('a host that knows the log writes in one statement, and under the lock what has moved on', async (t) => {
@@ -241,7 +241,7 @@ t.test('a host that knows the log writes in one statement, and under the lock wh
   t.strictSame(await flush(...outcomes), known, 'one of them is made')
   t.equal((await Promise.all(outcomes)).filter(Boolean).length, 1)
   await flush(first.sequencer.advance(decided(claim)), store())
-  t.match(await diagnose(first.storage), { leaves: 24, problems: [] })
+  t.match(await diagnose(first.storage, { schema: SCHEMA }), { leaves: 24, problems: [] })
 })
 
 t.test('two hosts on one database make one log', async (t) => {
@@ -255,7 +255,7 @@ t.test('two hosts on one database make one log', async (t) => {
     leaves.map((leaf) => leaf.leafIndex),
     Array.from({ length: 20 }, (_, index) => index),
   )
-  t.strictSame((await diagnose(first.storage)).problems, [])
+  t.strictSame((await diagnose(first.storage, { schema: SCHEMA })).problems, [])
 })
 
 t.test('proofs hold across full tiles, also for a host that has just started', async (t) => {
@@ -267,7 +267,7 @@ t.test('proofs hold across full tiles, also for a host that has just started', a
   const restarted = await open(t, { folder })
   await restarted.sequencer.advance(decided(await newClaim(restarted.storage)))
   t.equal((await restarted.storage.read.log.state())!.treeSize, 551)
-  t.strictSame((await diagnose(restarted.storage)).problems, [])
+  t.strictSame((await diagnose(restarted.storage, { schema: SCHEMA })).problems, [])
   const log = createStoredLog(restarted.storage.read.log, async () => (await restarted.storage.read.anchors.log())!)
   const { rootHash } = (await restarted.storage.read.log.newestHead())!
   t.same((await log.proveInclusion(255, 551)).rootHash, rootHash)
@@ -318,7 +318,7 @@ t.test('what is wrong with one claim fails that one alone', async (t) => {
     results.map(({ status }) => status === 'fulfilled'),
     [true, true, true, false, true, true],
   )
-  t.match(await diagnose(storage), { leaves: good.length, problems: [] })
+  t.match(await diagnose(storage, { schema: SCHEMA }), { leaves: good.length, problems: [] })
 })
 
 t.test('a batch takes what waits together, and fails together', async (t) => {

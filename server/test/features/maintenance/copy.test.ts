@@ -3,15 +3,16 @@ import { checks, contentLeft } from '@claimcheck/server/storage/claim-row'
 import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
+import { copiedTables } from '@claimcheck/server/storage/schema'
 import { type Writes, writes } from '@claimcheck/server/storage/storage'
-import { CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test } from 'tap'
+import { SCHEMA } from '../../../../test/support/storage.ts'
 import { claimNumber } from '../../support/claim-row.ts'
 import { DIALECTS, newDatabase, opened } from '../../support/databases.ts'
 import { UNREAD, UNUSED } from '../../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
-const TABLES = CARRIED.map(({ name }) => name)
+const TABLES = copiedTables(SCHEMA).map(({ name }) => name)
 /** More than two pages. */
 const CLAIMS = 2100
 
@@ -25,7 +26,7 @@ async function closing(t: Test, opening: Promise<OpenedStorage>): Promise<Opened
 async function fill(storage: OpenedStorage): Promise<void> {
   const text = 'quotes \' " \\ and\ttabs,\nlines, ünïcödé, 😀 and \u0001'
   await storage.transaction(async (db) => {
-    const tx = writes(db)
+    const tx = writes(db, SCHEMA)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })
     await fillPeople(tx, text)
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
@@ -159,14 +160,14 @@ for (const dialect of DIALECTS) {
   t.test(`what is copied from ${dialect} is what was there, row by row`, async (t) => {
     const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
     await fill(await opened(t, databaseUrl))
-    const source = await closing(t, openSource({ databaseUrl }))
+    const source = await closing(t, openSource(databaseUrl, SCHEMA))
     const before = await contents(source)
     for (const table of TABLES) t.ok(before[table]?.length, table)
     for (const to of DIALECTS) {
-      const target = await closing(t, openTarget({ databaseUrl: await newDatabase(t, to, { isEmpty: true }) }))
+      const target = await closing(t, openTarget(await newDatabase(t, to, { isEmpty: true }), SCHEMA))
       const progress: [number, number][] = []
       const copied = await source.snapshot((from) =>
-        target.transaction((tx) => copyRows(from, tx, (rows, all) => progress.push([rows, all]))),
+        target.transaction((tx) => copyRows(from, tx, SCHEMA, (rows, all) => progress.push([rows, all]))),
       )
       const there = await contents(target)
       for (const table of TABLES) {
@@ -182,10 +183,10 @@ for (const dialect of DIALECTS) {
   t.test(`whoever writes to a target on ${dialect} between its opening and the copy is not overwritten`, async (t) => {
     const source = await opened(t, await newDatabase(t, 'sqlite'))
     const databaseUrl = await newDatabase(t, dialect, { isEmpty: true })
-    const target = await closing(t, openTarget({ databaseUrl }))
+    const target = await closing(t, openTarget(databaseUrl, SCHEMA))
     const other = await opened(t, databaseUrl)
     await other.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-    const copying = source.snapshot((from) => target.transaction((tx) => copyRows(from, tx)))
+    const copying = source.snapshot((from) => target.transaction((tx) => copyRows(from, tx, SCHEMA)))
     await t.rejects(copying, { code: 'not_empty', message: /workspaces/ })
   })
 }

@@ -7,13 +7,12 @@ import { loadConfig } from '@claimcheck/server/features'
 import { sealedKeyFiles } from '@claimcheck/server/features/log/signing/key-files'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { createSecretRotation } from '@claimcheck/server/features/maintenance/secret-rotation'
-import { SEALED_COLUMNS } from '@claimcheck/server/storage/sealed-columns'
-import { CARRIED, NOT_CARRIED } from '@claimcheck/server/storage/tables'
 import t, { type Test } from 'tap'
 import { codeOf } from '../../../../test/support/authenticator.ts'
 import { connect } from '../../../../test/support/connect.ts'
 import { createDatabase, type Dialect } from '../../../../test/support/database.ts'
 import { query } from '../../../../test/support/sql.ts'
+import { SCHEMA } from '../../../../test/support/storage.ts'
 import { DIALECTS } from '../../support/databases.ts'
 import { sealV1 } from '../../support/seal-v1.ts'
 
@@ -72,7 +71,7 @@ async function withSecondStep({ accounts, secondSteps, sessions, now }: Claimche
 }
 
 async function doctorFinds({ storage, secrets, config }: Claimcheck): Promise<readonly string[]> {
-  return (await diagnose(storage, { secrets, keyFiles: sealedKeyFiles(config.dataDir) })).problems
+  return (await diagnose(storage, { schema: SCHEMA, secrets, keyFiles: sealedKeyFiles(config.dataDir) })).problems
 }
 
 /** The values of each key, those without any left out. */
@@ -89,12 +88,14 @@ for (const dialect of DIALECTS) {
       const claimcheck = await host(t, there, { SECRET_KEY: OLD })
       await fill(claimcheck)
       const found = new Set<string>()
-      for (const { name, columns } of [...CARRIED, ...NOT_CARRIED]) {
+      for (const { table, isShared } of SCHEMA.tables) {
+        if (isShared) continue
+        const { name, columns } = table
         for (const row of await query(there.databaseUrl, `SELECT * FROM ${name}`)) {
           for (const column of columns) if (holdsSealed(row[column.name])) found.add(`${name}.${column.name}`)
         }
       }
-      const listed = SEALED_COLUMNS.map(({ table, column }) => `${table.name}.${column}`)
+      const listed = SCHEMA.sealed.map(({ table, column }) => `${table.name}.${column}`)
       // SQLite has the signing keys in files.
       const expected = listed.filter((name) => dialect === 'postgres' || name !== 'sealed_signing_keys.sealed')
       t.strictSame([...found].sort(), expected.sort())
@@ -192,7 +193,7 @@ t.test('a row that changes while it is sealed again keeps its change', async (t)
   const there = await place(t, 'sqlite')
   const claimcheck = await host(t, there, { SECRET_KEY: OLD })
   await fill(claimcheck, 1)
-  const column = SEALED_COLUMNS.find(({ column }) => column === 'payload')!
+  const column = SCHEMA.sealed.find(({ column }) => column === 'payload')!
   const [cell] = await claimcheck.storage.read.sealed.cells(column, [], 1)
   const changed = { ...cell!, stored: 'v2.00000000.other' }
   t.notOk(await claimcheck.storage.write((tx) => tx.sealed.replace(column, changed, 'mine')))
@@ -331,7 +332,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
   const root = resolve('server/src')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const sealing = files.filter((file) => /\bsecrets\.seal\(/.test(readFileSync(join(root, file), 'utf8')))
-  // Whoever is added here names the column in storage/sealed-columns.ts.
+  // A file that is added here seals into a column that a feature names among its `sealed`.
   t.strictSame(sealing.sort(), [
     'features/log/signing/key-files.ts',
     'features/log/signing/sealed-keys.ts',

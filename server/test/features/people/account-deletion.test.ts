@@ -1,9 +1,9 @@
 /** Closing accounts and deleting workspaces: what goes, what stays, and what refuses. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
-import { openPostgres } from '@claimcheck/server/storage/postgres'
 import t from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
+import { openPostgres, SCHEMA } from '../../../../test/support/storage.ts'
 import { first, NOON, newUser, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
 
 async function joining({ accounts }: People, workspaceId: string, role: 'owner' | 'member', name: string) {
@@ -127,7 +127,7 @@ t.test('of a deleted workspace no secret is left, and the doctor finds it sound'
   clock.now += 1
   await workspaces.delete(workspaceId)
   t.match(await storage.read.doctor.rows('connections', '', 100), [{ sealed_secrets: '{}', source_key: null }])
-  t.strictSame((await diagnose(storage)).problems, [])
+  t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, [])
 })
 
 t.test('what comes into a workspace while its deletion waits is not revoked before it was made', async (t) => {

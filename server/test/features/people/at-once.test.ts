@@ -1,7 +1,8 @@
 /** What two people do at once on PostgreSQL, where transactions run side by side. */
-import { openPostgres } from '@claimcheck/server/storage/postgres'
+
 import t, { type Test } from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
+import { openPostgres } from '../../../../test/support/storage.ts'
 import { first, ISSUER, NONE_KEPT, NOON, newUser, openPeople } from './people.ts'
 
 const ROUNDS = 10

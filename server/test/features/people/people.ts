@@ -12,9 +12,9 @@ import { createSessionService } from '@claimcheck/server/features/people/session
 import { createTicketService } from '@claimcheck/server/features/people/tickets'
 import { createKeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import type { Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const PASSWORD = 'correct horse battery staple'

@@ -1,9 +1,9 @@
 /** Codes of an authenticator app, and recovery codes: each works once, and guesses lead nowhere. Threat K4 of `security.md`. */
 import type { SetUp } from '@claimcheck/server/features/people/second-steps'
-import { openPostgres } from '@claimcheck/server/storage/postgres'
 import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
+import { openPostgres } from '../../../../test/support/storage.ts'
 import { first, NOON, openPeople, type PeopleOptions, VISITOR } from './people.ts'
 
 const PERIOD_MS = 30_000

@@ -6,10 +6,10 @@ import { createLogService } from '@claimcheck/server/features/log/log'
 import { createLogArchives } from '@claimcheck/server/features/log/log-archives'
 import { SHA256_TREE } from '@claimcheck/server/features/log/stored-log'
 import { createReceiptService } from '@claimcheck/server/features/receipts/receipts'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 import { createLog, grow, receiptId } from '../../support/grown-log.ts'
 
 function receiptsOf(storage: Storage) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { CheckRecord, FailureCode, Instant } from '@claimcheck/core/rules'
 import { createActivity } from '@claimcheck/server/features/workspaces/activity'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 import { UNREAD, UNUSED } from '../../support/rows.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)

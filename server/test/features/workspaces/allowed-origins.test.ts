@@ -6,7 +6,7 @@ import t from 'tap'
 import { afterFile } from '../../../../test/support/after-file.ts'
 import { createDatabase } from '../../../../test/support/database.ts'
 
-const { openStorage } = await import('@claimcheck/server/storage/open')
+const { openStorage } = await import('../../../../test/support/storage.ts')
 const { loadConfig } = await import('@claimcheck/server/features')
 const database = await createDatabase()
 const storage = await openStorage(loadConfig({ ...database.env, LOG_LEVEL: 'silent' }, t.testdir()))

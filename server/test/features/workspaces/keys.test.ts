@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { createKeyService, KEY_PATTERN } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t, { type Test } from 'tap'
 import { knexOn } from '../../../../test/support/sql.ts'
+import { openSqlite } from '../../../../test/support/storage.ts'
 
 const ADDRESS = '192.0.2.7'
 const NOON = Date.UTC(2026, 8, 25, 12)

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
 
 t.test('a workspace is found by its id and its name, which nobody else can take', async (t) => {
   const storage = await openSqlite(join(t.testdir(), 'claimcheck.db'))

@@ -11,15 +11,14 @@ import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { chainedDocument } from '../../../base/audit-chain.ts'
-import { AUDIT_EVENT_NAMES, eventsOfGroup } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
-import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService } from '../audit-trail.ts'
+import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService, ShownEntry } from '../audit-trail.ts'
 import { checkLines, type FileEntry, type FileReport } from '../check-file.ts'
-import { accountWords, actorWords, detailWords, eventWords } from '../words.ts'
+import { accountWords, actorWords, detailWords } from '../words.ts'
 
 interface Services extends Pick<HostServices, 'storage'> {
   readonly workspaces: WorkspaceService
@@ -190,14 +189,14 @@ function fileError(file: string, cause: NodeJS.ErrnoException): Error {
   return problem === undefined ? cause : new CommandError('usage', `${file}: ${problem}.`)
 }
 
-async function filterOf(options: AuditOptions, { workspaces, storage }: Services): Promise<AuditFilter> {
+async function filterOf(options: AuditOptions, { workspaces, auditTrail, storage }: Services): Promise<AuditFilter> {
   const { workspace, account, event, since, until, search } = options
   if (workspace !== undefined && account !== undefined) {
     throw new CommandError('usage', 'Use --workspace or --account, not both.')
   }
   return {
     scope: await scopeOf(workspace, account, { workspaces, storage }),
-    ...(event ? { events: event.flatMap(eventsNamed) } : {}),
+    ...(event ? { events: event.flatMap((name) => eventsNamed(auditTrail, name)) } : {}),
     ...(since === undefined ? {} : { since: instantOf('--since', since) }),
     ...(until === undefined ? {} : { until: instantOf('--until', until) }),
     ...(search === undefined ? {} : { search }),
@@ -216,10 +215,10 @@ async function scopeOf(
   return { userId: user.id }
 }
 
-function eventsNamed(name: string): readonly string[] {
-  const named = AUDIT_EVENT_NAMES.some((event) => event === name) ? [name] : eventsOfGroup(name)
+function eventsNamed({ events, eventsOf }: AuditTrailService, name: string): readonly string[] {
+  const named = events.includes(name) ? [name] : eventsOf(name)
   if (named.length > 0) return named
-  throw new CommandError('usage', `There is no event or group ${name}. The events: ${AUDIT_EVENT_NAMES.join(', ')}.`)
+  throw new CommandError('usage', `There is no event or group ${name}. The events: ${events.join(', ')}.`)
 }
 
 function instantOf(option: string, text: string): Instant {
@@ -228,11 +227,11 @@ function instantOf(option: string, text: string): Instant {
   throw new CommandError('usage', `${option} takes a time such as 2027-01-31T00:00:00Z, not ${text}.`)
 }
 
-function lineOf(entry: AuditTrailRow, users: AuditTrailPage['users']): string {
+function lineOf(entry: ShownEntry, users: AuditTrailPage['users']): string {
   const account = accountWords(entry, users)
   const details = detailWords(entry)
   return [
-    `${entry.position}  ${timeOf(entry)}  ${actorWords(entry, users)} ${eventWords(entry)}`,
+    `${entry.position}  ${timeOf(entry)}  ${actorWords(entry, users)} ${entry.words}`,
     account === undefined ? '' : ` [account ${account}]`,
     entry.subject === null ? '' : ` ${entry.subject}`,
     details === '' ? '' : ` (${details})`,

@@ -3,8 +3,8 @@ import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../../web/parts/values.tsx'
-import type { AuditTrailPage, AuditTrailRow } from '../../audit-trail/audit-trail.ts'
-import { accountWords, actorWords, detailWords, eventWords } from '../../audit-trail/words.ts'
+import type { AuditTrailPage, ShownEntry } from '../../audit-trail/audit-trail.ts'
+import { accountWords, actorWords, detailWords } from '../../audit-trail/words.ts'
 
 interface EntriesProps extends Pick<AuditTrailPage, 'entries' | 'users'> {
   readonly now: Instant
@@ -21,7 +21,7 @@ export function Entries({ entries, users, now }: EntriesProps) {
 }
 
 interface EntryProps extends Pick<EntriesProps, 'users' | 'now'> {
-  readonly entry: AuditTrailRow
+  readonly entry: ShownEntry
 }
 
 function Entry({ entry, users, now }: EntryProps) {
@@ -38,7 +38,7 @@ function Entry({ entry, users, now }: EntryProps) {
       </td>
       <td>{plainText(actorWords(entry, users))}</td>
       <td class="wide">
-        {eventWords(entry)}
+        {entry.words}
         {account === undefined ? null : (
           <>
             <br />

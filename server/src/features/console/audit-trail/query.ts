@@ -1,7 +1,7 @@
 /** The query of the audit trail's page: reads it from an address or a form, and writes it into an address. */
-import { AUDIT_GROUPS, auditGroupWords, eventsOfGroup } from '../../../base/audit-events.ts'
 import { contentIssues } from '../../../http/text.ts'
 import type { AuditFilter } from '../../../storage/audit-trail.ts'
+import type { AuditTrailService } from '../../audit-trail/audit-trail.ts'
 import { DAY_MS, isDay, startOf } from '../days.ts'
 import type { Fields } from '../request-fields.ts'
 
@@ -35,7 +35,7 @@ export const OTHER_ACTORS: Readonly<Record<string, string>> = {
 interface FilterField {
   readonly name: string
   readonly label: string
-  readonly fits: (value: string) => boolean
+  readonly fits: (value: string, groups: readonly string[]) => boolean
 }
 
 const FIELDS: Readonly<Record<keyof TrailFilter, FilterField>> = {
@@ -44,7 +44,7 @@ const FIELDS: Readonly<Record<keyof TrailFilter, FilterField>> = {
     label: 'text',
     fits: (value) => [...value].length <= 256 && contentIssues(value, []).length === 0,
   },
-  group: { name: 'group', label: 'kind of event', fits: (value) => AUDIT_GROUPS.includes(value) },
+  group: { name: 'group', label: 'kind of event', fits: (value, groups) => groups.includes(value) },
   who: {
     name: 'who',
     label: 'actor',
@@ -57,16 +57,15 @@ const FIELDS: Readonly<Record<keyof TrailFilter, FilterField>> = {
 const ENTRIES = Object.entries(FIELDS) as [keyof TrailFilter, FilterField][]
 const LONGEST_SHOWN = 64
 
-export const GROUP_CHOICES = AUDIT_GROUPS.map((group) => [group, auditGroupWords(group)] as const)
-
-export function readTrailQuery(fields: Fields): TrailQuery {
+/** @param groups of events that there are */
+export function readTrailQuery(fields: Fields, groups: readonly string[] = []): TrailQuery {
   const given = ENTRIES.map(([key, field]) => ({ key, field, value: fields[field.name]?.trim() ?? '' }))
   const set = given.filter(({ value }) => value !== '')
   const fitting: TrailFilter = Object.fromEntries(
-    set.filter(({ field, value }) => field.fits(value)).map(({ key, value }) => [key, value]),
+    set.filter(({ field, value }) => field.fits(value, groups)).map(({ key, value }) => [key, value]),
   )
   const problems = set
-    .filter(({ field, value }) => !field.fits(value))
+    .filter(({ field, value }) => !field.fits(value, groups))
     .map(
       ({ field, value }) =>
         `no entry has the ${field.label} “${value.slice(0, LONGEST_SHOWN)}”: this filter is ignored`,
@@ -81,6 +80,7 @@ export function readTrailQuery(fields: Fields): TrailQuery {
 /** @param people who may be meant by a name or an address in the search */
 export function auditFilterOf(
   workspaceId: string,
+  { eventsOf }: Pick<AuditTrailService, 'eventsOf'>,
   { search, group, who, from, to }: TrailFilter,
   people: readonly { readonly userId: string; readonly name: string; readonly email: string }[],
 ): AuditFilter {
@@ -89,7 +89,7 @@ export function auditFilterOf(
   return {
     scope: { workspaceId },
     ...(search === undefined ? {} : { search, searchedUsers: meant.map(({ userId }) => userId) }),
-    ...(group === undefined ? {} : { events: eventsOfGroup(group) }),
+    ...(group === undefined ? {} : { events: eventsOf(group) }),
     ...(who === undefined
       ? {}
       : { actor: Object.hasOwn(OTHER_ACTORS, who) ? { kind: who } : { kind: 'user', id: who } }),

@@ -1,6 +1,7 @@
 /** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
 import { Readable } from 'node:stream'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { auditGroupWords } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { type CommandLine, commandLineOf } from '../../../web/command-line.ts'
@@ -15,7 +16,6 @@ import { Entries } from '../audit-trail/entries.tsx'
 import {
   auditFilterOf,
   fieldsOf,
-  GROUP_CHOICES,
   OTHER_ACTORS,
   readTrailQuery,
   type TrailQuery,
@@ -34,15 +34,19 @@ const PAGE_SIZE = 50
 export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: TrailServices): void {
   app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
-    const query = readTrailQuery(queryOf(request))
+    const query = readTrailQuery(queryOf(request), auditTrail.groups)
     const listed = await members.list(id)
     const before = query.before === undefined ? {} : { before: query.before }
-    const page = await auditTrail.list(auditFilterOf(id, query.filter, listed), { ...before, limit: PAGE_SIZE })
+    const page = await auditTrail.list(auditFilterOf(id, auditTrail, query.filter, listed), {
+      ...before,
+      limit: PAGE_SIZE,
+    })
     const props = {
       viewer: viewerOf(request),
       query,
       page,
       members: listed,
+      groups: auditTrail.groups,
       now: now(),
       commandLine: commandLineOf(config),
     }
@@ -52,10 +56,13 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
   // A form and no link, because an export is recorded: no other site can have it recorded.
   app.post('/audit-trail/export', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
-    const { filter, problems } = readTrailQuery(formOf(request))
+    const { filter, problems } = readTrailQuery(formOf(request), auditTrail.groups)
     // A file cannot say that a filter was ignored.
     if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
-    const lines = await auditTrail.export(auditFilterOf(id, filter, await members.list(id)), actingOf(request))
+    const lines = await auditTrail.export(
+      auditFilterOf(id, auditTrail, filter, await members.list(id)),
+      actingOf(request),
+    )
     return reply
       .type('application/jsonl; charset=utf-8')
       .header('content-disposition', `attachment; filename="audit-trail-${formatInstant(now()).slice(0, 10)}.jsonl"`)
@@ -90,11 +97,12 @@ interface TrailProps {
   readonly query: TrailQuery
   readonly page: AuditTrailPage
   readonly members: readonly MemberOfWorkspace[]
+  readonly groups: readonly string[]
   readonly now: Instant
   readonly commandLine: CommandLine
 }
 
-function AuditTrail({ viewer, query, page, members, now, commandLine }: TrailProps) {
+function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: TrailProps) {
   const { id } = viewer.workspace!
   const isFiltered = fieldsOf(query.filter).length > 0
   return (
@@ -106,7 +114,7 @@ function AuditTrail({ viewer, query, page, members, now, commandLine }: TrailPro
       {query.problems.map((problem) => (
         <p class="notice warning">{sentence(problem)}</p>
       ))}
-      <Filters workspaceId={id} query={query} members={members} />
+      <Filters workspaceId={id} query={query} members={members} groups={groups} />
       {page.entries.length > 0 ? (
         <Entries {...page} now={now} />
       ) : (
@@ -139,7 +147,8 @@ function Filters({
   workspaceId,
   query: { filter },
   members,
-}: Pick<TrailProps, 'query' | 'members'> & { readonly workspaceId: string }) {
+  groups,
+}: Pick<TrailProps, 'query' | 'members' | 'groups'> & { readonly workspaceId: string }) {
   const { search, group, who, from, to } = filter
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
   const known = [...people, ...Object.entries(OTHER_ACTORS)]
@@ -167,7 +176,12 @@ function Filters({
         <details id="filters" open={fieldsOf(filter).some(([name]) => name !== 'q')}>
           <summary>Filters</summary>
           <div class="inline">
-            <Select name="group" label="About" options={[['', 'Anything'], ...GROUP_CHOICES]} value={group} />
+            <Select
+              name="group"
+              label="About"
+              options={[['', 'Anything'], ...groups.map((group) => [group, auditGroupWords(group)] as const)]}
+              value={group}
+            />
             <Select name="who" label="Who" options={[['', 'Anybody'], ...choices]} value={who} />
             <Field name="from" label="From day (UTC)" type="date" value={from} />
             <Field name="to" label="To day (UTC)" type="date" value={to} />

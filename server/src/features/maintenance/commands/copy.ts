@@ -5,7 +5,7 @@ import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
 import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'
-import type { LoadConfig } from '../../../host/feature.ts'
+import type { LoadConfig, Program } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import type { Copied, CopyProgress } from '../../../storage/copy.ts'
 
@@ -14,7 +14,7 @@ interface CopyCommandOptions extends OutputOptions {
   readonly to: string
 }
 
-export function addCopyCommand(program: Command, loadConfig: LoadConfig): void {
+export function addCopyCommand(program: Command, { loadConfig, schema }: Program): void {
   subcommand(program, 'copy', 'copy an installation to another, empty database')
     .requiredOption('--from <url>', 'the database to copy, written as in DATABASE_URL')
     .requiredOption('--to <url>', 'the database to copy it to')
@@ -22,7 +22,7 @@ export function addCopyCommand(program: Command, loadConfig: LoadConfig): void {
       const { copyInstallation } = await import('../copy.ts')
       const from = configFor('--from', options.from, loadConfig)
       const to = configFor('--to', options.to, loadConfig)
-      const copied = await withProgress((onProgress) => copyInstallation({ from, to, onProgress }))
+      const copied = await withProgress((onProgress) => copyInstallation({ from, to, schema, onProgress }))
       print(options, { copied }, linesOf(copied, from, to))
     })
 }

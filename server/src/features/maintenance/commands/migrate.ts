@@ -3,13 +3,13 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
-import type { LoadConfig } from '../../../host/feature.ts'
+import type { Program } from '../../../host/feature.ts'
 
-export function addMigrateCommand(program: Command, loadConfig: LoadConfig): void {
-  subcommand(program, 'migrate', "update the database to this version's schema").action(
+export function addMigrateCommand(commands: Command, { loadConfig, schema }: Program): void {
+  subcommand(commands, 'migrate', "update the database to this version's schema").action(
     async (options: OutputOptions) => {
       const { openStorage } = await import('../../../storage/open.ts')
-      const storage = await openStorage(loadConfig(process.env))
+      const storage = await openStorage(loadConfig(process.env), { schema })
       if (storage.migrated.length > 0) {
         const details = { migrations: storage.migrated.join(' ') }
         const entry = { event: 'database.migrated', at: Date.now(), by: byCommand(), details } as const

@@ -12,7 +12,7 @@ import { startProgress } from '../../../host/terminal/progress.ts'
 import type { ConnectionService } from '../../workspaces/connections.ts'
 import type { KeyUse, SecretRotation } from '../secret-rotation.ts'
 
-interface Services extends Pick<HostServices, 'storage' | 'secrets' | 'config' | 'now'> {
+interface Services extends Pick<HostServices, 'storage' | 'schema' | 'secrets' | 'config' | 'now'> {
   readonly connections: ConnectionService
 }
 

@@ -2,6 +2,7 @@
 import { logIdOf } from '@claimcheck/core/log'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
+import type { Schema } from '../../../storage/schema.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import type { Ending } from './heads.ts'
 import { publicKeyOf } from './key-ring.ts'
@@ -46,11 +47,15 @@ export function checkKeys(
 }
 
 /** Finds rows that belong to nothing. */
-export async function checkStrays({ doctor }: Pick<Reads, 'doctor'>, problems: Problems): Promise<void> {
+export async function checkStrays(
+  { doctor }: Pick<Reads, 'doctor'>,
+  schema: Schema,
+  problems: Problems,
+): Promise<void> {
   for (const { leaf_index, receipt_id } of await doctor.strayReceipts(MAX_STRAYS)) {
     problems.add(`receipt ${receipt_id} (leaf ${leaf_index}): the log does not reach it`)
   }
-  for (const { table, id, missing } of await doctor.orphans(MAX_STRAYS)) {
+  for (const { table, id, missing } of await doctor.orphans(schema, MAX_STRAYS)) {
     problems.add(`${table} ${id}: there is no ${missing}`)
   }
 }

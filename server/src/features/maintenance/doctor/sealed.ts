@@ -1,6 +1,7 @@
 /** Opens everything that is sealed, and names what no configured key opens. */
 import { signingKeyContext } from '../../../base/sealed-contexts.ts'
 import type { Secrets } from '../../../base/secrets.ts'
+import type { Schema } from '../../../storage/schema.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import type { SealedKeyFile } from '../../log/signing/key-files.ts'
 import { nameOf, sealedRows, sealProblem } from '../sealed-values.ts'
@@ -8,11 +9,12 @@ import type { Problems } from './problems.ts'
 
 export async function checkSealed(
   reads: Pick<Reads, 'sealed'>,
+  schema: Schema,
   problems: Problems,
   secrets: Pick<Secrets, 'open'>,
   keyFiles: readonly SealedKeyFile[] = [],
 ): Promise<void> {
-  for await (const rows of sealedRows(reads)) {
+  for await (const rows of sealedRows(reads, schema.sealed)) {
     for (const row of rows) {
       for (const value of row.values ?? []) {
         const problem = sealProblem(secrets, value)

@@ -16,10 +16,10 @@ import { loadConfig } from '@claimcheck/server/features'
 import { createKeyVault } from '@claimcheck/server/features/log/signing/key-vault'
 import { createSigner } from '@claimcheck/server/features/log/signing/signer'
 import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
-import { openStorage } from '@claimcheck/server/storage/open'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from '../../../../../test/support/database.ts'
+import { openStorage } from '../../../../../test/support/storage.ts'
 import { openLogGuard } from '../../../support/log-guard.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)

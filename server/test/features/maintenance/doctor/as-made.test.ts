@@ -6,9 +6,9 @@ import {
   receiptOfRow,
   type StoredReceipt,
 } from '@claimcheck/server/features/maintenance/doctor/stored'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t, { type Test } from 'tap'
 import { afterFile } from '../../../../../test/support/after-file.ts'
+import { openSqlite } from '../../../../../test/support/storage.ts'
 import { LEAVES } from './installation.ts'
 import { keepLog } from './kept-log.ts'
 

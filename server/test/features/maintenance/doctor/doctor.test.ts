@@ -1,10 +1,10 @@
 /** The doctor: what it finds in a database that is sound, damaged, or goes away. Threat O1 of `security.md`. */
 import { join } from 'node:path'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import t from 'tap'
 import { afterFile } from '../../../../../test/support/after-file.ts'
 import { LONG } from '../../../../../test/support/extent.ts'
+import { openSqlite, SCHEMA } from '../../../../../test/support/storage.ts'
 import { install, LEAVES } from './installation.ts'
 import { changedCopy, diagnoseFile, keepLog, problemsAfter } from './kept-log.ts'
 
@@ -28,7 +28,7 @@ t.test('how far it has come is told as it goes', async (t) => {
   const storage = await openSqlite(kept.file)
   t.teardown(() => storage.close())
   const steps: [leaves: number, treeSize: number][] = []
-  await diagnose(storage, { onProgress: (...step) => steps.push(step) })
+  await diagnose(storage, { schema: SCHEMA, onProgress: (...step) => steps.push(step) })
   t.strictSame(steps.at(-1), [LEAVES, LEAVES])
 })
 
@@ -175,7 +175,7 @@ t.test('doctor finds nothing wrong with a log that grows and changes its key mea
     }
   }
   const grown = grow()
-  while (claims < 50) t.strictSame((await diagnose(claimcheck.storage)).problems, [])
+  while (claims < 50) t.strictSame((await diagnose(claimcheck.storage, { schema: SCHEMA })).problems, [])
   growing = false
   await grown
 })

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { type Diagnosis, diagnose } from '@claimcheck/server/features/maintenance/doctor'
-import { openSqlite } from '@claimcheck/server/storage/sqlite'
 import type { Knex } from 'knex'
 import type { Test } from 'tap'
 import { knexOn } from '../../../../../test/support/sql.ts'
+import { openSqlite, SCHEMA } from '../../../../../test/support/storage.ts'
 import { fillAnchors } from './anchors.ts'
 import { fill, install, SECRET_KEY } from './installation.ts'
 
@@ -38,7 +38,7 @@ export async function keepLog({ leaves, anchors = true }: Kept = {}): Promise<Ke
 export async function diagnoseFile(file: string, signatures = false): Promise<Diagnosis> {
   const storage = await openSqlite(file)
   try {
-    return await diagnose(storage, { signatures, secrets, examineAnchor: examineSigned })
+    return await diagnose(storage, { schema: SCHEMA, signatures, secrets, examineAnchor: examineSigned })
   } finally {
     await storage.close()
   }

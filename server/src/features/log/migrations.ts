@@ -1,33 +1,23 @@
-/** The log, its keys, its anchors, and what was erased of its receipts. */
-import type { Knex } from 'knex'
-import type { Dialect } from '../dialect.ts'
+/** The tables of the log, and of the keys that sign it. */
+import type { Dialect } from '../../storage/dialect.ts'
+import type { MigrationDb } from '../../storage/schema.ts'
 
-export async function up(db: Knex, dialect: Dialect): Promise<void> {
+export const logMigrations = { '006-log': { up } }
+
+async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createKeys(db)
   await createLogs(db)
-  await createAnchors(db)
-  const { appendOnly, compareBytes, allowErasure } = dialect.migrations
+  const { appendOnly, compareBytes } = dialect.migrations
   const statements = [
-    ...['receipts', 'evidence', 'tiles', 'tree_heads', 'erasures'].flatMap((table) => appendOnly(table)),
+    ...['receipts', 'evidence', 'tiles', 'tree_heads'].flatMap((table) => appendOnly(table)),
     ...compareBytes('receipts', ['log_id', 'receipt_id', 'claim_id']),
     ...compareBytes('evidence', ['log_id', 'receipt_id']),
-    ...['logs', 'tree_heads', 'tiles', 'erasures'].flatMap((table) => compareBytes(table, ['log_id'])),
-    ...compareBytes('erasures', ['receipt_id', 'claim_id']),
-    ...allowErasure('receipts', 'UPDATE', `NEW.entry = '' AND ${unchanged} AND ${isErased('receipt_id')}`),
-    ...allowErasure('evidence', 'DELETE', isErased('receipt_id')),
-    ...allowErasure('checks', 'DELETE', isErased('claim_id')),
+    ...['logs', 'tree_heads', 'tiles'].flatMap((table) => compareBytes(table, ['log_id'])),
   ]
   for (const sql of statements) await db.raw(sql)
 }
 
-const KEPT = ['log_id', 'leaf_index', 'receipt_id', 'claim_id', 'leaf_hash', 'issued_at']
-const unchanged = KEPT.map((column) => `NEW.${column} = OLD.${column}`).join(' AND ')
-
-function isErased(column: string): string {
-  return `EXISTS (SELECT 1 FROM erasures WHERE erasures.${column} = OLD.${column})`
-}
-
-async function createKeys(db: Knex): Promise<void> {
+async function createKeys(db: MigrationDb): Promise<void> {
   await db.schema.createTable('signing_keys', (table) => {
     table.text('key_id').primary()
     table.text('public_key').notNullable()
@@ -44,7 +34,7 @@ async function createKeys(db: Knex): Promise<void> {
 }
 
 /** The keys of what a log holds begin with its id, so that the rows of a log that has ended can be taken out together. */
-async function createLogs(db: Knex): Promise<void> {
+async function createLogs(db: MigrationDb): Promise<void> {
   await db.schema.createTable('logs', (table) => {
     table.text('log_id').primary()
     table.text('name').notNullable()
@@ -103,53 +93,4 @@ async function createLogs(db: Knex): Promise<void> {
     table.binary('hashes').notNullable()
     table.primary(['log_id', 'level', 'tile_index', 'width'])
   })
-
-  // With what is left of the receipt: it outlives the receipt's row, which goes with its log.
-  await db.schema.createTable('erasures', (table) => {
-    table.text('receipt_id').primary()
-    table.text('claim_id').notNullable().unique().references('claims.claim_id')
-    table.text('log_id').notNullable()
-    table.bigInteger('leaf_index').notNullable()
-    table.binary('leaf_hash').notNullable()
-    table.bigInteger('issued_at').notNullable()
-    table.bigInteger('erased_at').notNullable()
-    table.text('rule').notNullable()
-    table.text('reference').notNullable()
-    table.index(['erased_at', 'receipt_id'], 'erasures_latest')
-  })
-}
-
-async function createAnchors(db: Knex): Promise<void> {
-  await db.schema.createTable('anchors', (table) => {
-    table.integer('id').primary()
-    table.text('log_id').notNullable()
-    table.bigInteger('tree_size').notNullable()
-    table.binary('root_hash').notNullable()
-    // The anchor before it, by its id; null for the first of a log.
-    table.integer('previous_id').references('anchors.id')
-    table.text('chain').notNullable()
-    table.text('scheme').notNullable()
-    table.text('attester').notNullable()
-    table.text('schema').notNullable()
-    // planned, signed, sent, mined, final or dropped.
-    table.text('state').notNullable()
-    // Every transaction that was signed for it, as JSON, oldest first: all of one nonce.
-    table.text('signed').notNullable()
-    // Why it is held up, or why it was dropped: a code.
-    table.text('problem')
-    table.bigInteger('planned_at').notNullable()
-    table.bigInteger('sent_at')
-    // The rest is null until it is final.
-    table.text('uid').unique()
-    table.text('tx_hash')
-    table.bigInteger('block_number')
-    table.bigInteger('block_time')
-    table.text('cost')
-    table.bigInteger('gas_used')
-  })
-  // One at a time: the next names this one as its previous.
-  await db.raw(
-    `CREATE UNIQUE INDEX anchors_open ON anchors (log_id) WHERE state IN ('planned', 'signed', 'sent', 'mined')`,
-  )
-  await db.raw(`CREATE UNIQUE INDEX anchors_final ON anchors (log_id, tree_size) WHERE state = 'final'`)
 }

@@ -1,6 +1,6 @@
-/** Claims with their checks. The queue is in the claims themselves. */
-import type { Knex } from 'knex'
-import type { Dialect } from '../dialect.ts'
+/** The tables of claims and their checks. The queue is in the claims themselves. */
+import type { Dialect } from '../../storage/dialect.ts'
+import type { MigrationDb } from '../../storage/schema.ts'
 
 /** Claims of one lane hold each other up. */
 const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
@@ -17,7 +17,9 @@ const COMPARED = [
   'log_id',
 ] as const
 
-export async function up(db: Knex, dialect: Dialect): Promise<void> {
+export const claimMigrations = { '005-claims': { up } }
+
+async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('claims', (table) => {
     table.text('claim_id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id')

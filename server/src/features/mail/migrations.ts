@@ -1,0 +1,23 @@
+/** The table of mails that wait to be sent. */
+import type { MigrationDb } from '../../storage/schema.ts'
+
+export const mailMigrations = { '010-mail': { up } }
+
+async function up(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('mails', (table) => {
+    table.text('id').primary()
+    // message or reset.
+    table.text('kind').notNullable()
+    table.text('recipient').notNullable()
+    // Sealed JSON: a mail may hold a link that signs its reader in. Null for a reset, which is written when it is sent.
+    table.text('content')
+    // Of several mails with the same text here only the first is stored.
+    table.text('once').unique()
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('due_at').notNullable()
+    table.integer('attempts').notNullable()
+    // Only where `once` keeps the row.
+    table.bigInteger('sent_at')
+  })
+  await db.raw('CREATE INDEX mails_due ON mails (due_at) WHERE sent_at IS NULL')
+}

@@ -1,0 +1,150 @@
+/** The tables of people: accounts, how they sign in, and membership in workspaces. */
+import type { Dialect } from '../../storage/dialect.ts'
+import type { MigrationDb } from '../../storage/schema.ts'
+
+export const peopleMigrations = { '002-people': { up } }
+
+async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
+  await createAccounts(db)
+  await createSignIn(db)
+  await createSecrets(db)
+  const { compareBytes } = dialect.migrations
+  const statements = [
+    ...compareBytes('members', ['workspace_id']),
+    ...compareBytes('links', ['workspace_id']),
+    ...compareBytes('throttles', ['subject']),
+  ]
+  for (const sql of statements) await db.raw(sql)
+}
+
+async function createAccounts(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('users', (table) => {
+    table.text('id').primary()
+    // In lower case.
+    table.text('email').notNullable().unique()
+    table.text('name').notNullable()
+    // argon2id in its own text form; null for a user who signs in by other means only.
+    table.text('password_hash')
+    table.bigInteger('created_at').notNullable()
+    // Goes up with each new password: what began under an earlier one ends.
+    table.integer('generation').notNullable()
+    table.bigInteger('closed_at')
+  })
+
+  await db.schema.createTable('members', (table) => {
+    table.text('id').primary()
+    table.text('workspace_id').notNullable().references('workspaces.id')
+    table.text('user_id').notNullable().references('users.id').index()
+    // owner or member.
+    table.text('role').notNullable()
+    table.bigInteger('created_at').notNullable()
+    table.unique(['workspace_id', 'user_id'])
+  })
+}
+
+// Of cookies and links only the SHA-256 is stored.
+async function createSignIn(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('sessions', (table) => {
+    table.text('id').primary()
+    table.text('token_hash').notNullable().unique()
+    table.text('user_id').notNullable().references('users.id').index()
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('last_seen_at').notNullable()
+    table.bigInteger('expires_at').notNullable()
+    table.text('user_agent').notNullable()
+    table.text('address').notNullable()
+    // password, password_and_code, passkey or outside.
+    table.text('method').notNullable()
+  })
+
+  await db.schema.createTable('links', (table) => {
+    table.text('id').primary()
+    table.text('token_hash').notNullable().unique()
+    // setup, invitation or reset.
+    table.text('kind').notNullable()
+    // With an invitation: the workspace and the role.
+    table.text('workspace_id').references('workspaces.id').index()
+    table.text('role')
+    // With a reset: the user with the new password.
+    table.text('user_id').references('users.id')
+    // Null: the command line.
+    table.text('created_by').references('users.id')
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('expires_at').notNullable()
+    table.bigInteger('used_at')
+  })
+
+  await db.schema.createTable('passkeys', (table) => {
+    // The authenticator's own id of it, in base64url.
+    table.text('id').primary()
+    table.text('user_id').notNullable().references('users.id').index()
+    table.text('public_key').notNullable()
+    table.bigInteger('counter').notNullable()
+    table.text('transports').notNullable()
+    table.text('name').notNullable()
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('last_used_at')
+  })
+
+  // People's accounts at outside OpenID providers.
+  await db.schema.createTable('identities', (table) => {
+    table.text('issuer').notNullable()
+    table.text('subject').notNullable()
+    table.text('user_id').notNullable().references('users.id').index()
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('last_used_at')
+    table.primary(['issuer', 'subject'])
+  })
+
+  // From where each person has signed in, so that a sign-in from elsewhere is noticed.
+  await db.schema.createTable('seen_browsers', (table) => {
+    table.text('user_id').notNullable().references('users.id')
+    // A hash.
+    table.text('browser').notNullable()
+    table.bigInteger('seen_at').notNullable()
+    table.primary(['user_id', 'browser'])
+  })
+}
+
+async function createSecrets(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('second_steps', (table) => {
+    table.text('user_id').primary().references('users.id')
+    // Sealed, in base32.
+    table.text('secret').notNullable()
+    // The number of the last 30 seconds that a code was used for.
+    table.bigInteger('last_counter').notNullable()
+    // Wrong codes since the last right one.
+    table.integer('failures').notNullable()
+    table.bigInteger('failed_at')
+    table.bigInteger('created_at').notNullable()
+    table.bigInteger('last_used_at')
+  })
+
+  // Each works once, and is deleted then. Only the hash is stored.
+  await db.schema.createTable('recovery_codes', (table) => {
+    table.text('user_id').notNullable().references('users.id')
+    table.text('code_hash').notNullable()
+    table.primary(['user_id', 'code_hash'])
+  })
+
+  // Codes, tokens, grants and challenges: each is found by the hash of its secret, and its payload is sealed.
+  await db.schema.createTable('records', (table) => {
+    table.text('kind').notNullable()
+    table.text('id_hash').notNullable()
+    table.text('payload').notNullable()
+    table.text('grant_id').index()
+    table.text('uid').index()
+    table.bigInteger('consumed_at')
+    table.bigInteger('expires_at').index()
+    table.primary(['kind', 'id_hash'])
+  })
+
+  // Counts of failed guesses and of registrations.
+  await db.schema.createTable('throttles', (table) => {
+    table.text('subject').primary()
+    table.integer('count').notNullable()
+    table.bigInteger('next_at').notNullable()
+    table.bigInteger('expires_at').notNullable()
+    table.index(['expires_at'], 'throttles_expiry')
+  })
+}

@@ -1,0 +1,72 @@
+/** What an installation stores, put together from what its features store: tables, migrations, and what is done with rows of each table. */
+import type { Knex } from 'knex'
+import type { Dialect } from './dialect.ts'
+import type { Erase } from './erasures.ts'
+import type { SealContext, SealedColumn } from './sealed-columns.ts'
+import type { Table } from './table.ts'
+
+/** Runs SQL, and makes tables, in the transaction of all migrations. */
+export type MigrationDb = Knex
+
+export interface Migration {
+  up(db: MigrationDb, dialect: Dialect): Promise<void>
+}
+
+/** By names that order them over all features: a number, then the feature, as `005-claims`. */
+export type Migrations = Readonly<Record<string, Migration>>
+
+export interface StoredTable {
+  readonly table: Table<unknown>
+  /** False: `copy` leaves its rows behind. */
+  readonly isCopied?: false
+  /** Only a database that hosts share has it. */
+  readonly isShared?: true
+  /** By column: the table with the row that the column names by its primary key. Doctor finds rows without an owner. */
+  readonly owners?: Readonly<Record<string, Table<unknown>>>
+  /** More tables that rows refer to: they are copied before. */
+  readonly refersTo?: readonly Table<unknown>[]
+  /** Columns of sealed values. A column of JSON has a sealed value for each name. */
+  readonly sealed?: Readonly<Record<string, SealContext>>
+  /** For rows with content of receipts: runs in the transaction that erases them. */
+  readonly erase?: Erase
+}
+
+/** What a feature stores. */
+export interface Stored {
+  readonly tables: readonly StoredTable[]
+  /** History: each is written out, and must not follow from today's descriptions of tables. */
+  readonly migrations: Migrations
+}
+
+export interface Schema extends Stored {
+  readonly sealed: readonly SealedColumn[]
+}
+
+/** All tables, owners before the tables that refer to them, and all migrations in the order of their names. */
+export function schemaOf(stored: readonly Stored[]): Schema {
+  const tables = inOrder(stored.flatMap(({ tables }) => tables))
+  const migrations = stored.flatMap(({ migrations }) => Object.entries(migrations))
+  const sealed = tables.flatMap(({ table, sealed = {} }) =>
+    Object.entries(sealed).map(([column, context]) => ({ table, column, context })),
+  )
+  return { tables, migrations: Object.fromEntries(migrations.sort(([a], [b]) => (a < b ? -1 : 1))), sealed }
+}
+
+export function copiedTables({ tables }: Schema): readonly Table<unknown>[] {
+  return tables.filter(({ isCopied = true }) => isCopied).map(({ table }) => table)
+}
+
+function inOrder(tables: readonly StoredTable[]): readonly StoredTable[] {
+  const ordered = new Set<StoredTable>()
+  function add(stored: StoredTable): void {
+    const { table, owners = {}, refersTo = [] } = stored
+    for (const owner of [...Object.values(owners), ...refersTo]) {
+      const other = tables.find(({ table }) => table === owner)
+      if (!other) throw new Error(`the table ${table.name} refers to ${owner.name}, which no feature stores`)
+      if (!ordered.has(other)) add(other)
+    }
+    ordered.add(stored)
+  }
+  for (const table of tables) add(table)
+  return [...ordered]
+}
