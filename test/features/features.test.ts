@@ -81,3 +81,14 @@ t.test('a feature of the test: a folder, and a line in the list', async (t) => {
     ['decisions'],
   )
 })
+
+t.test('where a listener fails, those that listen already are closed, and the start fails', async (t) => {
+  const closed: string[] = []
+  const first: Feature = {
+    name: 'first',
+    listen: async () => ({ name: 'first', url: 'http://127.0.0.1', close: async () => void closed.push('first') }),
+  }
+  const second: Feature = { name: 'second', listen: () => Promise.reject(new Error('its port is taken')) }
+  await t.rejects(start(t, {}, [first, second]), { message: 'its port is taken' })
+  t.strictSame(closed, ['first'])
+})

@@ -31,18 +31,20 @@ export async function startServer(services: HostServices): Promise<RunningServer
       if (listener) listeners.push(listener)
     }
   } catch (error) {
-    await app.close()
+    await close(listeners, app)
     throw error
   }
   for (const { workers } of active) for (const worker of workers?.(services) ?? []) worker.start()
   return {
     url: url(),
     listeners,
-    async stop() {
-      for (const listener of listeners) await listener.close()
-      await app.close()
-    },
+    stop: () => close(listeners, app),
   }
+}
+
+async function close(listeners: readonly Listener[], app: App): Promise<void> {
+  for (const listener of listeners) await listener.close()
+  await app.close()
 }
 
 async function createApp(services: HostServices): Promise<App> {
