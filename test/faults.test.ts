@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { createDatabase } from './support/database.ts'
 import { type Client, Installation } from './support/installation.ts'
@@ -78,10 +80,13 @@ t.test(
     t.ok(taken.length > 0)
     t.match(refused, { status: 503, retryAfter: /^\d+$/ })
     for (let times = 0; times < 5; times++) t.equal((await client.submit()).status, 503)
+    t.match(await installation.request('/readyz'), { status: 503, body: { problems: [/its disk is full/] } })
+    t.match(await installation.request('/readyz/read'), { status: 200 })
     t.equal((await installation.request('/v1/log/head')).status, 200)
     t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { state: 'queued' })
 
     rmSync(filler)
+    t.match(await installation.request('/readyz'), { status: 200 })
     t.equal((await client.submit()).body.state, 'decided')
     t.match(await client.decided(waiting.claim_id), { verdict: 'verified' })
     for (const { claim_id, receipt_id } of taken) {
@@ -118,12 +123,11 @@ t.test('a database that takes no writes, as a standby does not, is read, and wri
   const url = new URL(installation.config.databaseUrl)
   const name = url.pathname.slice(1)
   url.pathname = 'postgres'
-  const setReadOnly = async (value: 'on' | 'off') => {
-    await query(url.href, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
-    await query(url.href, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
-  }
+  const setReadOnly = (value: 'on' | 'off') =>
+    query(url.href, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`)
 
   await setReadOnly('on')
+  await query(url.href, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`)
   for (let times = 0; times < 3; times++) {
     const { status, headers } = await client.submit()
     t.equal(status, 503)
@@ -131,11 +135,14 @@ t.test('a database that takes no writes, as a standby does not, is read, and wri
   }
   t.equal((await installation.request('/v1/log/head')).status, 200)
   t.equal((await installation.request(`/v1/receipts/${body.receipt_id}`)).status, 200)
+  t.match(await installation.request('/readyz'), { status: 503, body: { problems: [/it is read-only/] } })
+  t.match(await installation.request('/readyz/read'), { status: 200 })
   await setReadOnly('off')
-  let answer = await client.submit()
-  // Connections that ended are found out by who uses them.
-  for (let times = 0; times < 10 && answer.status === 503; times++) answer = await client.submit()
-  t.match(answer, { status: 202, body: { state: 'decided' } })
+  // A session that was opened meanwhile stays read-only. One that has answered so is not used again, nor are those beside it.
+  const [first, second] = [await client.submit(), await client.submit()]
+  t.ok([202, 503].includes(first.status))
+  t.match(second, { status: 202, body: { state: 'decided' } })
+  t.match(await installation.request('/readyz'), { status: 200 })
   await isSound(t, installation)
 })
 
@@ -172,4 +179,24 @@ t.test('receipts and heads stay in the order of time when the clock is set back 
   t.strictSame(times, times.toSorted())
   t.equal(times.length, 5)
   await isSound(t, installation)
+})
+
+t.test('a write that waits makes the host not ready, and the metrics of before are answered', async (t) => {
+  const database = await createDatabase('postgres')
+  const installation = await Installation.start({ database })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  const other = new pg.Client(installation.config.databaseUrl)
+  await other.connect()
+  await other.query('BEGIN')
+  await other.query('SELECT log_id FROM logs FOR UPDATE')
+  const submitted = client.submit()
+  const isWaiting = async () =>
+    (await installation.request('/readyz')).body.problems.some((text: string) => /a write waits/.test(text))
+  while (!(await isWaiting())) await setTimeout(500)
+  t.match(await installation.request('/metrics'), { status: 200, body: /^claimcheck_metrics_readings_failed 0$/m })
+  await other.query('ROLLBACK')
+  await other.end()
+  t.match(await submitted, { status: 202, body: { state: 'decided' } })
+  t.match(await installation.request('/readyz'), { status: 200 })
 })

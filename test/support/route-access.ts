@@ -45,6 +45,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /v1/profiles': 'anyone',
   'GET /healthz': 'anyone',
   'GET /readyz': 'anyone',
+  'GET /readyz/read': 'anyone',
   'GET /metrics': 'anyone',
   'GET /openapi.json': 'anyone',
   'GET /': 'anyone',

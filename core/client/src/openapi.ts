@@ -44,9 +44,29 @@ export interface paths {
         };
         /**
          * Check that the service can do its work
-         * @description 503 with the reasons while the database cannot be read, the host is read-only, or the time is in doubt.
+         * @description 503 with the reasons while claims cannot be stored: the database takes no writes or cannot be read, the host is read-only, or the time is in doubt.
          */
         readonly get: operations["getReadiness"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/readyz/read": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Check that receipts and the log can be read
+         * @description 200 also while claims cannot be stored. Load balancers route reads by it.
+         */
+        readonly get: operations["getReadReadiness"];
         readonly put?: never;
         readonly post?: never;
         readonly delete?: never;
@@ -1068,6 +1088,35 @@ export interface operations {
         };
     };
     readonly getReadiness: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description OK */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Service Unavailable */
+            readonly 503: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    readonly getReadReadiness: {
         readonly parameters: {
             readonly query?: never;
             readonly header?: never;

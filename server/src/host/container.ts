@@ -18,8 +18,9 @@ import type { Schema } from '../storage/schema.ts'
 import type { Storage } from '../storage/storage.ts'
 import { auditWordsOf, schemaOfFeatures } from './composition.ts'
 import type { Factories, Feature } from './feature.ts'
-import { createMetrics, createReadiness } from './metrics.ts'
+import { createMetrics } from './metrics.ts'
 import type { Metrics, Readiness } from './monitoring.ts'
+import { createReadiness, createReadReadiness } from './readiness.ts'
 
 /** What the host itself gives to features. */
 export interface HostServices {
@@ -34,6 +35,8 @@ export interface HostServices {
   readonly outbound: Outbound
   readonly counters: Counters
   readonly readiness: () => Promise<Readiness>
+  /** Of reads alone. */
+  readonly readReadiness: () => Promise<Readiness>
   readonly metrics: Metrics
   readonly schema: Schema
   readonly auditWords: AuditWords
@@ -93,6 +96,7 @@ export async function openInstallation<S extends HostServices>(
       .disposer((outbound) => outbound.close()),
     counters: asFunction(createCounters).singleton(),
     readiness: asFunction(() => createReadiness(active, cradle)).singleton(),
+    readReadiness: asFunction(() => createReadReadiness(cradle)).singleton(),
     metrics: asFunction(() => createMetrics(active, cradle)).singleton(),
     features: asValue(active),
     isActive: asValue((feature: string) => names.has(feature)),

@@ -3,7 +3,7 @@ import type { Gauge } from 'prom-client'
 
 export interface Metrics {
   readonly contentType: string
-  /** The current values. @throws StorageError `unavailable` */
+  /** The current values, and older ones where a reading fails. */
   text(): Promise<string>
 }
 

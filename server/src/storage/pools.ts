@@ -5,6 +5,7 @@ import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import type { Schema } from './schema.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
+import { watchWrites } from './writing.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
 export type BeforeStatement = (sql: string) => void
@@ -109,6 +110,8 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     })
   }
 
+  const writing = watchWrites()
+
   async function forgetDeleted(): Promise<boolean> {
     const rows: Row[] = []
     for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
@@ -118,14 +121,17 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   return {
     driver,
     read: reads(outside),
+    writing,
     write: (work) =>
-      transaction(writer, dialect.begin, async (db) => {
-        const tx = writes(db, schema)
-        const result = await work(tx)
-        await tx.audit.flush()
-        return result
-      }),
-    apply: (changes) => applyChanges(outsideOn(writer), changes),
+      writing.watch(() =>
+        transaction(writer, dialect.begin, async (db) => {
+          const tx = writes(db, schema)
+          const result = await work(tx)
+          await tx.audit.flush()
+          return result
+        }),
+      ),
+    apply: (changes) => writing.watch(() => applyChanges(outsideOn(writer), changes)),
     snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),

@@ -24,8 +24,10 @@ const KEEP_ALIVE_MS = 5_000
 /** Any number that no other program locks in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
 
-/** SQLSTATE classes: connection, resources, intervention, system; and single ones: read-only, serialization, deadlock, lock timeout. */
-const UNAVAILABLE = /^(08|53|57|58|25006|25P03|40001|40P01|55P03)/
+/** SQLSTATE classes of what the service may have done wrong: values, constraints, and what triggers raise. All else is the database's. */
+const OWN_FAULT = /^(22|23|P0)/
+/** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
+const SPENT = /^(25006|57P0|08P01)/
 // Errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 // The driver and knex give these no code.
@@ -71,8 +73,8 @@ export const postgres: Dialect = {
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
   isUnavailable: (error) => {
     const { code = '', message } = error as { code?: string; message: string }
-    const pattern = error instanceof DatabaseError ? UNAVAILABLE : NETWORK_TROUBLE
-    return pattern.test(code) || LOST.test(message)
+    if (error instanceof DatabaseError) return !OWN_FAULT.test(code)
+    return NETWORK_TROUBLE.test(code) || LOST.test(message)
   },
   refusesRows: (error) => error instanceof DatabaseError && REFUSED_ROWS.test(String(error.code)),
   migrations: {
@@ -153,14 +155,16 @@ export async function openPostgres(
   url: string,
   { schema, beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
-  const pool = connect(url, patient ? '' : BY_KEYS)
+  const open = new Set<Client>()
+  const pool = connect(url, open, patient ? '' : BY_KEYS)
   const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
     const query = replanned ? { text: numbered(sql) } : prepare(sql)
-    return ask(connection, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
+    return ask(connection, open, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
   }
   const pools = { dialect: postgres, schema, driver: 'pg', label: 'the database', reader: pool, writer: pool }
   const storage = createStorage<Client>({ ...pools, run, discard, beforeStatement })
   try {
+    await requireUtf8(pool)
     return { ...storage, migrated: await prepareSchema(pool, postgres, schema) }
   } catch (error) {
     await storage.close()
@@ -170,13 +174,27 @@ export async function openPostgres(
   }
 }
 
-/** @param query with `query_timeout` in milliseconds; 0: none */
-async function ask(connection: Client, query: QueryConfig & { readonly query_timeout: number }): Promise<Row[]> {
+/** In another encoding the database changes or refuses what claims say. @throws StorageError `encoding` */
+async function requireUtf8(pool: Knex): Promise<void> {
+  const { rows } = await pool.raw('SHOW server_encoding')
+  const encoding = rows[0].server_encoding
+  if (encoding === 'UTF8') return
+  const message = `the database stores text as ${encoding}, and Claimcheck needs UTF8: create one with CREATE DATABASE claimcheck TEMPLATE template0 ENCODING 'UTF8', and name it in DATABASE_URL`
+  throw new StorageError('encoding', message)
+}
+
+/** @param query with `query_timeout` in milliseconds; 0: none @param open connections of the pool, which lead to the same server */
+async function ask(
+  connection: Client,
+  open: ReadonlySet<Client>,
+  query: QueryConfig & { readonly query_timeout: number },
+): Promise<Row[]> {
   try {
     return (await connection.query(query)).rows
   } catch (error) {
     // The driver gives up waiting and leaves the connection open: a late answer would be taken for the answer to the next statement.
     if (SILENT.test((error as Error).message)) discard(connection, error)
+    if (error instanceof DatabaseError && SPENT.test(String(error.code))) for (const each of open) discard(each, error)
     throw error
   }
 }
@@ -210,8 +228,8 @@ const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enabl
   .map((setting) => `SET ${setting} = off`)
   .join('; ')
 
-/** @param settings the first statements of each connection */
-function connect(url: string, settings: string): Knex {
+/** @param open holds the pool's connections @param settings the first statements of each connection */
+function connect(url: string, open: Set<Client>, settings: string): Knex {
   return knex({
     client: 'pg',
     connection: {
@@ -232,6 +250,8 @@ function connect(url: string, settings: string): Knex {
       min: 0,
       max: MOST_CONNECTIONS,
       afterCreate: (connection: Client, done: (error: Error | null) => void) => {
+        open.add(connection)
+        connection.once('end', () => open.delete(connection))
         if (!settings) return done(null)
         const setting = { text: settings, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig
         connection.query(setting, (error) => {

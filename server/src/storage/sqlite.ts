@@ -28,13 +28,8 @@ const MAPPED = `PRAGMA mmap_size = ${2 ** 31};`
 
 const BEGIN = 'BEGIN IMMEDIATE'
 const BUSY_PAUSE_MS = 10
-const UNAVAILABLE: ReadonlySet<unknown> = new Set([
-  'SQLITE_FULL',
-  'SQLITE_IOERR',
-  'SQLITE_READONLY',
-  'SQLITE_BUSY',
-  'SQLITE_CANTOPEN',
-])
+/** What the service may have done wrong: values, constraints, statements, and what triggers raise. All else is the database's. */
+const OWN_FAULT = /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|MISUSE|RANGE|TOOBIG)/
 
 const expressions: Expressions = {
   bytes: (hex) => `unhex(${hex})`,
@@ -73,7 +68,7 @@ export const sqlite: Dialect = {
   isUnavailable: (error) => {
     const { code, name } = error as { code?: unknown; name?: unknown }
     // knex's own, when no connection was free in time.
-    return UNAVAILABLE.has(code) || name === 'KnexTimeoutError'
+    return name === 'KnexTimeoutError' || (/^SQLITE_/.test(String(code)) && !OWN_FAULT.test(String(code)))
   },
   refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
   migrations: {

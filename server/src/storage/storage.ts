@@ -61,6 +61,8 @@ export interface Storage {
    * then nothing was changed
    */
   apply(changes: Changes): Promise<void>
+  /** How the last writes went. */
+  readonly writing: Writing
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   /**
@@ -76,7 +78,21 @@ export interface Storage {
   close(): Promise<void>
 }
 
-export type StorageErrorCode = 'unavailable' | 'newer_schema' | 'older_schema' | 'not_empty' | 'corrupt' | 'no_driver'
+export interface Writing {
+  /** When the oldest write that is under way began, by `performance.now`; undefined: none is. */
+  pendingSince(): number | undefined
+  /** When the last write ended, and why the database did not take it; undefined before the first. */
+  last(): { readonly at: number; readonly problem: string | undefined } | undefined
+}
+
+export type StorageErrorCode =
+  | 'unavailable'
+  | 'newer_schema'
+  | 'older_schema'
+  | 'not_empty'
+  | 'corrupt'
+  | 'no_driver'
+  | 'encoding'
 
 export class StorageError extends Error {
   override readonly name = 'StorageError'

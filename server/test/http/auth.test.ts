@@ -13,6 +13,7 @@ const PUBLIC = [
   '/.well-known/poaw-keys.json',
   '/healthz',
   '/readyz',
+  '/readyz/read',
 ]
 
 t.test('a route that needs a key answers 401 without a good one', async (t) => {

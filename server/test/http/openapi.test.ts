@@ -122,6 +122,7 @@ t.test('the description is OpenAPI 3.1 and names every endpoint', async (t) => {
     'get /.well-known/poaw-keys.json',
     'get /healthz',
     'get /readyz',
+    'get /readyz/read',
     'get /v1/claims',
     'get /v1/claims/{claim_id}',
     'get /v1/connections',
@@ -273,6 +274,7 @@ t.test('answers have what their schemas say, and nothing that they do not say', 
     ['get', '/v1/log/anchors?limit=0', 422],
     ['get', '/healthz', 200],
     ['get', '/readyz', 200],
+    ['get', '/readyz/read', 200],
   ]
   const ajv = schemas()
   for (const [method, path, status, body] of rows) {

@@ -95,3 +95,14 @@ t.test('what is looked up by its key is all that is read, also by a host that be
   t.ok((reads!.rows as number) >= LOOKUPS, 'it is counted')
   t.ok((reads!.rows as number) < 20 * LOOKUPS, `${reads!.rows} rows read in ${4 * LOOKUPS} statements`)
 })
+
+t.test('a database that does not store UTF-8 is refused, with what to do', async (t) => {
+  const url = await newDatabase(t, 'postgres', { isEmpty: true })
+  const other = new URL(url)
+  other.pathname += '_ascii'
+  const name = other.pathname.slice(1)
+  await query(url, `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'`)
+  t.teardown(() => query(url, `DROP DATABASE ${name}`))
+  const opening = openStorage({ databaseUrl: other.href })
+  await t.rejects(opening, { code: 'encoding', message: /stores text as SQL_ASCII.*ENCODING 'UTF8'/ })
+})

@@ -7,14 +7,14 @@ import type { RouteGroup } from '../../http/app.ts'
 import { type MonitoringConfig, monitoringConfig } from './config.ts'
 import type { MetricsReader } from './routes/metrics.ts'
 
-export interface Services extends Pick<HostServices, 'readiness' | 'metrics' | 'logger' | 'now'> {
+export interface Services extends Pick<HostServices, 'readiness' | 'readReadiness' | 'metrics' | 'logger' | 'now'> {
   readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy'>
 }
 
 export const monitoringFeature = {
   name: 'monitoring',
   config: monitoringConfig,
-  routes: async ({ readiness, metrics, config, now }) => {
+  routes: async ({ readiness, readReadiness, metrics, config, now }) => {
     const [{ healthRoutes }, { metricsRoutes }, { docsRoutes }, { securityTxtRoute }] = await Promise.all([
       import('./routes/health.ts'),
       import('./routes/metrics.ts'),
@@ -24,7 +24,7 @@ export const monitoringFeature = {
     const reader = metricsReader(config)
     const { securityContact: contact, publicUrl } = config
     const groups: RouteGroup[] = [
-      { scope: 'service', add: (app) => healthRoutes(app, readiness) },
+      { scope: 'service', add: (app) => healthRoutes(app, readiness, readReadiness) },
       { scope: 'service', add: docsRoutes },
     ]
     if (reader) groups.push({ scope: 'service', add: (app) => metricsRoutes(app, metrics, reader) })

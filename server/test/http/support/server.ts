@@ -140,6 +140,7 @@ export async function startApp(over: Over = {}) {
     published: over.published ?? profileList([PROFILE], CLOSING),
     keyDocument: over.keyDocument ?? (async () => ({ issuer: 'Claimcheck' })),
     readiness: over.readiness ?? (async () => ({ ok: true, problems: [] })),
+    readReadiness: async () => ({ ok: true, problems: [] }),
     metrics: over.metrics ?? {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'claimcheck_log_tree_size 1\n',

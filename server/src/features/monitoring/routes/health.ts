@@ -1,11 +1,15 @@
 /** The routes for health checks: whether the process is alive, and whether it can do its work. */
 import { Type } from '@claimcheck/core/plugin'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Readiness } from '../../../host/monitoring.ts'
 import type { App } from '../../../http/instance.ts'
 
 const ReadinessBody = Type.Object({ ok: Type.Boolean(), problems: Type.Array(Type.String()) }, { title: 'Readiness' })
 
-export function healthRoutes(app: App, readiness: () => Promise<Readiness>): void {
+type Ready = () => Promise<Readiness>
+
+/** @param readReady of reads alone */
+export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
   const tags = ['Health']
 
   app.get('/healthz', {
@@ -24,15 +28,30 @@ export function healthRoutes(app: App, readiness: () => Promise<Readiness>): voi
       tags,
       summary: 'Check that the service can do its work',
       description:
-        '503 with the reasons while the database cannot be read, the host is read-only, or the time is in doubt.',
+        '503 with the reasons while claims cannot be stored: the database takes no writes or cannot be read, the host is read-only, or the time is in doubt.',
       response: { 200: ReadinessBody, 503: ReadinessBody },
     },
-    handler: async (request, reply) => {
-      const { ok, problems } = await readiness().catch((error: unknown): Readiness => {
-        request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
-        return { ok: false, problems: ['cannot determine readiness'] }
-      })
-      return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
-    },
+    handler: answer(ready),
   })
+
+  app.get('/readyz/read', {
+    schema: {
+      operationId: 'getReadReadiness',
+      tags,
+      summary: 'Check that receipts and the log can be read',
+      description: '200 also while claims cannot be stored. Load balancers route reads by it.',
+      response: { 200: ReadinessBody, 503: ReadinessBody },
+    },
+    handler: answer(readReady),
+  })
+}
+
+function answer(ready: Ready) {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const { ok, problems } = await ready().catch((error: unknown): Readiness => {
+      request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
+      return { ok: false, problems: ['cannot determine readiness'] }
+    })
+    return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
+  }
 }

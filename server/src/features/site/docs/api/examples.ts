@@ -449,4 +449,10 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       problems: [],
     },
   },
+  getReadReadiness: {
+    answer: {
+      ok: true,
+      problems: [],
+    },
+  },
 }

@@ -1,0 +1,80 @@
+/** Whether this host can do its work: its features say so, the database is read, and it takes writes. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Storage } from '../storage/storage.ts'
+import type { Feature, NotReady } from './feature.ts'
+import type { Readiness } from './monitoring.ts'
+
+interface ReadinessServices {
+  readonly storage: Storage
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
+}
+
+/** A write that went well this long ago says that the next one will. */
+const RECENT_MS = 5_000
+/** A write that takes longer waits for something. */
+const LONGEST_WRITE_MS = 5_000
+const LONGEST_PROBE_MS = 2_000
+const CLAIM_BYTES = 32 * 1024
+
+export function createReadiness(features: readonly Feature[], services: ReadinessServices): () => Promise<Readiness> {
+  const writeProblem = watchWriting(services.storage)
+  return async () => {
+    try {
+      const found: NotReady[] = []
+      for (const { readiness } of features) {
+        const problem = await readiness?.(services)
+        if (problem) found.push(problem)
+      }
+      const problem = await writeProblem()
+      if (problem !== undefined) found.push({ problem, serves: false })
+      return { ok: found.every(({ serves }) => serves), problems: found.map(({ problem }) => problem) }
+    } catch (error) {
+      services.logger.error({ err: error }, 'cannot read the database')
+      return { ok: false, problems: ['the database cannot be read'] }
+    }
+  }
+}
+
+/** Whether receipts and the log can be read, also while nothing can be written. */
+export function createReadReadiness({ storage, logger }: ReadinessServices): () => Promise<Readiness> {
+  return async () => {
+    try {
+      await storage.read.log.state()
+      return { ok: true, problems: [] }
+    } catch (error) {
+      logger.error({ err: error }, 'cannot read the database')
+      return { ok: false, problems: ['the database cannot be read'] }
+    }
+  }
+}
+
+/** Returns why claims cannot be stored now. Rests on the last write, and writes where that is long ago or failed. */
+function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): () => Promise<string | undefined> {
+  const name = `readiness ${randomUUID()}`
+  let probe: Promise<void> | undefined
+
+  /** After a failure as large as a claim with its receipt: on a full disk there may be room for less. */
+  async function probeNow(hasFailed: boolean): Promise<void> {
+    const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
+    // A failure is in `writing`.
+    await write(async ({ leases }) => {
+      await leases.take(name, holder, 0)
+      await leases.release(name, holder)
+    }).catch(() => {})
+    probe = undefined
+  }
+
+  return async () => {
+    const last = writing.last()
+    if (!last || last.problem !== undefined || performance.now() - last.at > RECENT_MS) {
+      probe ??= probeNow(last?.problem !== undefined)
+      await Promise.race([probe, setTimeout(LONGEST_PROBE_MS, undefined, { ref: false })])
+    }
+    const waits = performance.now() - (writing.pendingSince() ?? performance.now())
+    if (waits > LONGEST_WRITE_MS) return `the database is slow: a write waits for ${Math.floor(waits / 1000)} s`
+    const problem = writing.last()?.problem
+    return problem === undefined ? undefined : `the database takes no writes: ${problem}`
+  }
+}
