@@ -1,4 +1,5 @@
 /** Postgres: many hosts may share one database, each with a few connections. */
+import { hash } from 'node:crypto'
 import knex, { type Knex } from 'knex'
 import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
 import { changeParts, PARAMETERS } from './changes.ts'
@@ -156,9 +157,14 @@ export async function openPostgres(
   { schema, beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const open = new Set<Client>()
-  const pool = connect(url, open, patient ? '' : BY_KEYS)
+  // A session that transactions of several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
+  const isShared = /[?&]pgbouncer=true(&|$)/.test(url)
+  const settings = patient ? LIMITS : [...LIMITS, ...BY_KEYS]
+  const pool = connect(url, open, isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; '))
+  const begin = [postgres.begin, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ')
   const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
-    const query = replanned ? { text: numbered(sql) } : prepare(sql)
+    const text = isShared && sql === postgres.begin ? begin : numbered(sql)
+    const query = replanned || isShared ? { text } : prepare(sql, text)
     return ask(connection, open, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
   }
   const pools = { dialect: postgres, schema, driver: 'pg', label: 'the database', reader: pool, writer: pool }
@@ -199,34 +205,37 @@ async function ask(
   }
 }
 
-interface Prepared {
-  readonly name: string
-  readonly text: string
+const names = new Map<string, string>()
+
+/** Each text under a name that is the same on every host: behind a pooler they share sessions. */
+function prepare(sql: string, text: string): { readonly name: string; readonly text: string } {
+  const name = names.get(sql) ?? `claimcheck_${hash('sha256', text).slice(0, 32)}`
+  names.set(sql, name)
+  return { name, text }
 }
 
-const prepared = new Map<string, Prepared>()
+const texts = new Map<string, string>()
 
-/** Each text under its own name, by which a connection knows it again. */
-function prepare(sql: string): Prepared {
-  const known = prepared.get(sql)
-  if (known) return known
-  const statement = { name: `s${prepared.size}`, text: numbered(sql) }
-  prepared.set(sql, statement)
-  return statement
-}
-
+/** With `$1`, `$2` for the marks. */
 function numbered(sql: string): string {
   let marks = 0
-  return sql.replaceAll('?', () => `$${++marks}`)
+  const text = texts.get(sql) ?? sql.replaceAll('?', () => `$${++marks}`)
+  texts.set(sql, text)
+  return text
 }
+
+const LIMITS = [
+  `lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  `idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
+]
 
 // Rows are looked up by their keys. Index plans stay right however much the tables have grown since their statistics were made, while
 // a plan that was kept from when they were empty would read all rows, or once for all that are looked up the whole of an index, and keep
 // what it finds (`enable_material`). (Without scans allowed, a statement that needs one looks so expensive that Postgres would compile it
 // first: so that is off, too.)
-const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'jit']
-  .map((setting) => `SET ${setting} = off`)
-  .join('; ')
+const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'jit'].map(
+  (setting) => `${setting} = off`,
+)
 
 /** @param open holds the pool's connections @param settings the first statements of each connection */
 function connect(url: string, open: Set<Client>, settings: string): Knex {
@@ -238,8 +247,6 @@ function connect(url: string, open: Set<Client>, settings: string): Knex {
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      lock_timeout: LOCK_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
       types: { getTypeParser },
     } as Knex.PgConnectionConfig,
     // Errors are logged, and a bound value may be the hash of a password.
