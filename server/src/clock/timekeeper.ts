@@ -64,73 +64,146 @@ const REMEMBERED_MS = 10 * 60_000
 const WAY_OUT =
   'Nothing is decided or signed meanwhile. Let a time daemon set the clock. This ends when the two agree, or when listed destinations confirm one of them; or restart the service once the clock is right'
 
-export function createTimekeeper({ steady, reference, first }: TimekeeperOptions): Timekeeper {
-  let { offsetMs } = first
-  let latest = Number.NEGATIVE_INFINITY
-  let measuredMs = first.offsetMs
-  let measuredAt = steady()
-  /** So far may the next measurement correct the time. */
-  let slewMs = STEP_MS
-  let mustMeasure = false
-  /** The clock that this host goes by has moved against the monotonic one, and nothing says yet which is right. */
-  let step: { readonly byMs: number; readonly since: number } | undefined
-  /** It moved by so much, and destinations contradict it. */
-  let refutedMs: number | undefined
-  let isContradicted = false
-  let newestInLog = Number.NEGATIVE_INFINITY
-  let turns = 0
-  let wasDoubted = false
-  const voices = new Map<string, Voice>()
+export function createTimekeeper(options: TimekeeperOptions): Timekeeper {
+  const time = new ComparedTime(options)
+  return {
+    now: () => time.now(),
+    measured: (measurement) => time.measured(measurement),
+    mustMeasure: () => time.mustMeasure(),
+    heard: (origin, readings, turn) => time.heard(origin, readings, turn),
+    logged: (at) => time.logged(at),
+    doubt: () => time.doubt(),
+    turn: () => time.turn(),
+    isSuspected: () => time.isSuspected(),
+  }
+}
 
-  function now(): Instant {
-    const at = Math.floor(steady() + offsetMs)
-    // After a correction the time waits instead of running back, so that the timestamps of one host are in the order of its events.
-    if (at > latest || latest - at > STEP_MS) latest = at
-    return latest
+class ComparedTime {
+  readonly #steady: () => number
+  readonly #reference: string
+  #offsetMs: number
+  #latest = Number.NEGATIVE_INFINITY
+  #measuredMs: number
+  #measuredAt: number
+  /** So far may the next measurement correct the time. */
+  #slewMs = STEP_MS
+  #mustMeasure = false
+  /** The clock that this host goes by has moved against the monotonic one, and nothing says yet which is right. */
+  #step: { readonly byMs: number; readonly since: number } | undefined
+  /** It moved by so much, and destinations contradict it. */
+  #refutedMs: number | undefined
+  #isContradicted = false
+  #newestInLog = Number.NEGATIVE_INFINITY
+  #turns = 0
+  #wasDoubted = false
+  readonly #voices = new Map<string, Voice>()
+
+  constructor({ steady, reference, first }: TimekeeperOptions) {
+    this.#steady = steady
+    this.#reference = reference
+    this.#offsetMs = first.offsetMs
+    this.#measuredMs = first.offsetMs
+    this.#measuredAt = steady()
   }
 
-  function follow(nextOffsetMs: number): void {
-    if (Math.abs(nextOffsetMs - offsetMs) > STEP_MS) turns++
-    offsetMs = nextOffsetMs
-    step = undefined
-    refutedMs = undefined
+  now(): Instant {
+    const at = Math.floor(this.#steady() + this.#offsetMs)
+    // After a correction the time waits instead of running back, so that the timestamps of one host are in the order of its events.
+    if (at > this.#latest || this.#latest - at > STEP_MS) this.#latest = at
+    return this.#latest
+  }
+
+  measured({ offsetMs: middle, errorMs }: Measurement): void {
+    const at = this.#steady()
+    this.#slewMs = Math.min(STEP_MS, this.#slewMs + Math.max(0, at - this.#measuredAt) * LARGEST_SLEW)
+    this.#measuredAt = at
+    this.#measuredMs = middle
+    this.#mustMeasure = false
+    // Corrects the time only as far as the measurement proves it wrong: a measurement with a long round trip proves little.
+    const corrected = Math.min(Math.max(this.#offsetMs, middle - errorMs), middle + errorMs)
+    const byMs = corrected - this.#offsetMs
+    if (Math.abs(byMs) <= this.#slewMs) {
+      this.#slewMs -= Math.abs(byMs)
+      this.#follow(corrected)
+    } else if (this.#refutedMs === undefined || Math.abs(byMs - this.#refutedMs) > STEP_MS) {
+      this.#refutedMs = undefined
+      if (!this.#step || Math.abs(byMs - this.#step.byMs) > STEP_MS) this.#step = { byMs, since: at }
+      this.#settleStep()
+    }
+  }
+
+  mustMeasure(): void {
+    this.#mustMeasure = true
+  }
+
+  heard(origin: string, { ahead, isUndated }: Pick<Readings, 'ahead' | 'isUndated'>, turn: number): void {
+    if (!ahead || isUndated || turn !== this.#turns) return
+    const last = { least: ahead.least + this.#offsetMs, most: ahead.most + this.#offsetMs, at: this.#steady() }
+    this.#voices.set(origin, { usual: usualOf(this.#voices.get(origin), last), last })
+    this.#settleStep()
+  }
+
+  logged(at: Instant): void {
+    this.#newestInLog = at
+  }
+
+  turn(): number {
+    return this.#turns
+  }
+
+  isSuspected(): boolean {
+    return this.#doDestinationsContradict(1)
+  }
+
+  doubt(): string | undefined {
+    const doubt = this.#doubtNow()
+    if (doubt !== undefined && !this.#wasDoubted) this.#turns++
+    this.#wasDoubted = doubt !== undefined
+    return doubt
+  }
+
+  #follow(nextOffsetMs: number): void {
+    if (Math.abs(nextOffsetMs - this.#offsetMs) > STEP_MS) this.#turns++
+    this.#offsetMs = nextOffsetMs
+    this.#step = undefined
+    this.#refutedMs = undefined
   }
 
   /** Whether most of what destinations said since then fits a time. */
-  function isConfirmed(at: number, since: number): boolean {
-    const fresh = [...voices.values()].filter(({ last }) => last.at > since)
+  #isConfirmed(at: number, since: number): boolean {
+    const fresh = [...this.#voices.values()].filter(({ last }) => last.at > since)
     const fitting = fresh.filter(({ last: { least, most } }) => at >= least - STEP_MS && at <= most + STEP_MS)
     return fitting.length * 2 > fresh.length
   }
 
-  function settleStep(): void {
-    if (!step) return
-    const { byMs, since } = step
-    if (isConfirmed(measuredMs, since)) {
-      follow(measuredMs)
+  #settleStep(): void {
+    if (!this.#step) return
+    const { byMs, since } = this.#step
+    if (this.#isConfirmed(this.#measuredMs, since)) {
+      this.#follow(this.#measuredMs)
       // The monotonic clock may have stood still: what was said before cannot be compared with what follows.
-      for (const [origin, { last }] of voices) {
-        if (last.at > since) voices.set(origin, { last })
-        else voices.delete(origin)
+      for (const [origin, { last }] of this.#voices) {
+        if (last.at > since) this.#voices.set(origin, { last })
+        else this.#voices.delete(origin)
       }
-    } else if (isConfirmed(offsetMs, since)) {
-      refutedMs = byMs
-      step = undefined
+    } else if (this.#isConfirmed(this.#offsetMs, since)) {
+      this.#refutedMs = byMs
+      this.#step = undefined
     }
   }
 
   /** Silence ends no contradiction. */
-  function forgetOld(before: number): void {
-    if (isContradicted) return
-    for (const [origin, { last }] of voices) if (last.at < before) voices.delete(origin)
+  #forgetOld(before: number): void {
+    if (this.#isContradicted) return
+    for (const [origin, { last }] of this.#voices) if (last.at < before) this.#voices.delete(origin)
   }
 
   /** All destinations that were heard lately are off in the same direction, each for certain. */
-  function doDestinationsContradict(least: number): boolean {
-    if (voices.size < least) return false
+  #doDestinationsContradict(least: number): boolean {
+    if (this.#voices.size < least) return false
     let common = 0
-    for (const { last } of voices.values()) {
-      const direction = directionOf(last, offsetMs)
+    for (const { last } of this.#voices.values()) {
+      const direction = directionOf(last, this.#offsetMs)
       if (direction === 0 || direction === -common) return false
       common = direction
     }
@@ -138,8 +211,8 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
   }
 
   /** The monotonic clock stood still, or ran ahead: one destination alone may have answered from a cache, or had its own clock set. */
-  function haveDestinationsJumped(since: number): boolean {
-    const recent = [...voices.values()].filter(({ last }) => last.at >= since)
+  #haveDestinationsJumped(since: number): boolean {
+    const recent = [...this.#voices.values()].filter(({ last }) => last.at >= since)
     const jumped = recent.filter((voice) => jumpOf(voice) !== 0)
     if (jumped.length < 2) return false
     const first = Math.min(...jumped.map(({ last }) => last.at))
@@ -147,67 +220,27 @@ export function createTimekeeper({ steady, reference, first }: TimekeeperOptions
     return directions.size === 1
   }
 
-  return {
-    now,
-    measured({ offsetMs: middle, errorMs }) {
-      const at = steady()
-      slewMs = Math.min(STEP_MS, slewMs + Math.max(0, at - measuredAt) * LARGEST_SLEW)
-      measuredAt = at
-      measuredMs = middle
-      mustMeasure = false
-      // Corrects the time only as far as the measurement proves it wrong: a measurement with a long round trip proves little.
-      const corrected = Math.min(Math.max(offsetMs, middle - errorMs), middle + errorMs)
-      const byMs = corrected - offsetMs
-      if (Math.abs(byMs) <= slewMs) {
-        slewMs -= Math.abs(byMs)
-        follow(corrected)
-      } else if (refutedMs === undefined || Math.abs(byMs - refutedMs) > STEP_MS) {
-        refutedMs = undefined
-        if (!step || Math.abs(byMs - step.byMs) > STEP_MS) step = { byMs, since: at }
-        settleStep()
-      }
-    },
-    mustMeasure() {
-      mustMeasure = true
-    },
-    heard(origin, { ahead, isUndated }, turn) {
-      if (!ahead || isUndated || turn !== turns) return
-      const last = { least: ahead.least + offsetMs, most: ahead.most + offsetMs, at: steady() }
-      voices.set(origin, { usual: usualOf(voices.get(origin), last), last })
-      settleStep()
-    },
-    logged(at) {
-      newestInLog = at
-    },
-    turn: () => turns,
-    isSuspected: () => doDestinationsContradict(1),
-    doubt() {
-      const doubt = doubtNow()
-      if (doubt !== undefined && !wasDoubted) turns++
-      wasDoubted = doubt !== undefined
-      return doubt
-    },
-  }
-
-  function doubtNow(): string | undefined {
-    const at = steady()
-    forgetOld(at - REMEMBERED_MS)
+  #doubtNow(): string | undefined {
+    const at = this.#steady()
+    this.#forgetOld(at - REMEMBERED_MS)
     // One may have a wrong clock; but without a log nothing speaks for ours.
-    isContradicted = doDestinationsContradict(newestInLog === Number.NEGATIVE_INFINITY ? 1 : 2)
-    if (mustMeasure) return `the system's clock was set, or this machine was suspended: ${reference} is read again`
-    if (step) {
-      const seconds = Math.round(Math.abs(step.byMs) / 1000)
-      const direction = step.byMs > 0 ? 'ahead of' : 'behind'
+    this.#isContradicted = this.#doDestinationsContradict(this.#newestInLog === Number.NEGATIVE_INFINITY ? 1 : 2)
+    const reference = this.#reference
+    if (this.#mustMeasure)
+      return `the system's clock was set, or this machine was suspended: ${reference} is read again`
+    if (this.#step) {
+      const seconds = Math.round(Math.abs(this.#step.byMs) / 1000)
+      const direction = this.#step.byMs > 0 ? 'ahead of' : 'behind'
       return `${reference} is ${seconds} s ${direction} the monotonic clock of this host. ${WAY_OUT}`
     }
-    if (isContradicted) {
-      const origins = [...voices.keys()].join(', ')
+    if (this.#isContradicted) {
+      const origins = [...this.#voices.keys()].join(', ')
       return `${reference} and the listed destinations (${origins}) differ by more than 30 s. ${WAY_OUT}`
     }
-    if (haveDestinationsJumped(at - REMEMBERED_MS))
+    if (this.#haveDestinationsJumped(at - REMEMBERED_MS))
       return `the clocks of several listed destinations jumped against ${reference}. ${WAY_OUT}`
-    if (newestInLog - at - offsetMs > STEP_MS) {
-      return `${reference} is behind the newest time in the log, ${formatInstant(newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
+    if (this.#newestInLog - at - this.#offsetMs > STEP_MS) {
+      return `${reference} is behind the newest time in the log, ${formatInstant(this.#newestInLog)}. Nothing is decided or signed until it has passed. Set the clock, if it is behind; if the log is ahead, wait until then, or restore the database from before it`
     }
     return undefined
   }

@@ -109,6 +109,8 @@ export function claimReads(db: Db) {
   const narrowed = (query: Omit<ClaimQuery, 'limit'>) => conditionOf(db.dialect, query)
 
   return {
+    ...countReads(db),
+    ...queueReads(db),
     async byId(workspaceId: string, claimId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE claim_id = ? AND workspace_id = ?', [claimId, workspaceId])
     },
@@ -136,6 +138,28 @@ export function claimReads(db: Db) {
       const [row] = await db.query(sql, [...bindings, count - 1])
       return row && { submittedAt: Number(row.submitted_at), claimId: String(row.claim_id) }
     },
+    /** When each of these claims was decided, of those that are. */
+    async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
+      const rows = await db.query(
+        `SELECT claims.claim_id, issued_at FROM claims JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.claim_id IN ${texts}`,
+        [JSON.stringify(claimIds)],
+      )
+      return new Map(rows.map((row) => [String(row.claim_id), Number(row.issued_at)]))
+    },
+    /** Every check of a claim, oldest first. */
+    async history(claimId: string): Promise<CheckRecord[]> {
+      return (await selectRows(db, checks, 'WHERE claim_id = ? ORDER BY attempt', [claimId])).map(
+        ({ record }) => record,
+      )
+    },
+  }
+}
+
+/** What statistics need: positions and counts. */
+function countReads(db: Db) {
+  const narrowed = (query: Omit<ClaimQuery, 'limit'>) => conditionOf(db.dialect, query)
+
+  return {
     /** The actions of the `count` newest claims of a workspace. */
     async actions(workspaceId: string, count: number): Promise<string[]> {
       const newest = `SELECT action FROM claims WHERE workspace_id = ? ${NEWEST_FIRST} LIMIT ?`
@@ -184,14 +208,14 @@ export function claimReads(db: Db) {
         claimId: String(row.claim_id),
       }))
     },
-    /** When each of these claims was decided, of those that are. */
-    async decidedAt(claimIds: readonly string[]): Promise<Map<string, Instant>> {
-      const rows = await db.query(
-        `SELECT claims.claim_id, issued_at FROM claims JOIN receipts ON ${RECEIPT_OF_CLAIM} WHERE claims.claim_id IN ${texts}`,
-        [JSON.stringify(claimIds)],
-      )
-      return new Map(rows.map((row) => [String(row.claim_id), Number(row.issued_at)]))
-    },
+  }
+}
+
+/** The queue of claims that are not decided. */
+function queueReads(db: Db) {
+  const { texts } = db.dialect
+
+  return {
     /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
@@ -225,12 +249,6 @@ export function claimReads(db: Db) {
       const [row] = await db.query(sql, [now, now, now])
       const [deciding, first] = [Number(row!.deciding), Number(row!.first)]
       return { deciding, first, looking: Number(row!.total) - deciding - first }
-    },
-    /** Every check of a claim, oldest first. */
-    async history(claimId: string): Promise<CheckRecord[]> {
-      return (await selectRows(db, checks, 'WHERE claim_id = ? ORDER BY attempt', [claimId])).map(
-        ({ record }) => record,
-      )
     },
   }
 }

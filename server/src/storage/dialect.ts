@@ -54,6 +54,8 @@ export interface Dialect extends Expressions {
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */
   isUnavailable(error: unknown): boolean
+  /** Why it cannot be used, by the code of its error. They name no address and no path: anybody may read them. */
+  readonly reasons: Readonly<Record<string, string>>
   /** Values out of range, and constraints: the rows are at fault, so that trying again does not help. */
   refusesRows(error: unknown): boolean
   readonly migrations: MigrationStatements

@@ -104,6 +104,8 @@ export const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.r
 
 export function logReads(db: Db) {
   return {
+    ...tileReads(db),
+    ...keyReads(db),
     /** The open log. */
     async state(): Promise<LogState | undefined> {
       const [row] = await db.query(`SELECT log.* FROM ${OPEN_LOG}`)
@@ -175,6 +177,11 @@ export function logReads(db: Db) {
       )
       return rows[0] && leaves.read(rows[0])
     },
+  }
+}
+
+function tileReads(db: Db) {
+  return {
     /** The narrowest stored form of a tile that is at least `width` wide. */
     async tile(logId: string, level: number, index: number, width: number): Promise<TileRow | undefined> {
       const rest = 'WHERE log_id = ? AND level = ? AND tile_index = ? AND width >= ? ORDER BY width LIMIT 1'
@@ -186,6 +193,11 @@ export function logReads(db: Db) {
         AND (level, tile_index) IN (SELECT level, tile_index FROM ${rowsOf(db.dialect, tilePlaces)} AS wanted)`
       return selectRows(db, tiles, rest, [logId, toJson(tilePlaces, places)])
     },
+  }
+}
+
+function keyReads(db: Db) {
+  return {
     /** Oldest first. */
     async signingKeys(): Promise<SigningKeyRow[]> {
       return selectRows(db, signingKeys, 'ORDER BY valid_from, key_id')

@@ -34,87 +34,17 @@ export interface WholeDatabase {
 }
 
 export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
-  const { dialect, schema, driver, label, reader, writer, beforeStatement } = pools
-
+  const { dialect, schema, driver, reader, writer, beforeStatement } = pools
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
   }
-
-  function run(connection: C, sql: string, bindings: readonly Binding[] = [], options?: QueryOptions): Promise<Row[]> {
-    beforeStatement?.(sql)
-    return pools.run(connection, sql, bindings, options)
-  }
-
-  async function withConnection<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
-    try {
-      const connection: C = await pool.client.acquireConnection()
-      try {
-        return await work(connection)
-      } finally {
-        pool.client.releaseConnection(connection)
-      }
-    } catch (error) {
-      if (!dialect.isUnavailable(error)) throw error
-      throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, { cause: error })
-    }
-  }
-
-  const outsideOn = (pool: Knex): Db => ({
-    dialect,
-    query: (sql, bindings, options) => withConnection(pool, (connection) => run(connection, sql, bindings, options)),
-    table: (name) => pool(name),
-  })
-  const outside = outsideOn(reader)
-
-  /** The database as a transaction's work sees it. After the end of the work it refuses statements: each would be committed by itself. */
-  function within(connection: C) {
-    let isOpen = true
-    let last: Promise<unknown> = Promise.resolve()
-    function opened(): C {
-      if (!isOpen) throw new Error('the transaction is over')
-      return connection
-    }
-    const db: Db = {
-      dialect,
-      // One after the other, and none after one that failed: SQLite may have rolled back then, and would commit each statement that
-      // follows by itself.
-      query: async (sql, bindings, options) => {
-        opened()
-        const statement = last.then(() => run(connection, sql, bindings, options))
-        last = statement
-        return statement
-      },
-      table: (name) => writer(name).connection(opened()),
-    }
-    const end = async () => {
-      isOpen = false
-      await last.catch(() => {})
-    }
-    return { db, end }
-  }
-
-  function transaction<T>(pool: Knex, begin: string, work: (db: Db) => Promise<T>): Promise<T> {
-    return withConnection(pool, async (connection) => {
-      const { db, end } = within(connection)
-      await run(connection, begin)
-      try {
-        const result = await work(db)
-        await end()
-        await run(connection, 'COMMIT')
-        return result
-      } catch (error) {
-        await end()
-        await run(connection, 'ROLLBACK').catch((cause) => pools.discard(connection, cause))
-        throw error
-      }
-    })
-  }
-
-  const writing = watchWrites()
+  const connections = new Connections(pools)
+  const outside = connections.on(reader)
+  const writing = watchWrites(dialect)
 
   async function forgetDeleted(): Promise<boolean> {
     const rows: Row[] = []
-    for (const sql of dialect.forgetDeleted) rows.push(...(await outsideOn(writer).query(sql)))
+    for (const sql of dialect.forgetDeleted) rows.push(...(await connections.on(writer).query(sql)))
     return rows.every(({ busy = 0 }) => Number(busy) === 0)
   }
 
@@ -124,26 +54,109 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     writing,
     write: (work) =>
       writing.watch(() =>
-        transaction(writer, dialect.begin, async (db) => {
+        connections.transaction(writer, dialect.begin, async (db) => {
           const tx = writes(db, schema)
           const result = await work(tx)
           await tx.audit.flush()
           return result
         }),
       ),
-    apply: (changes) => writing.watch(() => applyChanges(outsideOn(writer), changes)),
-    snapshot: (work) => transaction(reader, dialect.beginSnapshot, work),
-    transaction: (work) => transaction(writer, dialect.begin, work),
+    apply: (changes) => writing.watch(() => applyChanges(connections.on(writer), changes)),
+    snapshot: (work) => connections.transaction(reader, dialect.beginSnapshot, work),
+    transaction: (work) => connections.transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),
     forgetDeleted,
     rewrite: async () => {
       const erasable = schema.tables.filter(({ erase }) => erase).map(({ table }) => table.name)
-      for (const sql of dialect.rewrite(erasable)) await outsideOn(writer).query(sql)
+      for (const sql of dialect.rewrite(erasable)) await connections.on(writer).query(sql)
       return forgetDeleted()
     },
     close: async () => {
       for (const pool of new Set([reader, writer])) await pool.destroy()
     },
+  }
+}
+
+/** Runs statements and transactions on connections of the pools. */
+class Connections<C> {
+  readonly #pools: Pools<C>
+
+  constructor(pools: Pools<C>) {
+    this.#pools = pools
+  }
+
+  /** Each statement is a transaction by itself. */
+  on(pool: Knex): Db {
+    return {
+      dialect: this.#pools.dialect,
+      query: (sql, bindings, options) =>
+        this.#with(pool, (connection) => this.#run(connection, sql, bindings, options)),
+      table: (name) => pool(name),
+    }
+  }
+
+  transaction<T>(pool: Knex, begin: string, work: (db: Db) => Promise<T>): Promise<T> {
+    return this.#with(pool, async (connection) => {
+      const { db, end } = this.#within(connection)
+      await this.#run(connection, begin)
+      try {
+        const result = await work(db)
+        await end()
+        await this.#run(connection, 'COMMIT')
+        return result
+      } catch (error) {
+        await end()
+        await this.#run(connection, 'ROLLBACK').catch((cause) => this.#pools.discard(connection, cause))
+        throw error
+      }
+    })
+  }
+
+  #run(connection: C, sql: string, bindings: readonly Binding[] = [], options?: QueryOptions): Promise<Row[]> {
+    this.#pools.beforeStatement?.(sql)
+    return this.#pools.run(connection, sql, bindings, options)
+  }
+
+  async #with<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
+    try {
+      const connection: C = await pool.client.acquireConnection()
+      try {
+        return await work(connection)
+      } finally {
+        pool.client.releaseConnection(connection)
+      }
+    } catch (error) {
+      const { dialect, label } = this.#pools
+      if (!dialect.isUnavailable(error)) throw error
+      throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  /** The database as a transaction's work sees it. After the end of the work it refuses statements: each would be committed by itself. */
+  #within(connection: C) {
+    let isOpen = true
+    let last: Promise<unknown> = Promise.resolve()
+    function opened(): C {
+      if (!isOpen) throw new Error('the transaction is over')
+      return connection
+    }
+    const db: Db = {
+      dialect: this.#pools.dialect,
+      // One after the other, and none after one that failed: SQLite may have rolled back then, and would commit each statement that
+      // follows by itself.
+      query: async (sql, bindings, options) => {
+        opened()
+        const statement = last.then(() => this.#run(connection, sql, bindings, options))
+        last = statement
+        return statement
+      },
+      table: (name) => this.#pools.writer(name).connection(opened()),
+    }
+    const end = async () => {
+      isOpen = false
+      await last.catch(() => {})
+    }
+    return { db, end }
   }
 }
 

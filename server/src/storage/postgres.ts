@@ -77,6 +77,16 @@ export const postgres: Dialect = {
     if (error instanceof DatabaseError) return !OWN_FAULT.test(code)
     return NETWORK_TROUBLE.test(code) || LOST.test(message)
   },
+  reasons: {
+    '25006': 'it is read-only, as a standby is',
+    '28P01': 'it refuses the password',
+    '3D000': 'it is gone',
+    '42501': 'it refuses the permission',
+    '53100': 'its disk is full',
+    '53300': 'it has too many connections',
+    '55P03': 'another program holds it',
+    '57P03': 'it is starting or stopping',
+  },
   refusesRows: (error) => error instanceof DatabaseError && REFUSED_ROWS.test(String(error.code)),
   migrations: {
     lock: [

@@ -70,6 +70,12 @@ export const sqlite: Dialect = {
     // knex's own, when no connection was free in time.
     return name === 'KnexTimeoutError' || (/^SQLITE_/.test(String(code)) && !OWN_FAULT.test(String(code)))
   },
+  reasons: {
+    SQLITE_FULL: 'its disk is full',
+    SQLITE_READONLY: 'it is read-only',
+    SQLITE_BUSY: 'another program holds it',
+    SQLITE_CORRUPT: 'its file is damaged',
+  },
   refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
   migrations: {
     // Transactions begin with the lock.
