@@ -1,7 +1,7 @@
 /** Finds secrets in what a plugin says: in facts, errors, logs and probe results, as they are or in their usual encodings. */
 import { hash, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { codesOf, type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
+import { type Needle, needlesOf, SEPARATOR, spellings } from './secret-spellings.ts'
 
 /** Holds hashes of the secrets, not the secrets. */
 export interface LeakFinder {
@@ -24,6 +24,7 @@ export interface SoughtNeedle extends Pick<Needle, 'where'> {
 
 export const REDACTED = '[secret]'
 
+/** A needle is looked up by the hash of so many characters at its beginning. */
 const WIDTH = 8
 const KEY = randomBytes(16).toString('hex')
 const FACTOR = randomBytes(4).readUInt32LE() | 1
@@ -32,7 +33,6 @@ const FACTOR = randomBytes(4).readUInt32LE() | 1
 const finders = new LRUCache<string, LeakFinder>({ max: 1000 })
 
 export function leakFinder(secrets: readonly string[]): LeakFinder {
-  if (secrets.length === 0) return NOTHING
   const name = digestOf(JSON.stringify(secrets))
   const known = finders.get(name)
   if (known) return known
@@ -43,30 +43,40 @@ export function leakFinder(secrets: readonly string[]): LeakFinder {
 
 function seek({ text, where }: Needle): SoughtNeedle {
   const width = Math.min(WIDTH, text.length)
-  let start = 0
-  for (let at = 0; at < width; at++) start = (Math.imul(start, FACTOR) + text.charCodeAt(at)) | 0
-  return { where, length: text.length, width, start, digest: digestOf(text) }
+  return { where, length: text.length, width, start: hashAt(text, 0, width), digest: digestOf(text) }
 }
 
 function digestOf(text: string): string {
   return hash('sha256', KEY + text, 'base64')
 }
 
-/** Finds any of many needles in one walk through a text, whatever their number: by the rolling hash of their beginnings. */
-export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
-  const tables = [...new Set(sought.map(({ width }) => width))].map((width) =>
-    createTable(
-      width,
-      sought.filter((needle) => needle.width === width),
-    ),
-  )
+function hashAt(text: string, from: number, width: number): number {
+  let sum = 0
+  for (let at = from; at < from + width; at++) sum = (Math.imul(sum, FACTOR) + text.charCodeAt(at)) | 0
+  return sum
+}
 
-  /** Calls `found` for each needle, until it says that this is enough. */
-  function search(text: Uint16Array, found: (from: number, to: number) => boolean): boolean {
-    return tables.some((table) => table.search(text, found))
+/** Finds any of the needles in one walk through a text, however many they are: a plugin that reads many connections may log a lot. */
+export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
+  if (sought.length === 0) return NOTHING
+  const byStart = new Map<number, Map<number, SoughtNeedle[]>>()
+  for (const needle of sought) {
+    const ofWidth = byStart.get(needle.width) ?? new Map<number, SoughtNeedle[]>()
+    byStart.set(needle.width, ofWidth.set(needle.start, [...(ofWidth.get(needle.start) ?? []), needle]))
   }
 
-  const isIn = (text: string) => spellings(text).some((spelling) => search(spelling, () => true))
+  function* placesIn(text: string): Generator<readonly [from: number, to: number]> {
+    for (const [width, ofWidth] of byStart) {
+      for (let from = 0; from + width <= text.length; from++) {
+        for (const needle of ofWidth.get(hashAt(text, from, width)) ?? []) {
+          const to = from + needle.length
+          if (stands(text, from, to, needle.where) && digestOf(text.slice(from, to)) === needle.digest) yield [from, to]
+        }
+      }
+    }
+  }
+
+  const isIn = (text: string) => spellings(text).some((spelling) => !placesIn(spelling).next().done)
   return {
     sought,
     isIn,
@@ -76,12 +86,7 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
       return isIn(texts.join(SEPARATOR))
     },
     redact(text) {
-      const found: (readonly [from: number, to: number])[] = []
-      search(codesOf(text), (from, to) => {
-        found.push([from, to])
-        return false
-      })
-      const rest = without(text, found)
+      const rest = without(text, [...placesIn(text)])
       return isIn(rest) ? REDACTED : rest
     },
   }
@@ -89,50 +94,14 @@ export function finderOf(sought: readonly SoughtNeedle[]): LeakFinder {
 
 const NOTHING: LeakFinder = { sought: [], isIn: () => false, isInValue: () => false, redact: (text) => text }
 
-interface Table {
-  search(text: Uint16Array, found: (from: number, to: number) => boolean): boolean
-}
-
-function createTable(width: number, sought: readonly SoughtNeedle[]): Table {
-  const byStart = new Map<number, SoughtNeedle[]>()
-  for (const needle of sought) byStart.set(needle.start, [...(byStart.get(needle.start) ?? []), needle])
-  // Most positions are no beginning of a needle: a bit says so without a look into the map.
-  const bits = Math.max(10, Math.ceil(Math.log2(sought.length * 64)))
-  const mayStart = new Uint8Array(1 << bits)
-  const shift = 32 - bits
-  for (const start of byStart.keys()) mayStart[start >>> shift] = 1
-  let leaving = 1
-  for (let at = 1; at < width; at++) leaving = Math.imul(leaving, FACTOR)
-
-  return {
-    search(text, found) {
-      let start = 0
-      for (let at = 0; at < text.length; at++) {
-        if (at >= width) start = (start - Math.imul(text[at - width]!, leaving)) | 0
-        start = (Math.imul(start, FACTOR) + text[at]!) | 0
-        if (mayStart[start >>> shift] === 0 || at < width - 1) continue
-        const from = at - width + 1
-        for (const needle of byStart.get(start) ?? []) {
-          const to = from + needle.length
-          if (to > text.length || !stands(text, from, to, needle.where)) continue
-          if (digestOf(String.fromCharCode(...text.subarray(from, to))) === needle.digest && found(from, to))
-            return true
-        }
-      }
-      return false
-    },
-  }
-}
-
 const WORD = /[\p{L}\p{N}]/u
 
-function stands(text: Uint16Array, from: number, to: number, where: Needle['where']): boolean {
+function stands(text: string, from: number, to: number, where: Needle['where']): boolean {
+  if (to > text.length) return false
   if (where === 'anywhere') return true
-  const [before, after] = [from - 1, to].map((at) =>
-    text[at] === undefined ? SEPARATOR : String.fromCharCode(text[at]),
-  )
+  const [before, after] = [text[from - 1] ?? SEPARATOR, text[to] ?? SEPARATOR]
   if (where === 'value') return before === SEPARATOR && after === SEPARATOR
-  return !WORD.test(before!) && !WORD.test(after!)
+  return !WORD.test(before) && !WORD.test(after)
 }
 
 function without(text: string, found: (readonly [from: number, to: number])[]): string {

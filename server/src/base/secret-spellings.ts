@@ -1,4 +1,4 @@
-/** How a secret looks when somebody writes it in one of the usual encodings, and which spellings of a text are searched for it. */
+/** How a secret looks in the usual encodings, and which spellings of a text are searched for it. */
 
 /** What is sought in the spellings of a text. */
 export interface Needle {
@@ -68,26 +68,14 @@ function base64Forms(bytes: Uint8Array): string[] {
   })
 }
 
-/**
- * A text, and what it says when its escapes are undone; each of these also as base64 and as hex are compared.
- * As UTF-16 codes, which are read faster than texts.
- */
-export function spellings(text: string): Uint16Array[] {
+/** A text, and what it says when its escapes are undone; each of these also as base64 and as hex are compared. */
+export function spellings(text: string): string[] {
   const plain = [text]
   for (const one of plain) {
     if (plain.length >= MOST_READINGS) break
     plain.push(...[withoutPercents(one), withoutBackslashes(one)].filter((undone) => !plain.includes(undone)))
   }
-  return plain.flatMap((one) => {
-    const codes = codesOf(one)
-    return [codes, ...translated(codes, AS_BASE64), ...translated(codes, AS_HEX)]
-  })
-}
-
-export function codesOf(text: string): Uint16Array {
-  const codes = new Uint16Array(text.length)
-  for (let at = 0; at < text.length; at++) codes[at] = text.charCodeAt(at)
-  return codes
+  return [...new Set(plain.flatMap((one) => [one, asBase64(one), asHex(one)]))]
 }
 
 /** Each way to undo escapes, and both, in either order, twice. */
@@ -111,31 +99,15 @@ function withoutBackslashes(text: string): string {
   )
 }
 
-const DROPPED = 0xffff
-
-/** What stands for each ASCII character. */
-function translation(pairs: Readonly<Record<string, string>>, dropped: string): Uint16Array {
-  const table = Uint16Array.from({ length: 128 }, (_, code) => code)
-  for (const [from, to] of Object.entries(pairs)) table[from.charCodeAt(0)] = to.charCodeAt(0)
-  for (const character of dropped) table[character.charCodeAt(0)] = DROPPED
-  return table
+/** In one alphabet, without line breaks and padding. */
+function asBase64(text: string): string {
+  return text
+    .replaceAll(/[= \t\r\n]/g, '')
+    .replaceAll('-', '+')
+    .replaceAll('_', '/')
 }
 
-/** Both alphabets are one, and line breaks and padding go. */
-const AS_BASE64 = translation({ '-': '+', _: '/' }, '= \t\r\n')
-/** In lower case, and without what stands between bytes. */
-const AS_HEX = translation(Object.fromEntries([...'ABCDEF'].map((digit) => [digit, digit.toLowerCase()])), ':- \t\r\n')
-
-/** Nothing where the text is the same. */
-function translated(codes: Uint16Array, table: Uint16Array): Uint16Array[] {
-  const made = new Uint16Array(codes.length)
-  let length = 0
-  let isSame = true
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at]!
-    const to = code < 128 ? table[code]! : code
-    if (to !== code) isSame = false
-    if (to !== DROPPED) made[length++] = to
-  }
-  return isSame ? [] : [made.subarray(0, length)]
+/** In lower case, and without what separates bytes. */
+function asHex(text: string): string {
+  return text.replaceAll(/[:\- \t\r\n]/g, '').replaceAll(/[A-F]+/g, (digits) => digits.toLowerCase())
 }
