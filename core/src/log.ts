@@ -9,8 +9,6 @@ export { HASH_BYTES, type TreeHasher, treeHasher, treeRoot, verifyConsistency, v
 export {
   completeTile,
   nodeAt,
-  nodeOffset,
-  TILE_HEIGHT,
   TILE_NODES_BYTES,
   TILE_WIDTH,
   type TileNodes,

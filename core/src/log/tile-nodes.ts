@@ -53,7 +53,7 @@ export function completeTile(width: number, hashes: Uint8Array, hasher: TreeHash
 }
 
 /** Where `TileNodes` has a node, in bytes. */
-export function nodeOffset(height: number, index: number): number {
+function nodeOffset(height: number, index: number): number {
   const before = 2 * TILE_WIDTH - ((2 * TILE_WIDTH) >> height)
   return (before + index) * HASH_BYTES
 }

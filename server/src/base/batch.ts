@@ -66,17 +66,3 @@ export function createBatch<T, R>(
     },
   }
 }
-
-/** Resolves in the next turn of the event loop for all that wait for it: they go on together, and share the batches that follow. */
-export function createGathering(): () => Promise<void> {
-  let next: Promise<void> | undefined
-  return () => {
-    next ??= new Promise((resolve) =>
-      setImmediate(() => {
-        next = undefined
-        resolve()
-      }),
-    )
-    return next
-  }
-}

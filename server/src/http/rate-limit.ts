@@ -56,11 +56,6 @@ export const LIMIT_HEADERS = [
   'ratelimit-reset',
 ]
 
-/** Takes back what a limiter has told. */
-export function removeLimits(reply: FastifyReply): void {
-  for (const name of LIMIT_HEADERS) reply.removeHeader(name)
-}
-
 function networkOfRequest(request: FastifyRequest): string {
   return networkOf(request.ip)
 }

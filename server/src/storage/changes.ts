@@ -31,7 +31,7 @@ export interface Changes {
   readonly head?: TreeHeadRow
   /**
    * Fails when one is stored already, by its id or by its client_claim_id, or when its agent is bound to keys that it did not come through,
-   * or came through one that has ended, or through a remembered one that has ended or changed since.
+   * or came through one that has ended.
    */
   readonly newClaims?: readonly NewClaim[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */

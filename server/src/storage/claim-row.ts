@@ -136,16 +136,12 @@ export function isClientIdLeft(clientClaimId: string): boolean {
 }
 
 /** A claim that is to be stored. */
-export interface NewClaim extends ClaimRow {
-  /** The key that it came through, where that was remembered and not looked up: the statement that stores the claim looks at it. */
-  readonly unconfirmedKey?: string | null
-}
+export type NewClaim = ClaimRow
 
 /** A claim as it is given to a statement that stores it. */
 export const newClaims: Table<NewClaim> = table('claims', ['claimId'], {
   ...columns,
   clientIdLeft: computed(text('client_id_left'), clientIdLeft),
-  unconfirmedKey: nullable(text('unconfirmed_key')),
 })
 
 /** The columns of a new claim as they are stored, with this log where it has a receipt. */
@@ -208,24 +204,21 @@ export const UNDECIDED = `state <> 'decided'`
  * Whether a new claim may be stored, beside what the unique index refuses: a client_claim_id that a claim has already. None is stored either
  * with what erasure left of that; the statement sees every claim that could be erased by now: one that was decided since it began has changed
  * the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
- * looked up before the body arrived, and may have ended since. A key that was remembered has to be good now, for every agent and from
- * everywhere: only such keys are remembered.
+ * looked up before the body arrived, and may have ended since.
  * @param row the claim's name in the statement
  */
 export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: string): string {
-  const isGood = (key: string, id: string) => `${key}.id = ${row}.${id} AND ${key}.workspace_id = ${row}.workspace_id
-        AND ${key}.revoked_at IS NULL AND (${key}.expires_at IS NULL OR ${key}.expires_at > ${row}.submitted_at)`
   // Only erased claims are looked at (`isErased`): a plan that Postgres made while the table was empty may look at all that this names of a
   // workspace, and stays until its statistics are made.
   return `NOT EXISTS (SELECT 1 FROM claims AS known WHERE known.workspace_id = ${row}.workspace_id
       AND known.client_claim_id = ${row}.client_id_left AND known.agent_id = '')
     AND CASE WHEN ${row}.agent_bound = 1
     THEN EXISTS (SELECT 1 FROM api_keys AS speaker
-      WHERE ${isGood('speaker', 'submitted_by')} AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
+      WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id
+        AND speaker.revoked_at IS NULL AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
+        AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
     ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
-      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END
-    AND (${row}.unconfirmed_key IS NULL OR EXISTS (SELECT 1 FROM api_keys AS used
-      WHERE ${isGood('used', 'unconfirmed_key')} AND used.networks = '[]' AND used.agent_ids IS NULL))`
+      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

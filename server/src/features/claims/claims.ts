@@ -1,8 +1,7 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
-import { createBatch } from '../../base/batch.ts'
+import { type Batch, createBatch } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { createRecentSet } from '../../base/recent-set.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Registry } from '../../plugins/registry.ts'
@@ -16,7 +15,7 @@ import {
 } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
 import type { ErasureRow } from '../../storage/erasures.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import type { Sources } from '../workspaces/sources.ts'
@@ -100,176 +99,177 @@ interface ClaimServiceOptions {
 }
 
 const MAX_LOOKUPS = 500
-const LEAST_RECENT = 20_000
-/** After a claim was submitted again that this host did not know: clients seem to repeat what they sent to another host, or long ago. */
-const LOOKS_AFTER_UNKNOWN = 500
+
+/** What submitting a claim needs. */
+interface Intake extends Omit<ClaimServiceOptions, 'config'> {
+  readonly checks: ClaimsConfig['checks']
+  /** Claims that arrive together share one lookup. */
+  readonly lookups: Batch<ClaimIdentity, ClaimRow | undefined>
+  /** Claims that this host is storing now, by identity: single-flight. */
+  readonly storing: Map<string, Promise<ClaimRow | undefined>>
+}
+
+type Submitted = Awaited<ReturnType<ClaimService['submit']>>
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now } = options
-  const { firstAnswerMs } = options.config.checks
-  /** Claims that this host is storing now, by identity. */
-  const storing = new Map<string, Promise<ClaimRow | undefined>>()
-  /** The last claims that this host stored or found stored, by identity. */
-  const recent = createRecentSet(LEAST_RECENT)
-  /**
-   * So many submissions look for an earlier claim first. The others store at once, and the database refuses those that are stored already:
-   * that costs them a check in vain, and the others nothing.
-   */
-  let looks = 0
-
-  /** Claims whose content was erased, with when and why; the others as they are. */
-  async function told<C extends ClaimRow>(rows: readonly C[]): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
-    const erased = rows.filter(isErased).map(({ claimId }) => claimId)
-    if (erased.length === 0) return [...rows]
-    const erasures = new Map((await storage.read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
-    return rows.map((row) => {
-      const erasure = erasures.get(row.claimId)
-      return erasure ? { ...row, erasure } : row
-    })
-  }
-
-  const toldOne = async (row: ClaimRow): Promise<ClaimStatus> => (isErased(row) ? (await told([row]))[0]! : row)
-
-  // Claims that arrive together share one lookup.
+  const { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now, config } = options
+  const { read } = storage
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
-    (identities) => storage.read.claims.byClientIds(identities),
+    (identities) => read.claims.byClientIds(identities),
     { maxItems: MAX_LOOKUPS },
   )
-
-  function looksFirst(identity: ClaimIdentity): boolean {
-    if (looks === 0) return recent.has(identityOf(identity))
-    looks--
-    return true
-  }
-
-  async function earlierClaim(identity: ClaimIdentity): Promise<ClaimRow | undefined> {
-    const earlier = await lookups.add(identity)
-    if (earlier) recent.add(identityOf(identity))
-    return earlier
-  }
-
-  /** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
-  async function storeAndCheck(identity: string, row: NewClaim): Promise<ClaimRow | undefined> {
-    const { stored, checked } = (await adjudication.first(row)) ?? {}
-    const later = checked && (await settledWithin(checked, row.submittedAt + firstAnswerMs - now()))
-    if (stored) recent.add(identity)
-    return later ?? stored
-  }
-
-  function storeOnce(row: NewClaim): Promise<ClaimRow | undefined> {
-    const identity = identityOf(row)
-    const stored = storeAndCheck(identity, row)
-    storing.set(identity, stored)
-    const done = () => storing.delete(identity)
-    stored.then(done, done)
-    return stored
-  }
-
-  /** For a claim that was submitted before: waits for a running check, as the first submission does. */
-  async function afterRunningCheck(stored: ClaimRow, { unconfirmed }: Submitter): Promise<ClaimRow> {
-    await unconfirmed?.confirm()
-    const check = adjudication.runningCheck(stored.claimId)
-    return (check && (await settledWithin(check, firstAnswerMs))) ?? stored
-  }
-
-  /** Why the submitter may not claim for the agent. */
-  async function speakingRefusal(
-    { workspaceId, speaksFor }: Submitter,
-    agentId: string,
-  ): Promise<ServiceError | undefined> {
-    if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
-    if (speaksFor !== 'unbound') {
-      return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
-    }
-    if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
-    const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
-    return new ServiceError('forbidden', detail)
-  }
-
-  /** Why the database did not store a claim that it does not have. */
-  async function refusalOfStatement(submitter: Submitter, agentId: string): Promise<ServiceError> {
-    // Its agent may have been bound, or its key revoked, since the request began.
-    const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
-    const refused = await speakingRefusal({ ...submitter, speaksFor }, agentId)
-    return (
-      refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
-    )
-  }
-
-  async function submit(submitter: Submitter, input: ClaimInput): ReturnType<ClaimService['submit']> {
-    const { workspaceId } = submitter
-    const problem = logGuard.problem()
-    if (problem !== undefined) throw new ServiceError('read_only', problem)
-    const doubt = clock.doubt()
-    if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
-    const identity = { workspaceId, clientClaimId: input.clientClaimId }
-    const [row, refusal, silence] = await Promise.all([
-      planClaim(submitter, input, now(), {
-        registry,
-        sources,
-        connections: () => connections.open(workspaceId),
-        closing: options.config.checks,
-      }),
-      quotas.refusal(workspaceId),
-      speakingRefusal(submitter, input.agentId),
-    ])
-    // A key that has ended reads nothing through a connection of its workspace.
-    if (row.access === 'connection') await submitter.unconfirmed?.confirm()
-    const known = looksFirst(identity) ? await earlierClaim(identity) : undefined
-    if (known) return { claim: await toldOne(await afterRunningCheck(known, submitter)), created: false }
-    const concurrent = storing.get(identityOf(identity))
-    // A claim that is stored already, or is being stored, is answered beyond the quota too.
-    const refused = silence ?? (concurrent ? undefined : refusal)
-    const stored = refused ? undefined : await (concurrent ?? storeOnce(row))
-    if (stored) return { claim: stored, created: !concurrent }
-    const earlier = await earlierClaim(identity)
-    // The other request's key may have ended: this one stores the claim itself.
-    if (!earlier && concurrent && !refused) return submit(submitter, input)
-    if (!earlier) throw refused ?? (await refusalOfStatement(submitter, input.agentId))
-    if (!refused) looks = LOOKS_AFTER_UNKNOWN
-    return { claim: await toldOne(await afterRunningCheck(earlier, submitter)), created: false }
-  }
-
+  const parts = { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now }
+  const intake: Intake = { ...parts, checks: config.checks, lookups, storing: new Map() }
   return {
-    submit,
+    submit: (submitter, input) => submit(intake, submitter, input),
     async get(workspaceId, claimId) {
-      const row = await storage.read.claims.byId(workspaceId, claimId)
-      return row && toldOne(row)
+      const row = await read.claims.byId(workspaceId, claimId)
+      return row && statusOf(read, row)
     },
-    async detail(workspaceId, claimId) {
-      const row = await storage.read.claims.byId(workspaceId, claimId)
-      if (!row) return undefined
-      const history = await storage.read.claims.history(claimId)
-      return {
-        claim: await toldOne(row),
-        params: row.params,
-        profile: { action: row.profileAction, version: row.profileVersion },
-        access: row.access,
-        connectionId: row.connectionId,
-        history,
-      }
-    },
-    async list(workspaceId, { cursor, limit, mostExamined, ...choice }) {
-      const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
-      const scope = { ...scopeOf(workspaceId, choice), ...before }
-      const end = isBounded(choice, mostExamined) ? await storage.read.claims.position(scope, mostExamined) : undefined
-      const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
-      const rows = await storage.read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
-      const page = rows.slice(0, limit)
-      const isFull = rows.length > limit
-      const last = isFull ? page.at(-1) : end
-      return { claims: await told(page), nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
-    },
-    async newerCursor(workspaceId, { cursor, limit, mostExamined, ...choice }) {
-      const { claims } = storage.read
-      // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
-      const from = parseCursor(cursor)
-      const scope = { ...scopeOf(workspaceId, choice), from }
-      const end = isBounded(choice, mostExamined) ? await claims.positionFromOldest(scope, mostExamined + 1) : undefined
-      const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
-      const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
-      return start && writeCursor(start)
-    },
-    decidedAt: (claimIds) => storage.read.claims.decidedAt(claimIds),
+    detail: (workspaceId, claimId) => detail(read, workspaceId, claimId),
+    list: (workspaceId, filter) => list(read, workspaceId, filter),
+    newerCursor: (workspaceId, filter) => newerCursor(read, workspaceId, filter),
+    decidedAt: (claimIds) => read.claims.decidedAt(claimIds),
   }
+}
+
+async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): Promise<Submitted> {
+  const { registry, sources, connections, quotas, logGuard, clock, now, checks, lookups, storing } = intake
+  const { workspaceId } = submitter
+  const problem = logGuard.problem()
+  if (problem !== undefined) throw new ServiceError('read_only', problem)
+  const doubt = clock.doubt()
+  if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
+  const identity = { workspaceId, clientClaimId: input.clientClaimId }
+  const [row, earlier, overQuota, silence] = await Promise.all([
+    planClaim(submitter, input, now(), {
+      registry,
+      sources,
+      connections: () => connections.open(workspaceId),
+      closing: checks,
+    }),
+    lookups.add(identity),
+    quotas.refusal(workspaceId),
+    speakingRefusal(intake, submitter, input.agentId),
+  ])
+  if (earlier) return resubmitted(intake, earlier)
+  const concurrent = storing.get(identityOf(identity))
+  // A claim that is being stored is answered beyond the quota too.
+  const refusal = silence ?? (concurrent ? undefined : overQuota)
+  if (refusal) throw refusal
+  const stored = await (concurrent ?? storeOnce(intake, row))
+  if (stored) return { claim: stored, created: !concurrent }
+  const other = await lookups.add(identity)
+  if (other) return resubmitted(intake, other)
+  // The other request's key may have ended: this one stores the claim itself.
+  if (concurrent) return submit(intake, submitter, input)
+  throw await refusalOfStatement(intake, submitter, input.agentId)
+}
+
+/** Waits for a running check, as the first submission does. */
+async function resubmitted({ adjudication, checks, storage }: Intake, stored: ClaimRow): Promise<Submitted> {
+  const check = adjudication.runningCheck(stored.claimId)
+  const row = (check && (await settledWithin(check, checks.firstAnswerMs))) ?? stored
+  return { claim: await statusOf(storage.read, row), created: false }
+}
+
+function storeOnce(intake: Intake, row: NewClaim): Promise<ClaimRow | undefined> {
+  const { storing } = intake
+  const identity = identityOf(row)
+  const stored = storeAndCheck(intake, row)
+  storing.set(identity, stored)
+  const done = () => storing.delete(identity)
+  stored.then(done, done)
+  return stored
+}
+
+/** Resolves with the stored claim when it is on disk; undefined when the database refuses it (`mayBeStored`). */
+async function storeAndCheck({ adjudication, checks, now }: Intake, row: NewClaim): Promise<ClaimRow | undefined> {
+  const { stored, checked } = (await adjudication.first(row)) ?? {}
+  const later = checked && (await settledWithin(checked, row.submittedAt + checks.firstAnswerMs - now()))
+  return later ?? stored
+}
+
+/** Why the submitter may not claim for the agent. */
+async function speakingRefusal(
+  { storage }: Intake,
+  { workspaceId, speaksFor }: Submitter,
+  agentId: string,
+): Promise<ServiceError | undefined> {
+  if (speaksFor === 'any' || isBoundTo(speaksFor, agentId)) return undefined
+  if (speaksFor !== 'unbound') {
+    return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
+  }
+  if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
+  const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
+  return new ServiceError('forbidden', detail)
+}
+
+/** Why the database did not store a claim that it does not have. */
+async function refusalOfStatement(intake: Intake, submitter: Submitter, agentId: string): Promise<ServiceError> {
+  // Its agent may have been bound, or its key revoked, since the request began.
+  const speaksFor = submitter.speaksFor === 'any' ? 'unbound' : submitter.speaksFor
+  const refused = await speakingRefusal(intake, { ...submitter, speaksFor }, agentId)
+  return refused ?? new ServiceError('unavailable', 'another request stores this claim, or changed its key: try again')
+}
+
+/** Claims with when and why their content was erased, where it was. */
+async function withErasures<C extends ClaimRow>(
+  read: Reads,
+  rows: readonly C[],
+): Promise<(C & Pick<ClaimStatus, 'erasure'>)[]> {
+  const erased = rows.filter(isErased).map(({ claimId }) => claimId)
+  if (erased.length === 0) return [...rows]
+  const erasures = new Map((await read.erasures.byClaimIds(erased)).map((row) => [row.claimId, row]))
+  return rows.map((row) => {
+    const erasure = erasures.get(row.claimId)
+    return erasure ? { ...row, erasure } : row
+  })
+}
+
+async function statusOf(read: Reads, row: ClaimRow): Promise<ClaimStatus> {
+  return isErased(row) ? (await withErasures(read, [row]))[0]! : row
+}
+
+async function detail(read: Reads, workspaceId: string, claimId: string): Promise<ClaimDetail | undefined> {
+  const row = await read.claims.byId(workspaceId, claimId)
+  if (!row) return undefined
+  const history = await read.claims.history(claimId)
+  return {
+    claim: await statusOf(read, row),
+    params: row.params,
+    profile: { action: row.profileAction, version: row.profileVersion },
+    access: row.access,
+    connectionId: row.connectionId,
+    history,
+  }
+}
+
+async function list(read: Reads, workspaceId: string, filter: ClaimFilter): Promise<ClaimPage> {
+  const { cursor, limit, mostExamined, ...choice } = filter
+  const before = cursor === undefined ? {} : { before: parseCursor(cursor) }
+  const scope = { ...scopeOf(workspaceId, choice), ...before }
+  const end = isBounded(choice, mostExamined) ? await read.claims.position(scope, mostExamined) : undefined
+  const bounds = { workspaceId, ...before, ...(end ? { from: end } : {}) }
+  const rows = await read.claims.list({ ...choice, ...bounds, limit: limit + 1 })
+  const page = rows.slice(0, limit)
+  const isFull = rows.length > limit
+  const last = isFull ? page.at(-1) : end
+  const claims = await withErasures(read, page)
+  return { claims, nextCursor: last ? writeCursor(last) : null, cutShort: !isFull && !!end }
+}
+
+async function newerCursor(
+  { claims }: Reads,
+  workspaceId: string,
+  filter: ClaimFilter & { readonly cursor: string },
+): Promise<string | undefined> {
+  const { cursor, limit, mostExamined, ...choice } = filter
+  // The page of a cursor begins after it: the claim of the cursor is the last of the page before.
+  const from = parseCursor(cursor)
+  const scope = { ...scopeOf(workspaceId, choice), from }
+  const end = isBounded(choice, mostExamined) ? await claims.positionFromOldest(scope, mostExamined + 1) : undefined
+  const bounds = { workspaceId, from, ...(end ? { before: end } : {}) }
+  const start = (await claims.positionFromOldest({ ...choice, ...bounds }, limit + 1)) ?? end
+  return start && writeCursor(start)
 }

@@ -17,7 +17,7 @@ import { newId } from '../../base/ids.ts'
 import { copyJson } from '../../base/json-copy.ts'
 import { sha256Text } from '../../base/sha256.ts'
 import { validator } from '../../base/validation.ts'
-import type { Credential } from '../../http/credential.ts'
+import { type Credential, spenderOf } from '../../http/credential.ts'
 import type { HostedVerifier, Normalizable } from '../../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
 import type { Access, NewClaim } from '../../storage/claim-row.ts'
@@ -43,15 +43,18 @@ export interface Submitter {
   readonly speaksFor: SpeaksFor
   /** W3C Trace Context of the request, in a valid form. */
   readonly traceparent?: string | undefined
-  /** The API key, where it was remembered and not looked up. `confirm` looks it up, and throws for one that is refused. */
-  readonly unconfirmed?: { readonly keyId: string; confirm(): Promise<void> }
 }
 
 /** For which agents: these, which are bound to its key; all that are not bound; or any, in a workspace that had no bound agents. */
 export type SpeaksFor = readonly string[] | 'unbound' | 'any'
 
+export function submitterOf(credential: Credential): Submitter {
+  const { workspaceId } = credential
+  return { workspaceId, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
+}
+
 /** For which agents a credential may claim. */
-export function speaksFor(credential: Credential): SpeaksFor {
+function speaksFor(credential: Credential): SpeaksFor {
   if (credential.kind !== 'key') return 'unbound'
   return credential.agentIds ?? (credential.bindsAgents ? 'unbound' : 'any')
 }
@@ -77,7 +80,7 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy, speaksFor, traceparent, unconfirmed }: Submitter,
+  { workspaceId, submittedBy, speaksFor, traceparent }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
@@ -134,7 +137,6 @@ export async function planClaim(
     logId: null,
     verdict: null,
     reasonCode: null,
-    ...(unconfirmed ? { unconfirmedKey: unconfirmed.keyId } : {}),
   }
 }
 

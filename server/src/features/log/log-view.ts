@@ -21,14 +21,11 @@ import {
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { createBatch } from '../../base/batch.ts'
 import type { AnchoredLogState, LogState } from '../../storage/log-state.ts'
-import { type InclusionPath, inclusionPathWriter } from './inclusion-paths.ts'
 import { type LogRows, SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
   readonly state: AnchoredLogState
-  /** The inclusion path of each leaf, at the size of the view. @throws RangeError when a leaf is not in the tree */
-  pathTexts(leafIndexes: readonly number[]): Promise<readonly InclusionPath[]>
   /** @throws RangeError when the leaf is not in a tree of that size; TileError when the log has not reached the size */
   proveInclusion(leafIndex: number, treeSize: number): Promise<ProvenInclusion>
   /** @throws RangeError when first is 0 or above second; TileError when the log has not reached second */
@@ -136,7 +133,6 @@ function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
 
 function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache): LogView {
   const { treeSize } = range
-  const writePath = inclusionPathWriter(range, cache)
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
     const isFull = ({ level, index }: TileId) => index < Math.floor(treeSize / TILE_WIDTH ** (level + 1))
@@ -153,11 +149,6 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
 
   return {
     state,
-    async pathTexts(leafIndexes) {
-      const paths = leafIndexes.map(writePath)
-      // To wait for each takes longer than to write it.
-      return paths.some((path) => path instanceof Promise) ? Promise.all(paths) : (paths as readonly InclusionPath[])
-    },
     async proveInclusion(leafIndex, size) {
       if (size !== treeSize) return proveInclusion(leafIndex, size, readTiles, SHA256_TREE)
       // Of the view's own size the range has every node that is in no full tile: nothing is hashed, however large the tree is.

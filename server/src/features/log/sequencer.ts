@@ -37,8 +37,6 @@ export interface Sequencer {
    * another host checked it. A decision that cannot be signed now is made later, here and above: the claim waits.
    */
   advance(outcome: Outcome): Promise<ClaimRow | undefined>
-  /** Resolves when the sequencer has started. */
-  ready(): Promise<void>
   /** Resolves when nothing waits to be written. */
   idle(): Promise<void>
 }
@@ -163,7 +161,6 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
     store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(outcome, true),
     advance: (outcome) => addChecked(outcome, false),
-    ready: async () => {},
     idle: () => batch.idle(),
   }
 }

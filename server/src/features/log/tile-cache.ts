@@ -6,8 +6,6 @@ import type { Reads } from '../../storage/storage.ts'
 import { SHA256_TREE } from './stored-log.ts'
 
 export interface TileCache {
-  /** The tile, if it is in memory. */
-  known(tile: Pick<TileId, 'level' | 'index'>): TileNodes | undefined
   /** Returns the tiles in the order of the ids. @throws Error when a tile is not stored */
   read(tiles: readonly TileId[]): Promise<readonly TileNodes[]>
   /** For another log, or one that was replaced, such as from a backup. */
@@ -39,7 +37,6 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>, logId: () 
   )
 
   return {
-    known,
     async read(tiles) {
       const found = tiles.map(known)
       if (found.every((nodes) => nodes !== undefined)) return found

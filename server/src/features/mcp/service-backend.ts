@@ -8,11 +8,11 @@ import type { Receipt } from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import { type Credential, spenderOf } from '../../http/credential.ts'
+import type { Credential } from '../../http/credential.ts'
 import { inOneLine, refusalOf } from '../../http/errors.ts'
 import { isId } from '../../http/route.ts'
 import type { ClaimService } from '../claims/claims.ts'
-import { speaksFor } from '../claims/intake.ts'
+import { submitterOf } from '../claims/intake.ts'
 import { claimReader, fromClaimQuery, toClaimStatus, toSubmittedClaim } from '../claims/wire.ts'
 import type { LogService } from '../log/log.ts'
 import { toConsistencyProof } from '../log/wire.ts'
@@ -78,7 +78,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
 
   return (credential) => {
     const { workspaceId } = credential
-    const submitter = { workspaceId, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
+    const submitter = submitterOf(credential)
     return {
       checkedBy: 'service',
       actions: async () => rules,

@@ -99,11 +99,11 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
 function withProofs(receipts: readonly ReceiptRow[], proofs: readonly AnchoredPath[]): Map<string, string> {
   const texts = new Map<string, string>()
   for (const [index, { receiptId, leafIndex, leafHash, entry }] of receipts.entries()) {
-    const { logId, treeSize, rootHash, leafHash: inTree, path, anchor } = proofs[index]!
+    const { logId, treeSize, rootHash, leafHash: inTree, inclusion, anchor } = proofs[index]!
     if (!bytesEqual(leafHash, inTree))
       throw new Error('the leaf hash of the stored receipt differs from the leaf in the tree')
     // Adds the proof to the stored text, so that the signed bytes stay unchanged. Nothing in a proof needs escaping.
-    const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${path}${anchorMember(anchor)}}`
+    const proof = `{"log_id":"${logId}","leaf_index":${leafIndex},"tree_size":${treeSize},"root_hash":"${rootHash}","inclusion":${JSON.stringify(inclusion)}${anchorMember(anchor)}}`
     texts.set(receiptId, `${entry.slice(0, -1)},"proof":${proof}}`)
   }
   return texts

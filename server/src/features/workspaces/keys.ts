@@ -1,7 +1,6 @@
 /** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
 
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
-import { LRUCache } from 'lru-cache'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { createBatch } from '../../base/batch.ts'
@@ -52,11 +51,6 @@ export interface KeyService {
   revoke(id: string, workspaceId?: string, by?: Acting): Promise<ApiKey>
   /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
   authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined>
-  /**
-   * A key as it was within the last second, without a look into the database; undefined for one that is not remembered, or that is held to
-   * networks or agents. It may have ended since: whatever is answered to it needs a statement that looked at it, or `authenticate`.
-   */
-  remembered(key: string): KeyCredential | undefined
   /** The agents for which only keys that are bound to them may claim. */
   boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]>
   /**
@@ -84,8 +78,6 @@ export const KEY_PATTERN = String.raw`\bsvc_sk_[A-Za-z0-9_-]{42}[AEIMQUYcgkosw04
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000
 const LONGEST_OVERLAP_MS = 90 * DEFAULT_OVERLAP_MS
 const MAX_LOOKUPS = 500
-const MAX_REMEMBERED = 10_000
-const REMEMBERED_MS = 1000
 
 type FoundKey = ApiKeyRow & { readonly bindsAgents: boolean }
 
@@ -105,9 +97,6 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     },
     { maxItems: MAX_LOOKUPS },
   )
-
-  /** Keys that were good, by their hashes. With another resolution a look would set a timer. */
-  const found = new LRUCache<string, FoundKey>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS, ttlResolution: 0 })
 
   function newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
     const key = KEY_PREFIX + newToken()
@@ -212,19 +201,12 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       }),
     async authenticate(key, address) {
       if (!isKey(key)) return undefined
-      const hash = hashToken(key)
-      const row = await lookups.add(hash)
-      found.delete(hash)
+      const row = await lookups.add(hashToken(key))
       if (!row || row.revokedAt !== null) return undefined
       const refusal = keyRefusal(row, address, now())
       if (refusal) return refusal
-      if (row.networks.length === 0 && row.agentIds === null) found.set(hash, row)
       activity.keyUsed(row, address)
       return toCredential(row)
-    },
-    remembered(key) {
-      const row = isKey(key) ? found.get(hashToken(key)) : undefined
-      return row && !hasExpired(row, now()) ? toCredential(row) : undefined
     },
     async boundAgents(workspaceId) {
       const [agents, rows] = await Promise.all([

@@ -143,7 +143,7 @@ export function memoryLog(treeSize: number): LogService {
         treeSize,
         rootHash: hash(`root ${treeSize}`),
         leafHash: Buffer.from(hash(`leaf ${leafIndex}`), 'base64url'),
-        path: '[]',
+        inclusion: [],
         anchor: null,
       })),
     headAbove: async () => ({ treeHead: treeHead(treeSize), consistency: undefined }),
@@ -188,7 +188,6 @@ export function memoryKeys(credentials: Readonly<Record<string, KeyCredential>>)
   const asked: string[] = []
   return {
     asked,
-    remembered: () => undefined,
     authenticate: async (key: string) => {
       asked.push(key)
       return Object.hasOwn(credentials, key) ? credentials[key] : undefined

@@ -3,13 +3,11 @@
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { ServiceError } from '../../../base/errors.ts'
-import { TAKES_REMEMBERED } from '../../../http/auth.ts'
-import { type Credential, credentialOf, spenderOf, withConfirmed } from '../../../http/credential.ts'
+import { credentialOf } from '../../../http/credential.ts'
 import type { App } from '../../../http/instance.ts'
 import { errors, isId, NEEDS_KEY } from '../../../http/route.ts'
 import type { ClaimService } from '../claims.ts'
-import type { Submitter } from '../intake.ts'
-import { speaksFor } from '../intake.ts'
+import { submitterOf } from '../intake.ts'
 import { fromClaimQuery, fromClaimRequest, toClaimStatus, toSubmittedClaim } from '../wire.ts'
 
 interface ClaimRoutesOptions {
@@ -32,16 +30,10 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       body: claimRequest(profiles),
       response: { 202: SubmittedClaim, ...errors(401, 403, 413, 415, 422, 429, 503) },
     },
-    ...TAKES_REMEMBERED,
     handler: async (request, reply) => {
       const input = fromClaimRequest(request.body)
       const traceparent = traceContext(request.headers.traceparent)
-      // The statement that stores a new claim confirms its key.
-      const { claim, created } = await withConfirmed(
-        request,
-        (credential, confirm) => claims.submit({ ...submitterOf(credential, confirm), traceparent }, input),
-        (submitted) => submitted.created,
-      )
+      const { claim, created } = await claims.submit({ ...submitterOf(credentialOf(request)), traceparent }, input)
       reply.code(202)
       return toSubmittedClaim(claim, created)
     },
@@ -86,14 +78,4 @@ const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{
 /** What is not valid is ignored, as W3C Trace Context says. */
 function traceContext(header: unknown): string | undefined {
   return typeof header === 'string' ? TRACEPARENT.exec(header)?.[0] : undefined
-}
-
-function submitterOf(credential: Credential, confirm?: () => Promise<void>): Submitter {
-  const submittedBy = spenderOf(credential)
-  return {
-    workspaceId: credential.workspaceId,
-    submittedBy,
-    speaksFor: speaksFor(credential),
-    ...(confirm ? { unconfirmed: { keyId: submittedBy, confirm } } : {}),
-  }
 }
