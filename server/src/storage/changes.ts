@@ -17,9 +17,8 @@ import {
 } from './claim-row.ts'
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import { type EvidenceRow, evidence, type NewReceipt, receipts, type TileRow, tiles } from './log.ts'
+import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
 import { type LogState, type TreeHeadRow, treeHeads } from './log-state.ts'
-import { Apart } from './out-of-line.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, type Table, toHex } from './table.ts'
 
@@ -36,12 +35,12 @@ export interface Changes {
   readonly newClaims?: readonly NewClaim[]
   /** As these claims will be. Each must be stored as queued, with one attempt less. */
   readonly progress?: readonly ClaimProgress[]
-  readonly receipts?: readonly NewReceipt[]
+  readonly receipts?: readonly ReceiptRow[]
   readonly evidence?: readonly EvidenceRow[]
   readonly tiles?: readonly TileRow[]
 }
 
-/** What the statement is given, in this order. Lists are JSON, and their large values are apart from it. */
+/** What the statement is given, in this order. Lists are JSON. */
 export const PARAMETERS = [
   'log_id',
   'key_id',
@@ -56,7 +55,6 @@ export const PARAMETERS = [
   'receipts',
   'evidence',
   'tiles',
-  'apart',
 ] as const
 
 type Parameter = (typeof PARAMETERS)[number]
@@ -64,7 +62,6 @@ type Parameter = (typeof PARAMETERS)[number]
 /** @throws the database's error when the log or a claim differs from what the changes expect, or a new claim may not be stored */
 export async function applyChanges(db: Db, changes: Changes): Promise<void> {
   const { log, head } = changes
-  const apart = new Apart()
   const bindings: Readonly<Record<Parameter, Binding>> = {
     log_id: log.logId,
     key_id: log.keyId,
@@ -72,15 +69,13 @@ export async function applyChanges(db: Db, changes: Changes): Promise<void> {
     from_root: toHex(log.rootHash),
     head: toJson(treeHeads, head ? [head] : []),
     head_count: head ? 1 : 0,
-    new_claims: toJson(newClaims, changes.newClaims ?? [], apart),
+    new_claims: toJson(newClaims, changes.newClaims ?? []),
     new_count: changes.newClaims?.length ?? 0,
-    progress: toJson(progress, changes.progress ?? [], apart),
+    progress: toJson(progress, changes.progress ?? []),
     progress_count: changes.progress?.length ?? 0,
-    receipts: toJson<NewReceipt>(receipts, changes.receipts ?? [], apart),
-    evidence: toJson(evidence, changes.evidence ?? [], apart),
-    tiles: toJson(tiles, changes.tiles ?? [], apart),
-    // The last: those before fill it.
-    apart: apart.bytes(),
+    receipts: toJson(receipts, changes.receipts ?? []),
+    evidence: toJson(evidence, changes.evidence ?? []),
+    tiles: toJson(tiles, changes.tiles ?? []),
   }
   await db.query(
     db.dialect.applyChanges,
@@ -102,7 +97,7 @@ export function changeParts(
   given: (name: Parameter) => string,
   { lock = '', isHeld = 'true', isGrown = 'true' } = {},
 ) {
-  const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name), given('apart'))
+  const rows = (table: Table<unknown>, name: Parameter) => rowsOf(sql, table, given(name))
   const moved = rows(progress, 'progress')
   const added = rows(newClaims, 'new_claims')
   const insert = <R>(table: Table<R>, rows: string, condition = isGrown, columns = table.names) =>

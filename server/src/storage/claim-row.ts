@@ -8,7 +8,6 @@ import {
   instant,
   integer,
   json,
-  large,
   nullable,
   part,
   type RowOf,
@@ -84,7 +83,7 @@ const FIELDS = {
   nextCheckAt: field(nullable(instant('next_check_at')), { isShown: true, isChecked: true }),
   /** From then on its checks go before those that only look (`NextCheck` of core); null once decided. */
   momentAt: field(nullable(instant('moment_at')), { isChecked: true }),
-  lastCheck: field(large(nullable(json<CheckRecord>('last_check'))), {
+  lastCheck: field(nullable(json<CheckRecord>('last_check')), {
     isShown: true,
     isChecked: true,
     left: () => null,

@@ -16,7 +16,7 @@ import {
   treeHeads,
 } from './log-state.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
-import { bigint, bytes, instant, integer, large, nullable, part, type RowOf, table, text } from './table.ts'
+import { bigint, bytes, instant, integer, nullable, part, type RowOf, table, text } from './table.ts'
 
 export const receipts = table('receipts', ['logId', 'leafIndex'], {
   logId: text('log_id'),
@@ -26,7 +26,7 @@ export const receipts = table('receipts', ['logId', 'leafIndex'], {
   leafHash: bytes('leaf_hash'),
   issuedAt: instant('issued_at'),
   /** JCS of { body, signature }. */
-  entry: large(text('entry')),
+  entry: text('entry'),
 })
 
 export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
@@ -36,7 +36,7 @@ export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
   /** How many hashes: 256 in a full tile. */
   width: integer('width'),
   /** In a full tile, the nodes above the hashes follow. */
-  hashes: large(bytes('hashes')),
+  hashes: bytes('hashes'),
 })
 
 /** What the verdict of a receipt follows from. */
@@ -44,7 +44,7 @@ export const evidence = table('evidence', ['logId', 'receiptId'], {
   logId: text('log_id'),
   receiptId: text('receipt_id'),
   /** Exactly the bytes whose digest the receipt signs. */
-  document: large(text('document')),
+  document: text('document'),
 })
 
 export const signingKeys = table('signing_keys', ['keyId'], {
@@ -66,8 +66,6 @@ const leafHashes = part(receipts, 'leafHash')
 const tilePlaces = part(tiles, 'level', 'index')
 
 export type ReceiptRow = RowOf<typeof receipts>
-/** One that is to be stored: its entry as text, or in UTF-8. */
-export type NewReceipt = Omit<ReceiptRow, 'entry'> & { readonly entry: string | Uint8Array }
 export type EvidenceRow = RowOf<typeof evidence>
 export type LeafRow = RowOf<typeof leaves>
 export type TileRow = RowOf<typeof tiles>

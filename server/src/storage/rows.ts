@@ -2,7 +2,6 @@
 
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import type { Apart } from './out-of-line.ts'
 import type { Cells, Table } from './table.ts'
 
 /** The rows that meet what follows FROM. */
@@ -26,33 +25,19 @@ export async function selectRow<R>(
   return (await selectRows(db, table, rest, bindings))[0]
 }
 
-/** The rows of one binding, made by `toJson`, as something to select from. @param apart the binding with their large values, if any */
-export function rowsOf(
-  sql: Pick<Expressions, 'cell' | 'slice' | 'unfold'>,
-  { columns }: Table<unknown>,
-  binding = '?',
-  apart?: string,
-): string {
-  const cells = columns.map(({ name, type, isLarge }, index) => {
-    const isApart = isLarge && apart !== undefined
-    return `${isApart ? sql.slice(apart, index, type as 'text' | 'bytes') : sql.cell(index, type)} AS ${name}`
-  })
+/** The rows of one binding, made by `toJson`, as something to select from. */
+export function rowsOf(sql: Pick<Expressions, 'cell' | 'unfold'>, { columns }: Table<unknown>, binding = '?'): string {
+  const cells = columns.map(({ name, type }, index) => `${sql.cell(index, type)} AS ${name}`)
   return `(SELECT ${cells.join(', ')} FROM ${sql.unfold(binding)})`
 }
 
-/** @param apart takes their large values */
-export function toJson<R>(table: Table<R>, rows: readonly R[], apart?: Apart): string {
-  return JSON.stringify(rows.map((row) => table.cells(row, apart)))
+export function toJson<R>(table: Table<R>, rows: readonly R[]): string {
+  return JSON.stringify(rows.map(table.cells))
 }
 
 /** Inserts rows in one statement. Returns what `suffix` returns. */
 export function insertRows<R>(db: Db, table: Table<R>, rows: readonly NoInfer<R>[], suffix?: string): Promise<Row[]> {
-  return insertCells(
-    db,
-    table,
-    rows.map((row) => table.cells(row)),
-    suffix,
-  )
+  return insertCells(db, table, rows.map(table.cells), suffix)
 }
 
 export async function insertCells(db: Db, table: Table<unknown>, rows: readonly Cells[], suffix = ''): Promise<Row[]> {

@@ -2,10 +2,9 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Row } from './db.ts'
 import type { ColumnType } from './dialect.ts'
-import type { Apart, Slice } from './out-of-line.ts'
 
-/** A stored value as JSON carries it, or where it is apart from JSON: bytes are hex. */
-export type Cell = string | number | Slice | null
+/** A stored value as JSON carries it: bytes are hex. */
+export type Cell = string | number | null
 
 /** One for each column, in the order of the columns. */
 export type Cells = readonly Cell[]
@@ -16,8 +15,6 @@ export interface Column<T = unknown> {
   /** Stored as text. */
   readonly isJson: boolean
   readonly isNullable: boolean
-  /** Its values can be put apart. */
-  readonly isLarge: boolean
   /** What a row has there follows from the rest of it. */
   readonly computed: ((row: never) => unknown) | null
   /** What a row has there: for the compiler alone. */
@@ -36,8 +33,7 @@ export interface Table<R> {
   readonly columns: readonly (Column & { readonly field: string })[]
   /** The columns for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
   readonly names: string
-  /** @param apart takes the large values */
-  cells(row: R, apart?: Apart): Cells
+  cells(row: R): Cells
   /** Takes a row that has other columns as well. */
   read(stored: Row): R
 }
@@ -74,11 +70,6 @@ export function nullable<T>({ name, type, ...kind }: Column<T>): Column<T | null
 /** Of what is only written. */
 export function computed<T, R>({ name, type, ...kind }: Column<T>, of: (row: R) => T): Column<T> {
   return column(name, type, { ...kind, computed: of })
-}
-
-/** @param column of text or bytes */
-export function large<T>({ name, type, ...kind }: Column<T>): Column<T> {
-  return column(name, type, { ...kind, isLarge: true })
 }
 
 export function table<F extends Fields>(
@@ -120,26 +111,26 @@ type Kind = Omit<Column, 'name' | 'type' | 'value'>
 function column<T>(
   name: string,
   type: ColumnType,
-  { isJson = false, isNullable = false, isLarge = false, computed = null }: Partial<Kind> = {},
+  { isJson = false, isNullable = false, computed = null }: Partial<Kind> = {},
 ): Column<T> {
-  return { name, type, isJson, isNullable, isLarge, computed }
+  return { name, type, isJson, isNullable, computed }
 }
 
 function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['columns']): Table<R> {
   const fields = columns.map(({ field }) => field)
   const empty = Object.fromEntries(fields.map((field) => [field, null]))
   const encoded = [...columns.entries()].filter(
-    ([, { isJson, isLarge, computed, type }]) => isJson || isLarge || computed || type === 'bytes',
+    ([, { isJson, computed, type }]) => isJson || computed || type === 'bytes',
   )
   return {
     name,
     key,
     columns,
     names: columns.map((column) => column.name).join(', '),
-    cells: (row, apart) => {
+    cells: (row) => {
       const cells = fields.map((field) => (row as Row)[field])
       for (const [index, column] of encoded) {
-        cells[index] = encode(column, column.computed ? column.computed(row as never) : cells[index], apart)
+        cells[index] = encode(column, column.computed ? column.computed(row as never) : cells[index])
       }
       return cells as Cell[]
     },
@@ -151,12 +142,10 @@ function ofColumns<R>(name: string, key: readonly string[], columns: Table<R>['c
   }
 }
 
-function encode({ isJson, isLarge, type }: Column, value: unknown, apart: Apart | undefined): Cell {
+function encode({ isJson, type }: Column, value: unknown): Cell {
   if (value === null) return null
-  const stored = isJson ? JSON.stringify(value) : (value as string | Uint8Array)
-  if (isLarge && apart) return apart.put(stored)
-  if (!(stored instanceof Uint8Array)) return stored
-  return type === 'bytes' ? toHex(stored) : Buffer.from(stored).toString()
+  if (isJson) return JSON.stringify(value)
+  return type === 'bytes' ? toHex(value as Uint8Array) : (value as string)
 }
 
 /** Makes of what a damaged database holds the type that the row has, where that is possible. */

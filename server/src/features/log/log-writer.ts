@@ -14,14 +14,14 @@ import {
   canonicalize,
   DOMAINS,
   receiptBody,
-  type Signature,
   type Signer,
+  utf8,
 } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '../../base/ids.ts'
 import { LEAF_BEGINNING, sha256 } from '../../base/sha256.ts'
 import type { Changes } from '../../storage/changes.ts'
-import type { NewReceipt } from '../../storage/log.ts'
+import type { ReceiptRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { LogConfig } from './config.ts'
@@ -31,7 +31,7 @@ import type { SigningKeys } from './signing/signing-keys.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 /** A signed receipt that has no index in the log yet. */
-export interface Draft extends Omit<NewReceipt, 'logId' | 'leafIndex'> {
+export interface Draft extends Omit<ReceiptRow, 'logId' | 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
   /** What is published beside the receipt. */
@@ -75,124 +75,121 @@ interface LogWriterOptions {
   readonly config: LogConfig
 }
 
-export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOptions): LogWriter {
+interface Writer extends LogWriterOptions {
   /** The state in which this host last wrote the log. */
-  let lastWritten: LogState | undefined
-  // Used only when its root is the root of the log: it is not after an append of another host.
-  let known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
+  lastWritten: LogState | undefined
+  /** Used only when its root is the root of the log: it is not after an append of another host. */
+  known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
+}
 
-  async function rangeAt(rows: Reads['log'], log: LogState): Promise<CompactRange> {
-    if (known && bytesEqual(known.rootHash, log.rootHash)) return known.range
-    try {
-      return await storedRange(rows, log)
-    } catch (error) {
-      // A missing or damaged tile makes this host read-only: the check throws.
-      if (error instanceof TileError) await logGuard.checkStored(log, rows)
-      throw error
-    }
-  }
+type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-  async function storedRange(rows: Reads['log'], log: LogState): Promise<CompactRange> {
-    const range = restoreRange(log.treeSize, await tileReader(rows, log.logId)(partialTiles(log.treeSize)), SHA256_TREE)
-    logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
-    return range
-  }
-
-  async function append(
-    log: LogState,
-    from: CompactRange,
-    drafts: readonly Draft[],
-    rows?: Reads['log'],
-  ): Promise<Append> {
-    const signer = await signingKeys.signer(log.keyId, rows)
-    // The times of receipts and heads must be in order, whichever host signs them.
-    const isCurrent = ({ keyId, issuedAt }: Draft) => keyId === log.keyId && issuedAt >= log.issuedAt
-    const madeCurrent = (draft: Draft) =>
-      isCurrent(draft) ? draft : sign({ ...draft, issuedAt: Math.max(log.issuedAt, draft.issuedAt) }, signer)
-    // Nearly always all are: a promise for each would be in vain.
-    const signedNow = drafts.every(isCurrent) ? drafts : await Promise.all(drafts.map(madeCurrent))
-    const current = signedNow.toSorted((one, other) => one.issuedAt - other.issuedAt)
-    const { logId } = log
-    const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
-      return { logId, leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
-    })
-    const evidence = current.flatMap(({ receiptId, evidence }) =>
-      evidence === undefined ? [] : [{ logId, receiptId, document: evidence }],
-    )
-    const leafHashes = receipts.map(({ leafHash }) => leafHash)
-    const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
-    const head = {
-      ...log,
-      number: log.number + 1,
-      treeSize: range.treeSize,
-      rootHash,
-      issuedAt: receipts.at(-1)!.issuedAt,
-    }
-    const signed = JSON.stringify(await signTreeHead(signer, head))
-    return {
-      log,
-      head: { ...head, signed },
-      receipts,
-      evidence,
-      tiles: tiles.map((tile) => ({ logId, ...tile })),
-      range,
-    }
-  }
-
-  type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
-
-  async function sign(unsigned: Unsigned, signing: Signer | Promise<Signer>): Promise<Draft> {
-    const { claimId, receiptId, issuedAt, content, evidence } = unsigned
-    const signer = await signing
-    const { keyId } = signer
-    const { issuerName: name } = config
-    const { agentId, agentBound = false, claim, observation, verdict } = content
-    const issuer = name === undefined ? { keyId } : { keyId, name }
-    const decided = { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict }
-    const body = Buffer.from(canonicalize(receiptBody(decided)))
-    const leaf = leafOf(body, await signer.sign(DOMAINS.receipt, body))
-    return {
-      claimId,
-      receiptId,
-      issuedAt,
-      content,
-      evidence,
-      keyId,
-      entry: leaf.subarray(LEAF_BEGINNING.length),
-      leafHash: sha256(leaf),
-    }
-  }
-
+export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOptions): LogWriter {
+  const writer: Writer = { signingKeys, logGuard, config, lastWritten: undefined, known: undefined }
   return {
     draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
       // Not by the clock of this thread: the checks are admitted and dated by another one, which knows when the time is in doubt.
       const issuedAt = Math.max(content.observation.observedAt, decidedAt)
-      return sign({ claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }, signingKeys.latest())
+      const unsigned = { claimId, receiptId: newId('rcpt_', issuedAt), issuedAt, content, evidence }
+      return sign(config, unsigned, signingKeys.latest())
     },
-
-    async plan(rows, log, drafts) {
-      if (drafts.length === 0) return { log }
-      await logGuard.check(log, rows)
-      return append(log, await rangeAt(rows, log), drafts, rows)
-    },
-
-    async planOptimistically(drafts) {
-      if (!lastWritten) return undefined
-      if (drafts.length === 0) return { log: lastWritten }
-      const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
-      return isKnown ? append(lastWritten, known!.range, drafts) : undefined
-    },
-
-    committed({ log, head, range }) {
-      lastWritten = head ? { ...log, ...head } : log
-      if (range) known = { range, rootHash: lastWritten.rootHash }
-      if (head) logGuard.remember(lastWritten)
-    },
+    plan: (rows, log, drafts) => plan(writer, rows, log, drafts),
+    planOptimistically: (drafts) => planOptimistically(writer, drafts),
+    committed: (append) => committed(writer, append),
   }
 }
 
-/** As bytes, made once of the body that was signed: a text would be put together again for the hash and for the database. */
-function leafOf(body: Uint8Array, signature: Signature): Buffer {
-  const [before, after] = aroundBody(signature)
-  return Buffer.concat([Buffer.from(LEAF_BEGINNING + before), body, Buffer.from(after)])
+async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
+  if (drafts.length === 0) return { log }
+  await writer.logGuard.check(log, rows)
+  return append(writer, log, await rangeAt(writer, rows, log), drafts, rows)
+}
+
+async function planOptimistically(writer: Writer, drafts: readonly Draft[]): Promise<Append | undefined> {
+  const { lastWritten, known, logGuard } = writer
+  if (!lastWritten) return undefined
+  if (drafts.length === 0) return { log: lastWritten }
+  const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
+  return isKnown ? append(writer, lastWritten, known.range, drafts) : undefined
+}
+
+function committed(writer: Writer, { log, head, range }: Append): void {
+  const written = head ? { ...log, ...head } : log
+  writer.lastWritten = written
+  if (range) writer.known = { range, rootHash: written.rootHash }
+  if (head) writer.logGuard.remember(written)
+}
+
+async function rangeAt({ known, logGuard }: Writer, rows: Reads['log'], log: LogState): Promise<CompactRange> {
+  if (known && bytesEqual(known.rootHash, log.rootHash)) return known.range
+  try {
+    const range = restoreRange(log.treeSize, await tileReader(rows, log.logId)(partialTiles(log.treeSize)), SHA256_TREE)
+    logGuard.checkRoot(log, range.suffixes[0] ?? SHA256_TREE.empty)
+    return range
+  } catch (error) {
+    // A missing or damaged tile makes this host read-only: the check throws.
+    if (error instanceof TileError) await logGuard.checkStored(log, rows)
+    throw error
+  }
+}
+
+async function append(
+  { signingKeys, config }: Writer,
+  log: LogState,
+  from: CompactRange,
+  drafts: readonly Draft[],
+  rows?: Reads['log'],
+): Promise<Append> {
+  const signer = await signingKeys.signer(log.keyId, rows)
+  const current = await inOrder(drafts, log, (draft) => sign(config, draft, signer))
+  const { logId } = log
+  const receipts = current.map(({ receiptId, claimId, leafHash, issuedAt, entry }, index) => {
+    return { logId, leafIndex: log.treeSize + index, receiptId, claimId, leafHash, issuedAt, entry }
+  })
+  const evidence = current.flatMap(({ receiptId, evidence }) =>
+    evidence === undefined ? [] : [{ logId, receiptId, document: evidence }],
+  )
+  const leafHashes = receipts.map(({ leafHash }) => leafHash)
+  const { range, rootHash, tiles } = appendLeaves(from, leafHashes, SHA256_TREE)
+  const head = {
+    ...log,
+    number: log.number + 1,
+    treeSize: range.treeSize,
+    rootHash,
+    issuedAt: receipts.at(-1)!.issuedAt,
+  }
+  const signed = JSON.stringify(await signTreeHead(signer, head))
+  return { log, head: { ...head, signed }, receipts, evidence, tiles: tiles.map((tile) => ({ logId, ...tile })), range }
+}
+
+/** The times of receipts and heads must be in order, whichever host signs them: a draft that the log has passed is signed again. */
+async function inOrder(
+  drafts: readonly Draft[],
+  { keyId, issuedAt }: LogState,
+  signAgain: (draft: Draft) => Promise<Draft>,
+): Promise<Draft[]> {
+  const signed = await Promise.all(
+    drafts.map((draft) => {
+      const isCurrent = draft.keyId === keyId && draft.issuedAt >= issuedAt
+      return isCurrent ? draft : signAgain({ ...draft, issuedAt: Math.max(issuedAt, draft.issuedAt) })
+    }),
+  )
+  return signed.toSorted((one, other) => one.issuedAt - other.issuedAt)
+}
+
+async function sign(
+  { issuerName: name }: LogConfig,
+  { claimId, receiptId, issuedAt, content, evidence }: Unsigned,
+  signing: Signer | Promise<Signer>,
+): Promise<Draft> {
+  const signer = await signing
+  const { keyId } = signer
+  const { agentId, agentBound = false, claim, observation, verdict } = content
+  const issuer = name === undefined ? { keyId } : { keyId, name }
+  const decided = { receiptId, issuedAt, issuer, agentId, agentBound, claim, observation, verdict }
+  const body = canonicalize(receiptBody(decided))
+  const [before, after] = aroundBody(await signer.sign(DOMAINS.receipt, utf8(body)))
+  const entry = before + body + after
+  const leafHash = sha256(LEAF_BEGINNING + entry)
+  return { claimId, receiptId, issuedAt, content, evidence, keyId, entry, leafHash }
 }
