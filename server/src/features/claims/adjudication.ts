@@ -64,116 +64,152 @@ const STORING_MS = 5_000
 /** A new claim waits this long to be stored together with its first outcome. Its submission is not answered before it is stored. */
 const STORE_AFTER_MS = 1_000
 
+interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
+  readonly settings: ClaimsConfig['checks']
+  /** The checks that this host is running, by claim. */
+  readonly running: Map<string, Promise<ClaimRow | undefined>>
+}
+
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, logger } = options
-  const { timeoutMs, firstAnswerMs, ...closing } = options.config.checks
-  const running = new Map<string, Promise<ClaimRow | undefined>>()
-
-  const leaseEnd = (at: Instant) => at + timeoutMs + STORING_MS
-
-  /** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
-  async function timed(check: () => Promise<CheckRecord | undefined>): Promise<CheckRecord | undefined> {
-    const turn = clock.turn()
-    const record = await check()
-    return clock.turn() === turn ? record : undefined
-  }
-
-  async function read(
-    claim: ClaimRow,
-    history: readonly CheckRecord[],
-    entry: Entry,
-  ): Promise<CheckRecord | undefined> {
-    let record: CheckRecord | undefined
-    try {
-      record = await timed(() => checkRunner.check(claim, history, entry.kind))
-      return record
-    } finally {
-      entry.end(record)
-    }
-  }
-
-  /** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
-  async function share(claim: ClaimRow, shared: Promise<boolean>, entry: Entry): Promise<CheckRecord | undefined> {
-    const sentAt = now()
-    // A try that goes on has not answered: this check's time is over.
-    const hung = (await settledWithin(shared, checkTime(claim, sentAt, timeoutMs))) ?? true
-    entry.end(undefined)
-    return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
-  }
-
-  /** Undefined: the time is in doubt, and the times of the check are no evidence. */
-  function judge(claim: NewClaim, history: readonly CheckRecord[], record: CheckRecord): Outcome | undefined {
-    if (clock.doubt() !== undefined) return undefined
-    lateness.note(claim, history, record)
-    const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
-    const checks = [...history, record]
-    const decision = decide(rules, claim, checks, record.answeredAt, closing)
-    if (!decision) return { claim, record, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
-    return { claim, record, decided: conclude(claim, rules, checks, decision), next: null }
-  }
-
-  /** Adds to a decision what its receipt says of the checks behind it. */
-  function conclude(claim: ClaimRow, rules: Rules, checks: readonly CheckRecord[], decision: Decision): Decided {
-    const profile = { action: claim.profileAction, version: claim.profileVersion }
-    const decidedAt = checks.at(-1)!.answeredAt
-    const evidence = evidenceText({ profile, rules, closing, claim, checks, decidedAt }, decision)
-    const { facts, source } = signedEvidence(decision, checks)
-    const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
-    if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
-    return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
-  }
-
-  async function store(outcome: Outcome): Promise<ClaimRow> {
-    const { claim } = outcome
-    // When another host stored an outcome first, that one counts.
-    return (
-      (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
-    )
-  }
-
-  async function checkFirst(claim: NewClaim): Promise<FirstCheck | undefined> {
-    const { claimId, target, deadlineAt } = claim
-    const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
-    if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
-    const checking = read(claim, [], entry).then((record) => record && judge(claim, [], record))
-    const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, firstAnswerMs))
-    if (early) {
-      const stored = await sequencer.storeChecked(early)
-      return stored && { stored }
-    }
-    // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
-    if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(claim.submittedAt) }))) return undefined
-    return { stored: claim, checked: checking.then((outcome) => (outcome ? store(outcome) : claim)) }
-  }
-
-  async function advance(claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
-    const { shared } = entry
-    const record = await (shared ? timed(() => share(claim, shared, entry)) : read(claim, history, entry))
-    const outcome = record && judge(claim, history, record)
-    return outcome && store(outcome)
-  }
-
-  function track<T extends ClaimRow | undefined>(claimId: string, work: Promise<T>): Promise<T> {
-    running.set(claimId, work)
-    const done = () => running.get(claimId) === work && running.delete(claimId)
-    work.then(done, done)
-    return work
-  }
-
+  const { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, config, logger } = options
+  const parts = { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, logger }
+  const adjudicator: Adjudicator = { ...parts, settings: config.checks, running: new Map() }
   return {
     first(claim) {
-      const first = checkFirst(claim)
+      const first = checkFirst(adjudicator, claim)
       track(
+        adjudicator,
         claim.claimId,
         first.then((outcome) => outcome?.checked ?? outcome?.stored),
       )
       return first
     },
-    advance: (claim, history, entry) => track(claim.claimId, advance(claim, history, entry)),
-    runningCheck: (claimId) => running.get(claimId),
-    leaseEnd,
+    advance: (claim, history, entry) => track(adjudicator, claim.claimId, advance(adjudicator, claim, history, entry)),
+    runningCheck: (claimId) => adjudicator.running.get(claimId),
+    leaseEnd: (at) => leaseEnd(adjudicator, at),
     idle: async () => {
-      await Promise.allSettled(running.values())
+      await Promise.allSettled(adjudicator.running.values())
     },
   }
+}
+
+function leaseEnd({ settings }: Adjudicator, at: Instant): Instant {
+  return at + settings.timeoutMs + STORING_MS
+}
+
+async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<FirstCheck | undefined> {
+  const { admission, sequencer, settings } = adjudicator
+  const { claimId, target, deadlineAt } = claim
+  const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
+  if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
+  const checking = read(adjudicator, claim, [], entry).then((record) => record && judge(adjudicator, claim, [], record))
+  const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
+  if (early) {
+    const stored = await sequencer.storeChecked(early)
+    return stored && { stored }
+  }
+  // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
+  if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(adjudicator, claim.submittedAt) }))) return undefined
+  return { stored: claim, checked: checking.then((outcome) => (outcome ? store(adjudicator, outcome) : claim)) }
+}
+
+async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
+  const { shared } = entry
+  const record = await (shared
+    ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
+    : read(adjudicator, claim, history, entry))
+  const outcome = record && judge(adjudicator, claim, history, record)
+  return outcome && store(adjudicator, outcome)
+}
+
+async function read(
+  adjudicator: Adjudicator,
+  claim: ClaimRow,
+  history: readonly CheckRecord[],
+  entry: Entry,
+): Promise<CheckRecord | undefined> {
+  let record: CheckRecord | undefined
+  try {
+    record = await timed(adjudicator, () => adjudicator.checkRunner.check(claim, history, entry.kind))
+    return record
+  } finally {
+    entry.end(record)
+  }
+}
+
+/** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */
+async function share(
+  { now, settings }: Adjudicator,
+  claim: ClaimRow,
+  shared: Promise<boolean>,
+  entry: Entry,
+): Promise<CheckRecord | undefined> {
+  const sentAt = now()
+  // A try that goes on has not answered: this check's time is over.
+  const hung = (await settledWithin(shared, checkTime(claim, sentAt, settings.timeoutMs))) ?? true
+  entry.end(undefined)
+  return hung ? { sentAt, answeredAt: Math.max(sentAt, now()), failure: { code: 'timeout' } } : undefined
+}
+
+/** Undefined: the clock changed meanwhile, and the times of the check are no evidence. */
+async function timed(
+  { clock }: Adjudicator,
+  check: () => Promise<CheckRecord | undefined>,
+): Promise<CheckRecord | undefined> {
+  const turn = clock.turn()
+  const record = await check()
+  return clock.turn() === turn ? record : undefined
+}
+
+/** Undefined: the time is in doubt, and the times of the check are no evidence. */
+function judge(
+  adjudicator: Adjudicator,
+  claim: NewClaim,
+  history: readonly CheckRecord[],
+  record: CheckRecord,
+): Outcome | undefined {
+  const { clock, lateness, registry, settings: closing } = adjudicator
+  if (clock.doubt() !== undefined) return undefined
+  lateness.note(claim, history, record)
+  const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
+  const checks = [...history, record]
+  const decision = decide(rules, claim, checks, record.answeredAt, closing)
+  if (!decision) return { claim, record, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
+  return { claim, record, decided: conclude(adjudicator, claim, rules, checks, decision), next: null }
+}
+
+/** Adds to a decision what its receipt says of the checks behind it. */
+function conclude(
+  { settings, logger }: Adjudicator,
+  claim: ClaimRow,
+  rules: Rules,
+  checks: readonly CheckRecord[],
+  decision: Decision,
+): Decided {
+  const profile = { action: claim.profileAction, version: claim.profileVersion }
+  const decidedAt = checks.at(-1)!.answeredAt
+  const evidence = evidenceText({ profile, rules, closing: settings, claim, checks, decidedAt }, decision)
+  const { facts, source } = signedEvidence(decision, checks)
+  const isPublished = Buffer.byteLength(evidence) <= LARGEST_EVIDENCE_BYTES
+  if (!isPublished) logger.warn({ claimId: claim.claimId }, 'the evidence is too large to be published')
+  return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
+}
+
+async function store({ sequencer, storage }: Adjudicator, outcome: Outcome): Promise<ClaimRow> {
+  const { claim } = outcome
+  // When another host stored an outcome first, that one counts.
+  return (
+    (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
+  )
+}
+
+function track<T extends ClaimRow | undefined>(
+  { running }: Adjudicator,
+  claimId: string,
+  work: Promise<T>,
+): Promise<T> {
+  running.set(claimId, work)
+  const done = () => running.get(claimId) === work && running.delete(claimId)
+  work.then(done, done)
+  return work
 }

@@ -34,8 +34,10 @@ import { MAX_AGE_MS, readObservation } from './observation.ts'
 import { placeOf } from './place.ts'
 
 export interface CheckRunner {
-  /** Never throws: the record contains any failure. */
-  /** @param kind how the check was admitted: one that decides may use the requests that are kept for such checks */
+  /**
+   * Never throws: the record contains any failure.
+   * @param kind how the check was admitted: one that decides may use the requests that are kept for such checks
+   */
   check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord>
 }
 
@@ -64,165 +66,201 @@ interface CheckedSource {
 /** An address that a workspace chose cannot make its answers older than this. */
 const MAX_UNLISTED_AGE_MS = 60_000
 
+type Runner = Omit<CheckRunnerOptions, 'config'> & Pick<ClaimsConfig['checks'], 'timeoutMs'>
+
+/** One check, from when it begins to read. */
+interface Reading {
+  readonly claim: ClaimRow
+  readonly history: readonly CheckRecord[]
+  readonly kind: DueKind
+  readonly sentAt: Instant
+  readonly reader: Reader
+  readonly source: CheckedSource
+  readonly secrets: SecretValues
+}
+
 export function createCheckRunner(options: CheckRunnerOptions): CheckRunner {
-  const { registry, connections, activity, outbound, budgets, sources, clock, now, logger } = options
-  const { timeoutMs } = options.config.checks
-
-  async function observe(
-    claim: ClaimRow,
-    { verifier, plugin }: Reader,
-    source: CheckedSource,
-    connection: OpenConnection | null,
-    history: readonly CheckRecord[],
-    startedAt: Instant,
-    kind: DueKind,
-  ): Promise<CheckRecord> {
-    const { profile, limits, reach } = verifier
-    const timer = new LazyAbortController()
-    const turn = clock.turn()
-    const secrets = secretsOf(connection)
-    // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
-    if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
-      return { sentAt: startedAt, answeredAt: answerTime(startedAt), failure: { code: 'unsupported_target' } }
-    const origin = requireOrigin(source.baseUrl)
-    const requests = outbound.forCheck({
-      timer,
-      now,
-      origin,
-      baseUrl: source.baseUrl,
-      throughConnection: source.isOwn,
-      reach,
-      secrets,
-      limits,
-      workspaceId: claim.workspaceId,
-      spending: budgets.forCheck(claim, {
-        isDeciding: kind === 'deciding',
-        isAgain: history.length > 0,
-        hasCredentials: secrets.size > 0,
-      }),
-    })
-    const checking = verifier.check({
-      claim: toClaim(claim),
-      connection: connection && toGiven(connection),
-      previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
-      requests,
-      timer,
-      share: claim.workspaceId,
-      origin,
-    })
-    try {
-      // A verifier that ignores its abort signal keeps running, but nothing waits for it.
-      const limitMs = checkTime(claim, startedAt, limits.timeMs ?? timeoutMs)
-      const returned = await unbreached(
-        requests,
-        withinTime(checking, limitMs, () => tooLate(plugin)),
-      )
-      const answeredAt = answerTime(startedAt)
-      const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
-      if (!observation) {
-        logger.warn(
-          { action: profile.action, claimId: claim.claimId, problem },
-          'the verifier returned an invalid observation',
-        )
-        return { sentAt: startedAt, answeredAt, failure: { code: 'verifier_error' } }
-      }
-      const readings = requests.readings()
-      const { recorded } = source
-      // The `Date` of a cached answer is as old as the answer.
-      if (source.hasVoice && readings.ageMs === 0) clock.heard(origin, readings, turn)
-      const clockOffsetMs = clockOffset(readings)
-      const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
-      const { ageMs: ownAgeMs = 0, ...observed } = observation
-      return {
-        // A check that joined a shared read was made when that read was sent.
-        sentAt: Math.max(startedAt, Math.min(readings.sentAt ?? startedAt, answeredAt)),
-        answeredAt,
-        observation: observed,
-        clockOffsetMs: clockOffsetMs ?? 0,
-        dated: clockOffsetMs !== undefined,
-        ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
-        source: recorded,
-      }
-    } finally {
-      timer.abort()
-    }
-  }
-
-  /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
-  async function sourceOf(
-    claim: ClaimRow,
-    registered: RegisteredVerifier,
-    connection: OpenConnection | null,
-    history: readonly CheckRecord[],
-  ): Promise<CheckedSource | undefined> {
-    const place = await placeOf(toClaim(claim), registered, registry, connection)
-    if (!place) return undefined
-    const { provider, baseUrl, isOwn } = place
-    // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
-    const earlier = history.find(isRead)?.source
-    const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
-    return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), isOwn }
-  }
-
-  /** Never before `sentAt`, also when the clock is set back during the check. */
-  function answerTime(sentAt: Instant): Instant {
-    return Math.max(now(), sentAt)
-  }
-
-  function secretsOf(connection: Connection | null): SecretValues {
-    const type = connection && registry.connectionType(connection.provider)
-    return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
-  }
-
-  async function check(claim: ClaimRow, history: readonly CheckRecord[], kind: DueKind): Promise<CheckRecord> {
-    // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
-    const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
-    const readAt = now()
-    const sentAt = Math.max(readAt, earliest)
-    let plugin: PluginName | undefined
-    const failed = (failure: Failure): CheckRecord => {
-      return { sentAt, answeredAt: answerTime(sentAt), ...(plugin ? { plugin } : {}), failure }
-    }
-    // Times by a wrong clock are no evidence.
-    if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
-    if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
-    let secrets = NO_SECRETS
-    try {
-      // A claim is decided by the version of the rules that it was submitted under, or not at all.
-      const registered = registry.verifierFor(claim.action, claim.profileVersion)
-      if (!registered) return failed({ code: 'unsupported_action' })
-      const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
-      if (connection === undefined) return failed({ code: 'no_connection' })
-      secrets = secretsOf(connection)
-      const reader = readerOf(registered, connection?.provider ?? null)
-      const source = reader && (await sourceOf(claim, registered, connection, history))
-      if (!source) return failed({ code: 'no_connection' })
-      plugin = nameInReceipts(reader.plugin.identity)
-      return { ...(await observe(claim, reader, source, connection, history, sentAt, kind)), plugin }
-    } catch (error) {
-      if (error instanceof PluginEndedError) {
-        logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
-        return failed({ code: 'verifier_error', endedProcess: true })
-      }
-      const { failure, problem } = readFailure(error, [...secrets.values()], now())
-      if (problem !== undefined)
-        logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
-      return failed(failure)
-    }
-  }
-
-  async function noted(connectionId: string, checked: Promise<CheckRecord>): Promise<CheckRecord> {
-    const record = await checked
-    if (usedConnection(record)) activity.connectionRead(connectionId, record)
-    return record
-  }
-
+  const { registry, connections, activity, outbound, budgets, sources, clock, now, config, logger } = options
+  const { timeoutMs } = config.checks
+  const runner: Runner = { registry, connections, activity, outbound, budgets, sources, clock, now, logger, timeoutMs }
   return {
-    check: (claim, history, kind) => {
-      const checked = check(claim, history, kind)
-      return claim.connectionId === null ? checked : noted(claim.connectionId, checked)
+    check(claim, history, kind) {
+      const checked = check(runner, claim, history, kind)
+      return claim.connectionId === null ? checked : noted(activity, claim.connectionId, checked)
     },
   }
+}
+
+async function check(
+  runner: Runner,
+  claim: ClaimRow,
+  history: readonly CheckRecord[],
+  kind: DueKind,
+): Promise<CheckRecord> {
+  const { registry, connections, now, logger } = runner
+  // The order of a claim's checks is evidence, and the clocks of hosts differ a little.
+  const earliest = Math.max(claim.submittedAt, history.at(-1)?.sentAt ?? 0)
+  const readAt = now()
+  const sentAt = Math.max(readAt, earliest)
+  let plugin: PluginName | undefined
+  const failed = (failure: Failure): CheckRecord => {
+    return { sentAt, answeredAt: answerTime(runner, sentAt), ...(plugin ? { plugin } : {}), failure }
+  }
+  // Times by a wrong clock are no evidence.
+  if (earliest - readAt > LARGEST_SKEW_MS) return failed({ code: 'verifier_error' })
+  if (claim.access !== 'connection' && claim.access !== 'anonymous') return failed({ code: claim.access })
+  let secrets = NO_SECRETS
+  try {
+    // A claim is decided by the version of the rules that it was submitted under, or not at all.
+    const registered = registry.verifierFor(claim.action, claim.profileVersion)
+    if (!registered) return failed({ code: 'unsupported_action' })
+    const connection = claim.connectionId === null ? null : await connections.openById(claim.connectionId)
+    if (connection === undefined) return failed({ code: 'no_connection' })
+    secrets = secretsOf(registry, connection)
+    const reader = readerOf(registered, connection?.provider ?? null)
+    const source = reader && (await sourceOf(runner, claim, registered, connection, history))
+    if (!source) return failed({ code: 'no_connection' })
+    plugin = nameInReceipts(reader.plugin.identity)
+    const reading = { claim, history, kind, sentAt, reader, source, secrets }
+    return { ...(await observe(runner, reading, connection)), plugin }
+  } catch (error) {
+    if (error instanceof PluginEndedError) {
+      logger.warn({ action: claim.action, claimId: claim.claimId }, 'the check ended the process of its plugin')
+      return failed({ code: 'verifier_error', endedProcess: true })
+    }
+    const { failure, problem } = readFailure(error, [...secrets.values()], now())
+    if (problem !== undefined)
+      logger.warn({ problem, action: claim.action, claimId: claim.claimId }, 'the verifier failed')
+    return failed(failure)
+  }
+}
+
+async function observe(runner: Runner, reading: Reading, connection: OpenConnection | null): Promise<CheckRecord> {
+  const { claim, history, sentAt, reader, source, secrets } = reading
+  const { verifier, plugin } = reader
+  const { limits, reach } = verifier
+  const timer = new LazyAbortController()
+  const turn = runner.clock.turn()
+  // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
+  if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
+    return { sentAt, answeredAt: answerTime(runner, sentAt), failure: { code: 'unsupported_target' } }
+  const requests = requestsOf(runner, reading, timer)
+  const checking = verifier.check({
+    claim: toClaim(claim),
+    connection: connection && toGiven(connection),
+    previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
+    requests,
+    timer,
+    share: claim.workspaceId,
+    origin: requireOrigin(source.baseUrl),
+  })
+  try {
+    // A verifier that ignores its abort signal keeps running, but nothing waits for it.
+    const limitMs = checkTime(claim, sentAt, limits.timeMs ?? runner.timeoutMs)
+    const returned = await unbreached(
+      requests,
+      withinTime(checking, limitMs, () => tooLate(plugin)),
+    )
+    return recordOf(runner, reading, returned, requests, turn)
+  } finally {
+    timer.abort()
+  }
+}
+
+function requestsOf(
+  { outbound, budgets, now }: Runner,
+  { claim, history, kind, reader, source, secrets }: Reading,
+  timer: LazyAbortController,
+): CheckRequests {
+  const { limits, reach } = reader.verifier
+  return outbound.forCheck({
+    timer,
+    now,
+    origin: requireOrigin(source.baseUrl),
+    baseUrl: source.baseUrl,
+    throughConnection: source.isOwn,
+    reach,
+    secrets,
+    limits,
+    workspaceId: claim.workspaceId,
+    spending: budgets.forCheck(claim, {
+      isDeciding: kind === 'deciding',
+      isAgain: history.length > 0,
+      hasCredentials: secrets.size > 0,
+    }),
+  })
+}
+
+/** @param turn of the clock, when the check began */
+function recordOf(
+  runner: Runner,
+  { claim, sentAt, reader, source, secrets }: Reading,
+  returned: unknown,
+  requests: CheckRequests,
+  turn: ReturnType<Clock['turn']>,
+): CheckRecord {
+  const { profile } = reader.verifier
+  const answeredAt = answerTime(runner, sentAt)
+  const { observation, problem } = readObservation(profile, returned, [...secrets.values()])
+  if (!observation) {
+    const about = { action: profile.action, claimId: claim.claimId, problem }
+    runner.logger.warn(about, 'the verifier returned an invalid observation')
+    return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
+  }
+  const readings = requests.readings()
+  const { recorded, baseUrl, hasVoice } = source
+  // The `Date` of a cached answer is as old as the answer.
+  if (hasVoice && readings.ageMs === 0) runner.clock.heard(requireOrigin(baseUrl), readings, turn)
+  const clockOffsetMs = clockOffset(readings)
+  const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
+  const { ageMs: ownAgeMs = 0, ...observed } = observation
+  return {
+    // A check that joined a shared read was made when that read was sent.
+    sentAt: Math.max(sentAt, Math.min(readings.sentAt ?? sentAt, answeredAt)),
+    answeredAt,
+    observation: observed,
+    clockOffsetMs: clockOffsetMs ?? 0,
+    dated: clockOffsetMs !== undefined,
+    ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
+    source: recorded,
+  }
+}
+
+/** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
+async function sourceOf(
+  { registry, sources }: Runner,
+  claim: ClaimRow,
+  registered: RegisteredVerifier,
+  connection: OpenConnection | null,
+  history: readonly CheckRecord[],
+): Promise<CheckedSource | undefined> {
+  const place = await placeOf(toClaim(claim), registered, registry, connection)
+  if (!place) return undefined
+  const { provider, baseUrl, isOwn } = place
+  // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
+  const earlier = history.find(isRead)?.source
+  const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
+  return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), isOwn }
+}
+
+/** Never before `sentAt`, also when the clock is set back during the check. */
+function answerTime({ now }: Pick<Runner, 'now'>, sentAt: Instant): Instant {
+  return Math.max(now(), sentAt)
+}
+
+function secretsOf(registry: Registry, connection: Connection | null): SecretValues {
+  const type = connection && registry.connectionType(connection.provider)
+  return type ? withoutSecretValues(type, connection.options).secrets : NO_SECRETS
+}
+
+async function noted(
+  activity: CheckRunnerOptions['activity'],
+  connectionId: string,
+  checked: Promise<CheckRecord>,
+): Promise<CheckRecord> {
+  const record = await checked
+  if (usedConnection(record)) activity.connectionRead(connectionId, record)
+  return record
 }
 
 /**

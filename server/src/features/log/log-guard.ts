@@ -54,136 +54,147 @@ const OTHER_LOG = `the database has another log than the one that this host sign
 const FORKED = `the entries in the database differ from those that this host signed. ${RECOVERY}`
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
+interface Guard extends LogGuardOptions {
+  problem: string | undefined
+  examining: Promise<void> | undefined
+  /** When the log was last compared, in the time of this process. */
+  checkedAt: number
+}
+
 export function createLogGuard({ checkpointStore, storage, clock, logger }: LogGuardOptions): LogGuard {
-  let problem: string | undefined
-
-  function refuse(reason: string, cause?: unknown): never {
-    if (reason !== problem) logger.error({ problem: reason }, 'this host is read-only: it signs nothing')
-    problem = reason
-    throw new ServiceError('read_only', reason, { cause })
+  const guard: Guard = {
+    checkpointStore,
+    storage,
+    clock,
+    logger,
+    problem: undefined,
+    examining: undefined,
+    checkedAt: Number.NEGATIVE_INFINITY,
   }
-
-  function recall(): Head | undefined {
-    try {
-      return checkpointStore.recall()
-    } catch (error) {
-      if (!(error instanceof HeadMemoryError)) throw error
-      refuse(`${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
-    }
-  }
-
-  function remember(head: Head): void {
-    try {
-      checkpointStore.remember(head)
-    } catch (error) {
-      if (!(error instanceof HeadMemoryError)) throw error
-      refuse(error.message, error)
-    }
-  }
-
-  async function rootOf(logId: string, treeSize: number, rows: Reads['log']): Promise<Uint8Array> {
-    try {
-      return await rootAt(treeSize, tileReader(rows, logId), SHA256_TREE)
-    } catch (error) {
-      if (!(error instanceof TileError)) throw error
-      return refuse(DAMAGED, error)
-    }
-  }
-
-  async function compare(last: Head | undefined, log: LogState, rows: Reads['log']): Promise<void> {
-    clock.logged(log.issuedAt)
-    if (!last) return
-    if (last.logId !== log.logId) {
-      const all = await rows.all()
-      if (!all.some(({ logId, endedAt }) => logId === last.logId && endedAt !== null)) refuse(OTHER_LOG)
-      return
-    }
-    if (log.treeSize < last.treeSize) {
-      refuse(
-        `the database is an old one: its log has ${log.treeSize} entries, and this host signed ${last.treeSize}. ${RECOVERY}`,
-      )
-    }
-    const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(log.logId, last.treeSize, rows)
-    if (!bytesEqual(rootHash, last.rootHash)) refuse(FORKED)
-  }
-
-  function checkRoot({ rootHash }: LogState, storedRoot: Uint8Array): void {
-    if (!bytesEqual(storedRoot, rootHash)) refuse(DAMAGED)
-  }
-
-  async function checkStored(log: LogState, rows: Reads['log']): Promise<void> {
-    checkRoot(log, await rootOf(log.logId, log.treeSize, rows))
-  }
-
-  let examining: Promise<void> | undefined
-
-  function examine(): Promise<void> {
-    examining ??= examineAll().finally(() => {
-      examining = undefined
-    })
-    return examining
-  }
-
-  let checkedAt = Number.NEGATIVE_INFINITY
-
-  /** Also remembers heads that other hosts signed, so that a backup from before them is recognized as old. */
-  async function checkRecently(): Promise<void> {
-    if (performance.now() - checkedAt < CHECK_EVERY_MS) return
-    checkedAt = performance.now()
-    try {
-      const last = recall()
-      const log = (await storage.read.log.state())!
-      await compare(last, log, storage.read.log)
-      if (!last || log.treeSize > last.treeSize) remember(log)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-    }
-  }
-
-  async function examineAll(): Promise<void> {
-    const rows = storage.read.log
-    try {
-      // Recalls the head before it reads the log, which may grow in between: the log then includes that head.
-      const last = recall()
-      const log = (await rows.state())!
-      await compare(last, log, rows)
-      await checkStored(log, rows)
-      remember(log)
-      if (problem !== undefined) logger.info('this host signs again')
-      problem = undefined
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-    }
-  }
-
   return {
-    problem: () => problem,
-    examine,
+    problem: () => guard.problem,
+    examine: () => examine(guard),
     async maySign() {
-      await (problem === undefined ? checkRecently() : examine())
-      return problem === undefined
+      await (guard.problem === undefined ? checkRecently(guard) : examine(guard))
+      return guard.problem === undefined
     },
-    check: (log, rows) => compare(recall(), log, rows),
-    checkRoot,
-    checkStored,
-    remember,
+    check: (log, rows) => compare(guard, recall(guard), log, rows),
+    checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
+    checkStored: (log, rows) => checkStored(guard, log, rows),
+    remember: (head) => remember(guard, head),
     isRemembered({ logId, treeSize, rootHash }) {
-      const last = recallReadable()
+      const last = recallReadable(checkpointStore)
       return last?.logId === logId && last.treeSize === treeSize && bytesEqual(last.rootHash, rootHash)
     },
     rememberedOther({ logId }) {
-      const last = recallReadable()
+      const last = recallReadable(checkpointStore)
       return last?.logId === logId ? undefined : last
     },
   }
+}
 
-  /** The remembered head; undefined when there is none or it cannot be read. */
-  function recallReadable(): Head | undefined {
-    try {
-      return checkpointStore.recall()
-    } catch (error) {
-      if (!(error instanceof HeadMemoryError)) throw error
-      return undefined
-    }
+function refuse(guard: Guard, reason: string, cause?: unknown): never {
+  if (reason !== guard.problem) guard.logger.error({ problem: reason }, 'this host is read-only: it signs nothing')
+  guard.problem = reason
+  throw new ServiceError('read_only', reason, { cause })
+}
+
+function recall(guard: Guard): Head | undefined {
+  try {
+    return guard.checkpointStore.recall()
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    return refuse(guard, `${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
+  }
+}
+
+/** The remembered head; undefined when there is none or it cannot be read. */
+function recallReadable(checkpointStore: CheckpointStore): Head | undefined {
+  try {
+    return checkpointStore.recall()
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    return undefined
+  }
+}
+
+function remember(guard: Guard, head: Head): void {
+  try {
+    guard.checkpointStore.remember(head)
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    refuse(guard, error.message, error)
+  }
+}
+
+async function rootOf(guard: Guard, logId: string, treeSize: number, rows: Reads['log']): Promise<Uint8Array> {
+  try {
+    return await rootAt(treeSize, tileReader(rows, logId), SHA256_TREE)
+  } catch (error) {
+    if (!(error instanceof TileError)) throw error
+    return refuse(guard, DAMAGED, error)
+  }
+}
+
+async function compare(guard: Guard, last: Head | undefined, log: LogState, rows: Reads['log']): Promise<void> {
+  guard.clock.logged(log.issuedAt)
+  if (!last) return
+  if (last.logId !== log.logId) {
+    const all = await rows.all()
+    if (!all.some(({ logId, endedAt }) => logId === last.logId && endedAt !== null)) refuse(guard, OTHER_LOG)
+    return
+  }
+  if (log.treeSize < last.treeSize) {
+    const reason = `the database is an old one: its log has ${log.treeSize} entries, and this host signed ${last.treeSize}. ${RECOVERY}`
+    refuse(guard, reason)
+  }
+  const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(guard, log.logId, last.treeSize, rows)
+  if (!bytesEqual(rootHash, last.rootHash)) refuse(guard, FORKED)
+}
+
+function checkRoot(guard: Guard, { rootHash }: LogState, storedRoot: Uint8Array): void {
+  if (!bytesEqual(storedRoot, rootHash)) refuse(guard, DAMAGED)
+}
+
+async function checkStored(guard: Guard, log: LogState, rows: Reads['log']): Promise<void> {
+  checkRoot(guard, log, await rootOf(guard, log.logId, log.treeSize, rows))
+}
+
+/** Also remembers heads that other hosts signed, so that a backup from before them is recognized as old. */
+async function checkRecently(guard: Guard): Promise<void> {
+  if (performance.now() - guard.checkedAt < CHECK_EVERY_MS) return
+  guard.checkedAt = performance.now()
+  const rows = guard.storage.read.log
+  try {
+    const last = recall(guard)
+    const log = (await rows.state())!
+    await compare(guard, last, log, rows)
+    if (!last || log.treeSize > last.treeSize) remember(guard, log)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+  }
+}
+
+/** Those who ask meanwhile share one examination. */
+function examine(guard: Guard): Promise<void> {
+  guard.examining ??= examineAll(guard).finally(() => {
+    guard.examining = undefined
+  })
+  return guard.examining
+}
+
+async function examineAll(guard: Guard): Promise<void> {
+  const rows = guard.storage.read.log
+  try {
+    // Recalls the head before it reads the log, which may grow in between: the log then includes that head.
+    const last = recall(guard)
+    const log = (await rows.state())!
+    await compare(guard, last, log, rows)
+    await checkStored(guard, log, rows)
+    remember(guard, log)
+    if (guard.problem !== undefined) guard.logger.info('this host signs again')
+    guard.problem = undefined
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
   }
 }

@@ -6,7 +6,7 @@ import { fromBase64url, type Proof } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
 import type { LogArchives } from './log-archives.ts'
 import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
 
@@ -93,97 +93,28 @@ interface LogServiceOptions {
   readonly archives: Pick<LogArchives, 'open'>
 }
 
+interface Served extends LogServiceOptions {
+  /** The log that is open now. */
+  readonly log: StoredLog
+  /** Logs that have ended, and stay as they are. */
+  readonly ended: LRUCache<string, Promise<StoredLog>>
+}
+
 export function createLogService({ storage, archives }: LogServiceOptions): LogService {
   const rows = storage.read.log
-  const { anchors } = storage.read
-  const log = createStoredLog(rows, async () => (await anchors.log())!)
-  const ended = new LRUCache<string, Promise<StoredLog>>({ max: MAX_ENDED })
-
-  async function openEnded(logId: string): Promise<StoredLog> {
-    const state = await anchors.log(logId)
-    if (state) return createStoredLog(rows, async () => state)
-    const archive = await archives.open(logId)
-    const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
-    return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
-  }
-
-  /** A log that has ended, and stays as it is. */
-  function endedLog(logId: string): Promise<StoredLog> {
-    const known = ended.get(logId)
-    if (known) return known
-    const opened = openEnded(logId)
-    ended.set(logId, opened)
-    opened.catch(() => ended.delete(logId))
-    return opened
-  }
-
-  async function logOf(logId: string): Promise<StoredLog> {
-    return (await log.view()).state.logId === logId ? log : endedLog(logId)
-  }
-
-  async function landedAnchors(before: number, limit: number): Promise<readonly Anchor[]> {
-    const { logId } = (await rows.state())!
-    return anchors.landed(logId, before, limit)
-  }
-
-  async function proveAnchored(
-    view: LogView,
-    leafIndexes: readonly number[],
-  ): Promise<readonly (readonly [leafIndex: number, proof: AnchoredPath])[]> {
-    if (leafIndexes.length === 0) return []
-    const { logId } = view.state
-    const found = await anchors.covering(logId, leafIndexes)
-    return Promise.all(
-      [...found].map(async ([leafIndex, anchor]) => {
-        const { treeSize, rootHash } = anchor
-        const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
-        if (toText(root) !== rootHash) throw new Error('the root of the log differs from the anchored root')
-        return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
-      }),
-    )
-  }
-
-  async function proveIn(view: LogView, leafIndexes: readonly number[]): Promise<readonly AnchoredPath[]> {
-    const { logId, treeSize, anchoredSize } = view.state
-    const rootHash = toText(view.state.rootHash)
-    const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
-    const anchored = new Map(await proveAnchored(view, covered))
-    return Promise.all(
-      leafIndexes.map(async (leafIndex) => {
-        if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
-        const { leafHash, path } = await view.proveInclusion(leafIndex, treeSize)
-        return { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor: null }
-      }),
-    )
-  }
-
+  const log = createStoredLog(rows, async () => (await storage.read.anchors.log())!)
+  const served: Served = { storage, archives, log, ended: new LRUCache({ max: MAX_ENDED }) }
   return {
     async head() {
       // Reads the anchor before the head, so that the head's tree is at least as large.
-      const [anchor = null] = await landedAnchors(Number.MAX_SAFE_INTEGER, 1)
+      const [anchor = null] = await landedAnchors(storage.read, Number.MAX_SAFE_INTEGER, 1)
       return { treeHead: JSON.stringify(await log.head()), anchor }
     },
-
-    async entries(start, limit) {
-      const { state } = await log.view()
-      const { treeSize } = state
-      if (start !== undefined && start > treeSize) {
-        throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
-      }
-      const from = start ?? Math.max(0, treeSize - limit)
-      const end = Math.min(treeSize, from + limit)
-      const leaves = await rows.leaves(state.logId, from, end)
-      const entries = leaves.map(({ leafIndex, leafHash, issuedAt }) => {
-        return { leafIndex, leafHash: toText(leafHash), createdAt: issuedAt }
-      })
-      return { treeSize, entries, next: end < treeSize ? end : null }
-    },
-
+    entries: (start, limit) => entries(served, start, limit),
     async leafIndexOf(leafHash) {
       const bytes = fromBase64url(leafHash)
       return bytes && (await rows.leafByHash((await log.view()).state, bytes))?.leafIndex
     },
-
     async inclusion(leafIndex, requestedSize) {
       const view = await log.view()
       const { logId, treeSize: current } = view.state
@@ -194,42 +125,118 @@ export function createLogService({ storage, archives }: LogServiceOptions): LogS
       }
       return toProof({ logId, leafIndex, treeSize }, await view.proveInclusion(leafIndex, treeSize))
     },
-
-    async inclusions(logId, leafIndexes) {
-      const view = await log.view()
-      return proveIn(view.state.logId === logId ? view : await (await endedLog(logId)).view(), leafIndexes)
-    },
-
-    async headAbove(proof) {
-      const of = proof ? await logOf(proof.log_id) : log
-      // The head is read after the receipt, so that its tree is not smaller than that of the proof.
-      const treeHead = JSON.stringify(await of.head())
-      const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
-      if (first === 0 || first >= second) return { treeHead, consistency: undefined }
-      const { logId } = (await of.view()).state
-      return { treeHead, consistency: toConsistency(logId, first, second, await of.proveConsistency(first, second)) }
-    },
-
-    async consistency(first, requestedSecond) {
-      const view = await log.view()
-      const { logId, treeSize: current } = view.state
-      const second = requestedSecond ?? current
-      if (first === 0)
-        throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
-      if (requestedSecond !== undefined && first > second) {
-        throw new ServiceError('bad_request', 'first must not be above second')
-      }
-      if (first > current) throw beyondTheLog('first', current)
-      if (second > current) throw beyondTheLog('second', current)
-      return toConsistency(logId, first, second, await view.proveConsistency(first, second))
-    },
-
+    inclusions: (logId, leafIndexes) => inclusions(served, logId, leafIndexes),
+    headAbove: (proof) => headAbove(served, proof),
+    consistency: (first, second) => consistency(log, first, second),
     async anchors(limit, before = Number.MAX_SAFE_INTEGER) {
-      const found = await landedAnchors(before, limit + 1)
+      const found = await landedAnchors(storage.read, before, limit + 1)
       const page = found.slice(0, limit)
       return { anchors: page, next: found.length > limit ? page.at(-1)!.treeSize : null }
     },
   }
+}
+
+async function landedAnchors({ log, anchors }: Reads, before: number, limit: number): Promise<readonly Anchor[]> {
+  const { logId } = (await log.state())!
+  return anchors.landed(logId, before, limit)
+}
+
+async function entries({ storage, log }: Served, start: number | undefined, limit: number): Promise<EntriesPage> {
+  const { logId, treeSize } = (await log.view()).state
+  if (start !== undefined && start > treeSize) {
+    throw new ServiceError('not_found', `start is beyond the log, which has ${treeSize} entries`)
+  }
+  const from = start ?? Math.max(0, treeSize - limit)
+  const end = Math.min(treeSize, from + limit)
+  const leaves = await storage.read.log.leaves(logId, from, end)
+  const entries = leaves.map(({ leafIndex, leafHash, issuedAt }) => {
+    return { leafIndex, leafHash: toText(leafHash), createdAt: issuedAt }
+  })
+  return { treeSize, entries, next: end < treeSize ? end : null }
+}
+
+async function inclusions(
+  served: Served,
+  logId: string,
+  leafIndexes: readonly number[],
+): Promise<readonly AnchoredPath[]> {
+  const open = await served.log.view()
+  const view = open.state.logId === logId ? open : await (await endedLog(served, logId)).view()
+  const { treeSize, anchoredSize } = view.state
+  const rootHash = toText(view.state.rootHash)
+  const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
+  const anchored = await proveAnchored(served.storage.read, view, covered)
+  return Promise.all(
+    leafIndexes.map(async (leafIndex) => {
+      if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
+      const { leafHash, path } = await view.proveInclusion(leafIndex, treeSize)
+      return { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor: null }
+    }),
+  )
+}
+
+async function proveAnchored(
+  { anchors }: Reads,
+  view: LogView,
+  leafIndexes: readonly number[],
+): Promise<ReadonlyMap<number, AnchoredPath>> {
+  if (leafIndexes.length === 0) return new Map()
+  const { logId } = view.state
+  const found = await anchors.covering(logId, leafIndexes)
+  const proven = [...found].map(async ([leafIndex, anchor]) => {
+    const { treeSize, rootHash } = anchor
+    const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
+    if (toText(root) !== rootHash) throw new Error('the root of the log differs from the anchored root')
+    return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
+  })
+  return new Map(await Promise.all(proven))
+}
+
+async function headAbove(served: Served, proof: Parameters<LogService['headAbove']>[0]): Promise<HeadAbove> {
+  const log = proof ? await logOf(served, proof.log_id) : served.log
+  // The head is read after the receipt, so that its tree is not smaller than that of the proof.
+  const treeHead = JSON.stringify(await log.head())
+  const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
+  if (first === 0 || first >= second) return { treeHead, consistency: undefined }
+  const { logId } = (await log.view()).state
+  return { treeHead, consistency: toConsistency(logId, first, second, await log.proveConsistency(first, second)) }
+}
+
+async function consistency(log: StoredLog, first: number, requestedSecond?: number): Promise<ConsistencyProof> {
+  const view = await log.view()
+  const { logId, treeSize: current } = view.state
+  const second = requestedSecond ?? current
+  if (first === 0)
+    throw new ServiceError('bad_request', 'first must be at least 1: every log begins with the empty tree')
+  if (requestedSecond !== undefined && first > second) {
+    throw new ServiceError('bad_request', 'first must not be above second')
+  }
+  if (first > current) throw beyondTheLog('first', current)
+  if (second > current) throw beyondTheLog('second', current)
+  return toConsistency(logId, first, second, await view.proveConsistency(first, second))
+}
+
+async function logOf(served: Served, logId: string): Promise<StoredLog> {
+  return (await served.log.view()).state.logId === logId ? served.log : endedLog(served, logId)
+}
+
+function endedLog(served: Served, logId: string): Promise<StoredLog> {
+  const { ended } = served
+  const known = ended.get(logId)
+  if (known) return known
+  const opened = openEnded(served, logId)
+  ended.set(logId, opened)
+  opened.catch(() => ended.delete(logId))
+  return opened
+}
+
+async function openEnded({ storage, archives }: Served, logId: string): Promise<StoredLog> {
+  const { log, anchors } = storage.read
+  const state = await anchors.log(logId)
+  if (state) return createStoredLog(log, async () => state)
+  const archive = await archives.open(logId)
+  const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
+  return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))
 }
 
 function toProof(
