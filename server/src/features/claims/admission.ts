@@ -3,8 +3,8 @@ import type { CheckRecord, Instant } from '@claimcheck/core/rules'
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../../storage/claims.ts'
-import { createCircuitBreakers, type Hanging } from './circuit-breaker.ts'
-import { type Asker, createConcurrencyLimit, type Share } from './concurrency-limit.ts'
+import { type CircuitBreakers, createCircuitBreakers, type Hanging } from './circuit-breaker.ts'
+import { type Asker, type ConcurrencyLimit, createConcurrencyLimit, type Share } from './concurrency-limit.ts'
 import type { ClaimsConfig } from './config.ts'
 
 export interface Admission {
@@ -43,88 +43,30 @@ const MAX_BUSY = 1000
 /** Checks that share an outcome take no slot, but some kilobytes of memory. */
 const MAX_SHARING = 5000
 
-export function createAdmission({ config, destinations, budgets, now }: AdmissionOptions): Admission {
-  const slots = createConcurrencyLimit(config.checks.concurrency)
-  const breakers = createCircuitBreakers({ timeoutMs: config.checks.timeoutMs, now })
+interface Admissions {
+  readonly slots: ConcurrencyLimit
+  readonly breakers: CircuitBreakers
+  readonly destinations: Destinations
+  readonly budgets: RateLimitBudgets
   /** By name, a claim that was refused. */
-  const busy: Readonly<Record<DueKind, Map<string, DueClaim>>> = {
-    deciding: new Map(),
-    first: new Map(),
-    looking: new Map(),
-  }
+  readonly busy: Readonly<Record<DueKind, Map<string, DueClaim>>>
+  readonly refused: Record<DueKind, number>
+  sharing: number
+}
+
+export function createAdmission({ config, destinations, budgets, now }: AdmissionOptions): Admission {
+  const { concurrency, timeoutMs } = config.checks
+  const slots = createConcurrencyLimit(concurrency)
+  const breakers = createCircuitBreakers({ timeoutMs, now })
+  const busy = { deciding: new Map(), first: new Map(), looking: new Map() }
   const refused = { deciding: 0, first: 0, looking: 0 }
-  let sharing = 0
-
-  const isDeciding = (kind: DueKind) => kind === 'deciding'
-  const readOf = ({ lane, ...due }: DueClaim): Hanging => ({ ...due, lane: partsOfLane(lane) })
-
-  function askerOf({ workspaceId, submittedBy, origin }: Lane): Asker {
-    return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
-  }
-
-  /**
-   * A check that only looks waits for its destination and its budget. One that decides never waits for them: its receipt has to say
-   * that the destination hung, or that the budget was used up.
-   */
-  function mayRead(read: Hanging, kind: DueKind): boolean {
-    return isDeciding(kind) || (budgets.mayBegin(read.lane) && !breakers.mustWait(read))
-  }
-
-  const mayAddSharer = (kind: DueKind) => isDeciding(kind) && sharing < MAX_SHARING
-
-  /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
-  function mayEnter(read: Hanging, kind: DueKind): boolean {
-    if (!mayRead(read, kind)) return false
-    return (mayAddSharer(kind) && breakers.mayShare(read)) || !slots.usedUp(askerOf(read.lane), kind)
-  }
-
-  function refuse(due: DueClaim, kind: DueKind, usedUp: keyof ReturnType<typeof namesOfLane>): undefined {
-    refused[kind]++
-    const ofKind = busy[kind]
-    ofKind.set(namesOfLane(due.lane)[usedUp], due)
-    if (ofKind.size > MAX_BUSY) ofKind.delete(ofKind.keys().next().value!)
-  }
-
-  function share(shared: Promise<boolean>, kind: DueKind): Entry {
-    sharing++
-    return {
-      kind,
-      shared,
-      end() {
-        sharing--
-      },
-    }
-  }
-
+  const admissions: Admissions = { slots, breakers, destinations, budgets, busy, refused, sharing: 0 }
   return {
-    enter(due, kind) {
-      const read = readOf(due)
-      const { lane } = read
-      if (!mayRead(read, kind)) return refuse(due, kind, 'lane')
-      const first = mayAddSharer(kind) ? breakers.toShare(read) : undefined
-      if (first) return share(first, kind)
-      const release = slots.take(askerOf(lane), kind)
-      if (typeof release === 'string') {
-        const outcome = mayAddSharer(kind) ? breakers.toShare(read, true) : undefined
-        return outcome ? share(outcome, kind) : refuse(due, kind, release)
-      }
-      const endReading = budgets.begin(lane, isDeciding(kind))
-      const endTry = breakers.begin(read)
-      return {
-        kind,
-        shared: undefined,
-        end(record) {
-          endReading()
-          endTry(record)
-          release()
-        },
-      }
-    },
+    enter: (due, kind) => enter(admissions, due, kind),
     busy(kind) {
-      for (const [name, due] of busy[kind]) {
-        if (mayEnter(readOf(due), kind)) busy[kind].delete(name)
-      }
-      return [...busy[kind].keys()]
+      const ofKind = admissions.busy[kind]
+      for (const [name, due] of ofKind) if (mayEnter(admissions, readOf(due), kind)) ofKind.delete(name)
+      return [...ofKind.keys()]
     },
     onFree(listener) {
       slots.onFree(() => {
@@ -132,5 +74,85 @@ export function createAdmission({ config, destinations, budgets, now }: Admissio
       })
     },
     state: () => ({ running: slots.usage(), refused: { ...refused } }),
+  }
+}
+
+function enter(admissions: Admissions, due: DueClaim, kind: DueKind): Entry | undefined {
+  const { slots, breakers, budgets } = admissions
+  const read = readOf(due)
+  const { lane } = read
+  if (!mayRead(admissions, read, kind)) return refuse(admissions, due, kind, 'lane')
+  const first = mayAddSharer(admissions, kind) ? breakers.toShare(read) : undefined
+  if (first) return share(admissions, first, kind)
+  const release = slots.take(askerOf(admissions, lane), kind)
+  if (typeof release === 'string') {
+    const outcome = mayAddSharer(admissions, kind) ? breakers.toShare(read, true) : undefined
+    return outcome ? share(admissions, outcome, kind) : refuse(admissions, due, kind, release)
+  }
+  const endReading = budgets.begin(lane, isDeciding(kind))
+  const endTry = breakers.begin(read)
+  return {
+    kind,
+    shared: undefined,
+    end(record) {
+      endReading()
+      endTry(record)
+      release()
+    },
+  }
+}
+
+/** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
+function mayEnter(admissions: Admissions, read: Hanging, kind: DueKind): boolean {
+  const { slots, breakers } = admissions
+  if (!mayRead(admissions, read, kind)) return false
+  const mayShare = mayAddSharer(admissions, kind) && breakers.mayShare(read)
+  return mayShare || !slots.usedUp(askerOf(admissions, read.lane), kind)
+}
+
+/**
+ * A check that only looks waits for its destination and its budget. One that decides never waits for them: its receipt has to say
+ * that the destination hung, or that the budget was used up.
+ */
+function mayRead({ budgets, breakers }: Admissions, read: Hanging, kind: DueKind): boolean {
+  return isDeciding(kind) || (budgets.mayBegin(read.lane) && !breakers.mustWait(read))
+}
+
+function mayAddSharer({ sharing }: Admissions, kind: DueKind): boolean {
+  return isDeciding(kind) && sharing < MAX_SHARING
+}
+
+function isDeciding(kind: DueKind): boolean {
+  return kind === 'deciding'
+}
+
+function readOf({ lane, ...due }: DueClaim): Hanging {
+  return { ...due, lane: partsOfLane(lane) }
+}
+
+function askerOf({ destinations }: Admissions, { workspaceId, submittedBy, origin }: Lane): Asker {
+  return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
+}
+
+function refuse(
+  { refused, busy }: Admissions,
+  due: DueClaim,
+  kind: DueKind,
+  usedUp: keyof ReturnType<typeof namesOfLane>,
+): undefined {
+  refused[kind]++
+  const ofKind = busy[kind]
+  ofKind.set(namesOfLane(due.lane)[usedUp], due)
+  if (ofKind.size > MAX_BUSY) ofKind.delete(ofKind.keys().next().value!)
+}
+
+function share(admissions: Admissions, shared: Promise<boolean>, kind: DueKind): Entry {
+  admissions.sharing++
+  return {
+    kind,
+    shared,
+    end() {
+      admissions.sharing--
+    },
   }
 }

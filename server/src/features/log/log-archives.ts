@@ -24,7 +24,7 @@ import type { HostConfig } from '../../config/config.ts'
 import type { Remains } from '../../storage/erasures.ts'
 import type { ReceiptRow } from '../../storage/log.ts'
 import type { LogState, TreeHeadRow } from '../../storage/log-state.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
 import { type LogRows, SHA256_TREE } from './stored-log.ts'
 
 export interface ArchivedReceipt extends ReceiptRow {
@@ -50,119 +50,7 @@ interface LogArchivesOptions {
 const RECEIPTS_PER_READ = 256
 
 export function createLogArchives({ storage, config }: LogArchivesOptions): LogArchives {
-  const folderOf = (logId: string) => join(config.dataDir, 'logs', logId)
-  const fileOf = (logId: string, receiptId: string) =>
-    join(folderOf(logId), 'receipts', receiptId.slice(-2), `${receiptId}.json`)
-
-  async function read(logId: string, path: string): Promise<Buffer> {
-    try {
-      return await readFile(path)
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
-      const detail = `it is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
-      throw new ServiceError('unavailable', detail, { cause })
-    }
-  }
-
-  function rowsIn(folder: string, { treeSize }: LogState): LogRows {
-    const hashesOf = (logId: string, { level, index, width }: TileId) =>
-      read(logId, join(folder, 'tile', String(level), `${index}.${width}`))
-    return {
-      async tile(logId, level, index, width) {
-        const newest = partialTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
-        const stored = newest?.width ?? TILE_WIDTH
-        if (stored < width) return undefined
-        return { logId, level, index, width: stored, hashes: await hashesOf(logId, { level, index, width: stored }) }
-      },
-      fullTiles: (logId, places) =>
-        Promise.all(
-          places.map(async (place) => {
-            const tile = { ...place, width: TILE_WIDTH }
-            return { logId, ...tile, hashes: await hashesOf(logId, tile) }
-          }),
-        ),
-      async leaves(logId, start, end) {
-        const index = Math.floor(start / TILE_WIDTH)
-        const hashes = await hashesOf(logId, {
-          level: 0,
-          index,
-          width: Math.min(TILE_WIDTH, treeSize - index * TILE_WIDTH),
-        })
-        return Array.from({ length: end - start }, (_, leaf) => {
-          const at = (start - index * TILE_WIDTH + leaf) * HASH_BYTES
-          return { leafHash: hashes.subarray(at, at + HASH_BYTES) }
-        })
-      },
-      newestHead: async (logId) => JSON.parse((await read(logId, join(folder, 'log.json'))).toString()).head,
-    }
-  }
-
-  async function writeTiles(folder: string, logId: string, treeSize: number): Promise<void> {
-    for (let level = 0, width = treeSize; width > 0; level++, width = Math.floor(width / TILE_WIDTH)) {
-      for (let index = 0; index < Math.ceil(width / TILE_WIDTH); index++) {
-        const own = Math.min(TILE_WIDTH, width - index * TILE_WIDTH)
-        const start = index * TILE_WIDTH
-        const hashes =
-          level === 0 && own < TILE_WIDTH
-            ? joinTile((await storage.read.log.leaves(logId, start, start + own)).map(({ leafHash }) => leafHash))
-            : (await storage.read.log.tile(logId, level, index, own))!.hashes
-        await put(join(folder, 'tile', String(level), `${index}.${own}`), hashes)
-      }
-    }
-  }
-
-  async function writeReceipts(logId: string, treeSize: number): Promise<void> {
-    for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
-      const rows = await storage.read.log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
-      for (const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } of rows) {
-        if (entry === '') continue
-        const evidence = await storage.read.log.evidenceOf(receiptId)
-        const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
-        await put(fileOf(logId, receiptId), JSON.stringify(row))
-      }
-    }
-  }
-
-  /** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
-  async function verify(logId: string, receiptIds: AsyncIterable<string>): Promise<void> {
-    const { rows, state } = await open(logId)
-    let range = EMPTY_RANGE
-    let rootHash = SHA256_TREE.empty
-    for (let start = 0; start < state.treeSize; start += TILE_WIDTH) {
-      const leaves = await rows.leaves(logId, start, Math.min(state.treeSize, start + TILE_WIDTH))
-      ;({ range, rootHash } = appendLeaves(
-        range,
-        leaves.map(({ leafHash }) => leafHash),
-        SHA256_TREE,
-      ))
-    }
-    if (!bytesEqual(rootHash, state.rootHash)) throw damaged(logId)
-    for await (const receiptId of receiptIds) {
-      const { entry, leafIndex } = await receipt(logId, receiptId)
-      const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
-      if (!bytesEqual(SHA256_TREE.leaf(Buffer.from(entry)), leaf!.leafHash)) throw damaged(logId)
-    }
-  }
-
-  async function* whole(logId: string, treeSize: number): AsyncGenerator<string> {
-    for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
-      const rows = await storage.read.log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
-      for (const { receiptId, entry } of rows) if (entry !== '') yield receiptId
-    }
-  }
-
-  async function open(logId: string) {
-    const folder = folderOf(logId)
-    const { name, head } = JSON.parse((await read(logId, join(folder, 'log.json'))).toString()) as Manifest
-    const state = { ...head, logId, name, rootHash: Buffer.from(head.rootHash, 'hex') }
-    return { rows: rowsIn(folder, state), state }
-  }
-
-  async function receipt(logId: string, receiptId: string): Promise<ArchivedReceipt> {
-    const row = JSON.parse((await read(logId, fileOf(logId, receiptId))).toString())
-    return { ...row, logId, receiptId, leafHash: Buffer.from(row.leafHash, 'hex') }
-  }
-
+  const root = join(config.dataDir, 'logs')
   return {
     async write(logId) {
       const log = (await storage.read.log.all()).find((one) => one.logId === logId)
@@ -173,33 +61,157 @@ export function createLogArchives({ storage, config }: LogArchivesOptions): LogA
       }
       const head = await storage.read.log.newestHead(logId)
       if (!head) throw new ServiceError('conflict', `this database has no entries of the log ${logId}`)
-      const folder = folderOf(logId)
+      const archive: Archive = { folder: join(root, logId), logId }
       const { treeSize } = head
-      await writeTiles(folder, logId, treeSize)
-      await writeReceipts(logId, treeSize)
-      await put(join(folder, 'log.json'), JSON.stringify({ name: log.name, head: toManifest(head) }))
-      await verify(logId, whole(logId, treeSize))
+      await writeTiles(archive, storage.read, treeSize)
+      await writeReceipts(archive, storage.read, treeSize)
+      await put(manifestOf(archive), JSON.stringify({ name: log.name, head: toManifest(head) }))
+      await verify(archive, storedReceipts(storage.read, logId, treeSize))
       await storage.write((tx) => tx.log.archived(logId))
-      return { folder, treeSize }
+      return { folder: archive.folder, treeSize }
     },
-    open,
-    receipt,
-    async erase(logId, receiptId) {
-      const path = fileOf(logId, receiptId)
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error
+    open: (logId) => open({ folder: join(root, logId), logId }),
+    receipt: (logId, receiptId) => receipt({ folder: join(root, logId), logId }, receiptId),
+    erase: (logId, receiptId) => erase({ folder: join(root, logId), logId }, receiptId),
+  }
+}
+
+/** Where the archive of a log is. */
+interface Archive {
+  readonly folder: string
+  readonly logId: string
+}
+
+function manifestOf({ folder }: Archive): string {
+  return join(folder, 'log.json')
+}
+
+function tileOf({ folder }: Archive, { level, index, width }: TileId): string {
+  return join(folder, 'tile', String(level), `${index}.${width}`)
+}
+
+function receiptOf({ folder }: Archive, receiptId: string): string {
+  return join(folder, 'receipts', receiptId.slice(-2), `${receiptId}.json`)
+}
+
+async function read({ logId }: Archive, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    const detail = `it is in the archive of the log ${logId}, which this host does not have: put the archive back to DATA_DIR/logs`
+    throw new ServiceError('unavailable', detail, { cause })
+  }
+}
+
+async function open(archive: Archive) {
+  const { name, head } = JSON.parse((await read(archive, manifestOf(archive))).toString()) as Manifest
+  const { logId } = archive
+  const state = { ...head, logId, name, rootHash: Buffer.from(head.rootHash, 'hex') }
+  return { rows: rowsIn(archive, state), state }
+}
+
+function rowsIn(archive: Archive, { treeSize }: LogState): LogRows {
+  const hashesOf = (tile: TileId) => read(archive, tileOf(archive, tile))
+  return {
+    async tile(logId, level, index, width) {
+      const newest = partialTiles(treeSize).find((tile) => tile.level === level && tile.index === index)
+      const stored = newest?.width ?? TILE_WIDTH
+      if (stored < width) return undefined
+      return { logId, level, index, width: stored, hashes: await hashesOf({ level, index, width: stored }) }
+    },
+    fullTiles: (logId, places) =>
+      Promise.all(
+        places.map(async (place) => {
+          const tile = { ...place, width: TILE_WIDTH }
+          return { logId, ...tile, hashes: await hashesOf(tile) }
+        }),
+      ),
+    async leaves(_logId, start, end) {
+      const index = Math.floor(start / TILE_WIDTH)
+      const width = Math.min(TILE_WIDTH, treeSize - index * TILE_WIDTH)
+      const hashes = await hashesOf({ level: 0, index, width })
+      return Array.from({ length: end - start }, (_, leaf) => {
+        const at = (start - index * TILE_WIDTH + leaf) * HASH_BYTES
+        return { leafHash: hashes.subarray(at, at + HASH_BYTES) }
       })
-      if (text === undefined) return undefined
-      const { evidence, ...row } = JSON.parse(text)
-      await put(path, JSON.stringify({ ...row, entry: '' }))
-      return {
-        receiptId,
-        logId,
-        leafIndex: row.leafIndex,
-        leafHash: Buffer.from(row.leafHash, 'hex'),
-        issuedAt: row.issuedAt,
-      }
     },
+    newestHead: async () => JSON.parse((await read(archive, manifestOf(archive))).toString()).head,
+  }
+}
+
+async function receipt(archive: Archive, receiptId: string): Promise<ArchivedReceipt> {
+  const row = JSON.parse((await read(archive, receiptOf(archive, receiptId))).toString())
+  return { ...row, logId: archive.logId, receiptId, leafHash: Buffer.from(row.leafHash, 'hex') }
+}
+
+async function erase(archive: Archive, receiptId: string): Promise<Remains | undefined> {
+  const path = receiptOf(archive, receiptId)
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+  if (text === undefined) return undefined
+  const { evidence, ...row } = JSON.parse(text)
+  await put(path, JSON.stringify({ ...row, entry: '' }))
+  const { leafIndex, leafHash, issuedAt } = row
+  return { receiptId, logId: archive.logId, leafIndex, leafHash: Buffer.from(leafHash, 'hex'), issuedAt }
+}
+
+async function writeTiles(archive: Archive, { log }: Reads, treeSize: number): Promise<void> {
+  const { logId } = archive
+  for (let level = 0, width = treeSize; width > 0; level++, width = Math.floor(width / TILE_WIDTH)) {
+    for (let index = 0; index < Math.ceil(width / TILE_WIDTH); index++) {
+      const own = Math.min(TILE_WIDTH, width - index * TILE_WIDTH)
+      const start = index * TILE_WIDTH
+      const hashes =
+        level === 0 && own < TILE_WIDTH
+          ? joinTile((await log.leaves(logId, start, start + own)).map(({ leafHash }) => leafHash))
+          : (await log.tile(logId, level, index, own))!.hashes
+      await put(tileOf(archive, { level, index, width: own }), hashes)
+    }
+  }
+}
+
+async function writeReceipts(archive: Archive, { log }: Reads, treeSize: number): Promise<void> {
+  const { logId } = archive
+  for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
+    const rows = await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
+    for (const { receiptId, claimId, leafIndex, leafHash, issuedAt, entry } of rows) {
+      if (entry === '') continue
+      const evidence = await log.evidenceOf(receiptId)
+      const row = { leafIndex, claimId, leafHash: Buffer.from(leafHash).toString('hex'), issuedAt, entry, evidence }
+      await put(receiptOf(archive, receiptId), JSON.stringify(row))
+    }
+  }
+}
+
+/** The ids of the receipts that have their content. */
+async function* storedReceipts({ log }: Reads, logId: string, treeSize: number): AsyncGenerator<string> {
+  for (let start = 0; start < treeSize; start += RECEIPTS_PER_READ) {
+    const rows = await log.receipts(logId, start, Math.min(treeSize, start + RECEIPTS_PER_READ))
+    for (const { receiptId, entry } of rows) if (entry !== '') yield receiptId
+  }
+}
+
+/** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
+async function verify(archive: Archive, receiptIds: AsyncIterable<string>): Promise<void> {
+  const { logId } = archive
+  const { rows, state } = await open(archive)
+  let range = EMPTY_RANGE
+  let rootHash = SHA256_TREE.empty
+  for (let start = 0; start < state.treeSize; start += TILE_WIDTH) {
+    const leaves = await rows.leaves(logId, start, Math.min(state.treeSize, start + TILE_WIDTH))
+    ;({ range, rootHash } = appendLeaves(
+      range,
+      leaves.map(({ leafHash }) => leafHash),
+      SHA256_TREE,
+    ))
+  }
+  if (!bytesEqual(rootHash, state.rootHash)) throw damaged(logId)
+  for await (const receiptId of receiptIds) {
+    const { entry, leafIndex } = await receipt(archive, receiptId)
+    const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)
+    if (!bytesEqual(SHA256_TREE.leaf(Buffer.from(entry)), leaf!.leafHash)) throw damaged(logId)
   }
 }
 

@@ -6,7 +6,7 @@
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
 import type { CheckRecord, NextCheck } from '@claimcheck/core/rules'
-import { createBatch, Failed } from '../../base/batch.ts'
+import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
@@ -81,88 +81,100 @@ interface SequencerOptions {
   readonly logWriter: LogWriter
 }
 
-export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
-  const batch = createBatch<Step, boolean>(flush, { maxItems: MAX_BATCH })
+interface Writing extends Pick<SequencerOptions, 'logWriter'> {
+  readonly batch: Batch<Step, boolean>
+}
 
-  async function flush(steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
-    try {
-      return await flushTogether(steps)
-    } catch (error) {
-      if (steps.length === 1 || failsAllSteps(error)) throw error
-      // One step may have failed the whole transaction: the others must not fail with it.
-      const results: (boolean | Failed)[] = []
-      for (const step of steps) {
-        results.push(...(await flushTogether([step]).catch((error: unknown) => [new Failed(error)])))
-      }
-      return results
-    }
-  }
-
-  async function flushTogether(steps: readonly Step[]): Promise<readonly boolean[]> {
-    const { applied, append } =
-      (await flushOptimistically(steps)) ?? (await storage.write((tx) => flushLocked(tx, logWriter, steps)))
-    logWriter.committed(append)
-    const appliedSteps = new Set(applied)
-    return steps.map((step) => appliedSteps.has(step))
-  }
-
+/** What flushes need and keep. */
+interface Flushing extends SequencerOptions {
   /** The number of flushes that use the lock before the next optimistic one. */
-  let lockedFlushes = 0
+  lockedFlushes: number
+}
 
-  /** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
-  async function flushOptimistically(steps: readonly Step[]): Promise<Flushed | undefined> {
-    if (lockedFlushes-- > 0) return undefined
-    lockedFlushes = 0
-    const all = firstPerClaim(steps)
-    const append = await logWriter.planOptimistically(draftsOf(all))
-    if (!append) return undefined
-    if (await isApplied(append, all)) return { applied: all, append }
-    // New claims that are stored already are no reason to lock: whoever submits old claims again would slow down everybody else.
-    const unknown = await withoutStored(all)
-    const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
-    if (appendUnknown && (await isApplied(appendUnknown, unknown))) return { applied: unknown, append: appendUnknown }
-    lockedFlushes = LOCKED_FLUSHES
-    return undefined
-  }
-
-  /** False when the database refuses them. */
-  async function isApplied(append: Append, steps: readonly Step[]): Promise<boolean> {
-    try {
-      await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
-      return true
-    } catch (error) {
-      if (error instanceof StorageError) throw error
-      return false
-    }
-  }
-
-  async function withoutStored(steps: readonly Step[]): Promise<readonly Step[]> {
-    const stored = await storage.read.claims.byClientIds(steps.filter(isNew).map(claimOf))
-    const storedIds = new Set(stored.flatMap((claim) => (claim ? identityOf(claim) : [])))
-    return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
-  }
-
-  async function addChecked(outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
-    const { claim, decided, record } = outcome
-    try {
-      const draft =
-        decided &&
-        (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
-      const next = claimAfter(outcome, draft?.receiptId ?? null)
-      const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
-      return isApplied ? next : undefined
-    } catch (error) {
-      if (!decided || !isSignerAway(error)) throw error
-      return addChecked(undecided(outcome), isNew)
-    }
-  }
-
+export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
+  const flushing: Flushing = { storage, logWriter, lockedFlushes: 0 }
+  const batch = createBatch<Step, boolean>((steps) => flush(flushing, steps), { maxItems: MAX_BATCH })
+  const writing: Writing = { logWriter, batch }
   return {
     store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
-    storeChecked: (outcome) => addChecked(outcome, true),
-    advance: (outcome) => addChecked(outcome, false),
+    storeChecked: (outcome) => addChecked(writing, outcome, true),
+    advance: (outcome) => addChecked(writing, outcome, false),
     idle: () => batch.idle(),
   }
+}
+
+async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
+  const { batch, logWriter } = writing
+  const { claim, decided, record } = outcome
+  try {
+    const draft =
+      decided &&
+      (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
+    const next = claimAfter(outcome, draft?.receiptId ?? null)
+    const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
+    return isApplied ? next : undefined
+  } catch (error) {
+    if (!decided || !isSignerAway(error)) throw error
+    return addChecked(writing, undecided(outcome), isNew)
+  }
+}
+
+async function flush(flushing: Flushing, steps: readonly Step[]): Promise<readonly (boolean | Failed)[]> {
+  try {
+    return await flushTogether(flushing, steps)
+  } catch (error) {
+    if (steps.length === 1 || failsAllSteps(error)) throw error
+    // One step may have failed the whole transaction: the others must not fail with it.
+    const results: (boolean | Failed)[] = []
+    for (const step of steps) {
+      results.push(...(await flushTogether(flushing, [step]).catch((error: unknown) => [new Failed(error)])))
+    }
+    return results
+  }
+}
+
+async function flushTogether(flushing: Flushing, steps: readonly Step[]): Promise<readonly boolean[]> {
+  const { storage, logWriter } = flushing
+  const { applied, append } =
+    (await flushOptimistically(flushing, steps)) ?? (await storage.write((tx) => flushLocked(tx, logWriter, steps)))
+  logWriter.committed(append)
+  const appliedSteps = new Set(applied)
+  return steps.map((step) => appliedSteps.has(step))
+}
+
+/** Returns undefined, and changes nothing, when the database is in another state than this host knows. */
+async function flushOptimistically(flushing: Flushing, steps: readonly Step[]): Promise<Flushed | undefined> {
+  const { storage, logWriter } = flushing
+  if (flushing.lockedFlushes-- > 0) return undefined
+  flushing.lockedFlushes = 0
+  const all = firstPerClaim(steps)
+  const append = await logWriter.planOptimistically(draftsOf(all))
+  if (!append) return undefined
+  if (await isApplied(storage, append, all)) return { applied: all, append }
+  // New claims that are stored already are no reason to lock: whoever submits old claims again would slow down everybody else.
+  const unknown = await withoutStored(storage, all)
+  const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
+  if (appendUnknown && (await isApplied(storage, appendUnknown, unknown)))
+    return { applied: unknown, append: appendUnknown }
+  flushing.lockedFlushes = LOCKED_FLUSHES
+  return undefined
+}
+
+/** False when the database refuses them. */
+async function isApplied(storage: Storage, append: Append, steps: readonly Step[]): Promise<boolean> {
+  try {
+    await storage.apply({ ...append, progress: progressOf(steps), newClaims: steps.filter(isNew).map(claimOf) })
+    return true
+  } catch (error) {
+    if (error instanceof StorageError) throw error
+    return false
+  }
+}
+
+async function withoutStored(storage: Storage, steps: readonly Step[]): Promise<readonly Step[]> {
+  const stored = await storage.read.claims.byClientIds(steps.filter(isNew).map(claimOf))
+  const storedIds = new Set(stored.flatMap((claim) => (claim ? identityOf(claim) : [])))
+  return steps.filter((step) => !isNew(step) || !storedIds.has(identityOf(step.claim)))
 }
 
 interface Flushed {

@@ -47,8 +47,10 @@ export interface SigningKeys {
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
   beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
-  /** The content of `/.well-known/poaw-keys.json`. */
-  /** @param current of the anchorer that is configured: its anchors count before the first of them is final */
+  /**
+   * The content of `/.well-known/poaw-keys.json`.
+   * @param current of the anchorer that is configured: its anchors count before the first of them is final
+   */
   document(current?: AnchorIdentity): Promise<KeyDocument>
 }
 
@@ -60,116 +62,129 @@ interface SigningKeysOptions {
   readonly config: Pick<HostConfig, 'publicUrl'> & LogConfig
 }
 
+interface Keys extends SigningKeysOptions {
+  /** Those that were loaded, by key id. */
+  readonly signers: Map<string, Promise<Signer>>
+  /** The current one, as far as this host knows. */
+  latestKeyId: string | undefined
+}
+
 export function createSigningKeys({ storage, vault, logGuard, now, config }: SigningKeysOptions): SigningKeys {
-  const signers = new Map<string, Promise<Signer>>()
-  let latestKeyId: string | undefined
-
-  function signer(keyId: string, rows?: SealedKeyRows): Promise<Signer> {
-    latestKeyId = keyId
-    const known = signers.get(keyId)
-    if (known) return known
-    const loaded = vault.load(keyId, rows)
-    signers.set(keyId, loaded)
-    loaded.catch(() => signers.delete(keyId))
-    return loaded
-  }
-
-  async function current(): Promise<Signer> {
-    return signer((await storage.read.log.state())!.keyId)
-  }
-
-  async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHeadRow, 'signed'>> {
-    return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
-  }
-
-  /** Creates a new key, and retires the current one. */
-  async function replaceKey(tx: Writes, log: LogState, place?: KeyPlace): Promise<{ by: Signer; issuedAt: Instant }> {
-    // Only a host that has the current key may replace it.
-    await signer(log.keyId, tx.log)
-    const by = await vault.create(tx, place)
-    // The old key's window ends here, after everything that it signed.
-    const issuedAt = Math.max(now(), log.issuedAt + 1)
-    await tx.log.insertSigningKey(toRow(by, issuedAt))
-    await tx.log.retireSigningKey(log.keyId, issuedAt)
-    return { by, issuedAt }
-  }
-
-  async function begin(tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
-    const name = logNameOf(by, issuedAt)
-    const log = { logId: logIdOf(name), name, ...EMPTY_LOG, issuedAt, keyId: by.keyId }
-    await tx.log.create(await signed(log, by))
-    return log
-  }
-
+  const keys: Keys = { storage, vault, logGuard, now, config, signers: new Map(), latestKeyId: undefined }
   return {
-    signer,
-    // Without an async function where the key is known, as it is for each receipt.
-    latest: () => (latestKeyId === undefined ? current() : signer(latestKeyId)),
-
-    async ensureLog() {
-      const state = await storage.read.log.state()
-      if (state) {
-        // Reports a missing key at the start, and not at the first decision.
-        await signer(state.keyId)
-        await vault.secure()
-        return
-      }
-      await storage.write(async (tx) => {
-        await tx.log.lockCreation()
-        if (await tx.log.state()) return
-        const first = await vault.create(tx)
-        const issuedAt = now()
-        await tx.log.insertSigningKey(toRow(first, issuedAt))
-        await begin(tx, first, issuedAt)
-      })
-    },
-
-    async rotate(by = byCommand(), place) {
-      const { before, after } = await storage.write(async (tx) => {
-        const before = (await tx.log.lock())!
-        await logGuard.check(before, tx.log)
-        const { by: next, issuedAt } = await replaceKey(tx, before, place)
-        const after = { ...before, number: before.number + 1, issuedAt, keyId: next.keyId }
-        await tx.log.insertHead(await signed(after, next))
-        const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
-        tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
-        return { before, after }
-      })
-      logGuard.remember(after)
-      return { keyId: after.keyId, retiredKeyId: before.keyId }
-    },
-
-    async beginLog(by = byCommand()) {
-      const { ended, log } = await storage.write(async (tx) => {
-        const ended = await tx.log.lock()
-        if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
-        await logGuard.checkStored(ended, tx.log)
-        const { by: next, issuedAt } = await replaceKey(tx, ended)
-        await tx.log.end(ended.logId, issuedAt)
-        const other = logGuard.rememberedOther(ended)
-        if (other) await tx.log.insertEnded(other, issuedAt)
-        const log = await begin(tx, next, issuedAt)
-        const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
-        tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
-        return { ended, log }
-      })
-      logGuard.remember(log)
-      return { log, ended }
-    },
-
-    async document(current) {
-      const { log, anchors } = storage.read
-      const [state, keys, identities] = await Promise.all([log.state(), log.signingKeys(), anchors.identities()])
-      const all = current ? [...identities, current] : identities
-      return {
-        issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
-        log_id: state!.logId,
-        keys: keys.map(toEntry),
-        anchor_addresses: unique(all.map(({ attester }) => attester)),
-        anchor_schemas: unique(all.map(({ schema }) => schema)),
-      }
-    },
+    signer: (keyId, rows) => signer(keys, keyId, rows),
+    latest: async () => signer(keys, keys.latestKeyId ?? (await storage.read.log.state())!.keyId),
+    ensureLog: () => ensureLog(keys),
+    rotate: (by = byCommand(), place) => rotate(keys, by, place),
+    beginLog: (by = byCommand()) => beginLog(keys, by),
+    document: (current) => document(keys, current),
   }
+}
+
+function signer(keys: Keys, keyId: string, rows?: SealedKeyRows): Promise<Signer> {
+  const { signers, vault } = keys
+  keys.latestKeyId = keyId
+  const known = signers.get(keyId)
+  if (known) return known
+  const loaded = vault.load(keyId, rows)
+  signers.set(keyId, loaded)
+  loaded.catch(() => signers.delete(keyId))
+  return loaded
+}
+
+async function ensureLog(keys: Keys): Promise<void> {
+  const { storage, vault, now } = keys
+  const state = await storage.read.log.state()
+  if (state) {
+    // Reports a missing key at the start, and not at the first decision.
+    await signer(keys, state.keyId)
+    await vault.secure()
+    return
+  }
+  await storage.write(async (tx) => {
+    await tx.log.lockCreation()
+    if (await tx.log.state()) return
+    const first = await vault.create(tx)
+    const issuedAt = now()
+    await tx.log.insertSigningKey(toRow(first, issuedAt))
+    await begin(tx, first, issuedAt)
+  })
+}
+
+async function rotate(keys: Keys, by: Acting, place?: KeyPlace): ReturnType<SigningKeys['rotate']> {
+  const { storage, logGuard, now } = keys
+  const { before, after } = await storage.write(async (tx) => {
+    const before = (await tx.log.lock())!
+    await logGuard.check(before, tx.log)
+    const { by: next, issuedAt } = await replaceKey(keys, tx, before, place)
+    const after = { ...before, number: before.number + 1, issuedAt, keyId: next.keyId }
+    await tx.log.insertHead(await signed(after, next))
+    const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
+    tx.audit.record({ event: 'signing_key.rotated', at: now(), by, ...about })
+    return { before, after }
+  })
+  logGuard.remember(after)
+  return { keyId: after.keyId, retiredKeyId: before.keyId }
+}
+
+async function beginLog(keys: Keys, by: Acting): ReturnType<SigningKeys['beginLog']> {
+  const { storage, logGuard, now } = keys
+  const { ended, log } = await storage.write(async (tx) => {
+    const ended = await tx.log.lock()
+    if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
+    await logGuard.checkStored(ended, tx.log)
+    const { by: next, issuedAt } = await replaceKey(keys, tx, ended)
+    await tx.log.end(ended.logId, issuedAt)
+    const other = logGuard.rememberedOther(ended)
+    if (other) await tx.log.insertEnded(other, issuedAt)
+    const log = await begin(tx, next, issuedAt)
+    const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
+    tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
+    return { ended, log }
+  })
+  logGuard.remember(log)
+  return { log, ended }
+}
+
+async function document({ storage, config }: Keys, current?: AnchorIdentity): Promise<KeyDocument> {
+  const { log, anchors } = storage.read
+  const [state, keys, identities] = await Promise.all([log.state(), log.signingKeys(), anchors.identities()])
+  const all = current ? [...identities, current] : identities
+  return {
+    issuer: config.issuerName ?? config.publicUrl ?? 'claimcheck',
+    log_id: state!.logId,
+    keys: keys.map(toEntry),
+    anchor_addresses: unique(all.map(({ attester }) => attester)),
+    anchor_schemas: unique(all.map(({ schema }) => schema)),
+  }
+}
+
+/** Creates a new key, and retires the current one. */
+async function replaceKey(
+  keys: Keys,
+  tx: Writes,
+  log: LogState,
+  place?: KeyPlace,
+): Promise<{ by: Signer; issuedAt: Instant }> {
+  // Only a host that has the current key may replace it.
+  await signer(keys, log.keyId, tx.log)
+  const by = await keys.vault.create(tx, place)
+  // The old key's window ends here, after everything that it signed.
+  const issuedAt = Math.max(keys.now(), log.issuedAt + 1)
+  await tx.log.insertSigningKey(toRow(by, issuedAt))
+  await tx.log.retireSigningKey(log.keyId, issuedAt)
+  return { by, issuedAt }
+}
+
+async function begin(tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
+  const name = logNameOf(by, issuedAt)
+  const log = { logId: logIdOf(name), name, ...EMPTY_LOG, issuedAt, keyId: by.keyId }
+  await tx.log.create(await signed(log, by))
+  return log
+}
+
+async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHeadRow, 'signed'>> {
+  return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
 }
 
 const EMPTY_LOG = { number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
