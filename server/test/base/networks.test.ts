@@ -27,6 +27,7 @@ t.test('an address is in the networks of its own family', async (t) => {
   t.notOk(isInNetworks('10.0.0.2', ['10.0.0.0/31']))
   t.ok(isInNetworks('::ffff:a00:1', ['10.0.0.0/31']), 'also where IPv6 carries it')
   t.notOk(isInNetworks('10.0.0.1', ['::/0']), 'all of IPv6 is not IPv4')
+  t.notOk(isInNetworks('::10.0.0.1', ['10.0.0.0/31']), 'nor is an address that only looks like it')
   t.ok(isInNetworks('2001:db8::1%eth0', ['2001:db8::/32']))
   t.notOk(isInNetworks('2001:db9::', ['2001:db8::/32']))
   for (const address of ['', 'unknown', '10.0.0.1.1']) t.notOk(isInNetworks(address, ['0.0.0.0/0', '::/0']))
