@@ -144,25 +144,19 @@ t.test('a finder holds no secret', async (t) => {
   t.notOk(leakFinder([]).isIn('anything'))
 })
 
-t.test('the facts of a check are searched in microseconds', async (t) => {
-  const sha = () => randomBytes(20).toString('hex')
-  const facts = {
-    repository: 'acme/site',
-    branch: 'refs/heads/main',
-    sha: sha(),
-    tip: sha(),
-    at: '2026-11-22T17:31:36.000Z',
-    id: 918,
-  }
-  const search = () => leakFinder(['ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1CdE4gHiJk', 'another-password']).isInValue(facts)
-  for (let i = 0; i < 5000; i++) search()
-  const times = Array.from({ length: 20 }, () => {
-    const begun = performance.now()
-    for (let i = 0; i < 500; i++) search()
-    return ((performance.now() - begun) * 1000) / 500
-  })
+t.test('a plugin that knows many secrets does not keep the host busy with what it logs', async (t) => {
+  const text = randomBytes(6000).toString('base64')
+  const finderOfMany = (count: number) =>
+    leakFinder(Array.from({ length: count }, () => randomBytes(20).toString('base64url')))
   // The best of many: the others waited for the processor.
-  const best = Math.min(...times)
-  t.ok(best < 40, `${best.toFixed(1)} µs`)
-  t.comment(`${best.toFixed(1)} µs for ${JSON.stringify(facts).length} characters`)
+  const best = ({ isIn }: ReturnType<typeof leakFinder>) =>
+    Math.min(
+      ...Array.from({ length: 40 }, () => {
+        const begun = performance.now()
+        isIn(text)
+        return performance.now() - begun
+      }),
+    )
+  const [one, many] = [best(finderOfMany(1)), best(finderOfMany(500))]
+  t.ok(many < 10 * one, `${many.toFixed(2)} against ${one.toFixed(2)} ms`)
 })
