@@ -1,8 +1,9 @@
 /** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
-import { readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
+import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
@@ -248,4 +249,95 @@ t.test('a host that cannot remember signs nothing, until it can', async (t) => {
   writeFileSync(memory, remembered, { mode: 0o600 })
   await signsAgain(t, started, 'an older one is overwritten')
   t.match((await started.client.submit(unanswered)).body, { created: false, state: 'decided' })
+})
+
+/** An installation on SQLite whose head is remembered in a folder apart from DATA_DIR. */
+async function startApart(t: Test) {
+  const apart = t.testdir()
+  const database = await createDatabase('sqlite')
+  const installation = await Installation.start({ database, env: { HEAD_MEMORY: apart } })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  return { apart, started: { installation, client, memory: join(installation.config.dataDir, 'log-head.json') } }
+}
+
+t.test('DATA_DIR that is restored as a whole, with what it remembers, is found to be old', async (t) => {
+  const { started } = await startApart(t)
+  const { installation } = started
+  const { dataDir } = installation.config
+  const kept = await receiptOf(started)
+  await installation.stop()
+  cpSync(dataDir, `${dataDir}.backup`, { recursive: true })
+  await installation.resume()
+  const lost = await receiptOf(started)
+  await installation.stop()
+  rmSync(dataDir, { recursive: true })
+  renameSync(`${dataDir}.backup`, dataDir)
+  await installation.resume()
+  await isReadOnly(t, started, 'restored')
+  t.match((await installation.request('/readyz')).body.problems, [/its log has 1 entries, and 2 were signed/])
+  await beginLog(started)
+  await signsAgain(t, started, 'a new log')
+  t.equal((await installation.request(`/v1/receipts/${kept}`)).status, 200)
+  t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 404)
+})
+
+t.test('a folder that the operator names has to be there; the default one need not', async (t) => {
+  const { apart, started } = await startApart(t)
+  const { installation } = started
+  await receiptOf(started)
+  await installation.stop()
+  rmSync(apart, { recursive: true })
+  writeFileSync(apart, 'no folder')
+  await installation.resume()
+  await isReadOnly(t, started, 'no folder')
+  rmSync(apart)
+  await signsAgain(t, started, 'the folder can be made')
+
+  const HOME = join(t.testdir({ file: '' }), 'file')
+  const without = await Installation.start({ database: await createDatabase('sqlite'), env: { HOME } })
+  t.teardown(() => without.remove())
+  t.match(await (await without.client('acme')).submit(), { status: 202 })
+})
+
+t.test('one host that remembers stops all, also those that remember nothing, and after it has ended', async (t) => {
+  const started = await start(t, 'postgres')
+  const { installation, client } = started
+  await receiptOf(started)
+  await installation.stop()
+  const restore = await backUp(installation.config.databaseUrl, 'older')
+  await installation.resume()
+  await receiptOf(started)
+  await installation.stop()
+  const putBack = await backUp(installation.config.databaseUrl, 'newest')
+  await restore()
+  await installation.resume()
+  await isReadOnly(t, started, 'the host that signed')
+  const other = await installation.addHost()
+  await installation.host.stop()
+  t.equal((await client.at(other).submit()).status, 503, 'a host with a new folder')
+  t.match(await other.request('/readyz'), { status: 503, body: { problems: [/1 entries, and 2 were signed/] } })
+  t.match(await other.request('/v1/log/head'), { status: 200 })
+
+  await installation.stop()
+  await putBack()
+  await installation.resume()
+  await signsAgain(t, started, 'the newest database')
+})
+
+t.test('a head that no key of the log has signed stops nobody else', async (t) => {
+  const started = await start(t, 'postgres')
+  const { installation, client, memory } = started
+  await receiptOf(started)
+  const other = await installation.addHost()
+  const { storage } = installation.claimcheck
+  const log = (await storage.read.log.state())!
+  const { signed } = (await storage.read.log.newestHead())!
+  const forged = JSON.stringify({ ...JSON.parse(signed), body: { ...JSON.parse(signed).body, tree_size: 9 } })
+  await installation.host.stop()
+  createCheckpointStore(installation).remember({ ...log, treeSize: 9, signed: forged })
+  t.match(readFileSync(memory, 'utf8'), /"tree_size":9/)
+  await installation.host.start()
+  await isReadOnly(t, started, 'the host with the forged file')
+  t.match(await client.at(other).submit(), { status: 202, body: { state: 'decided' } })
 })

@@ -60,7 +60,7 @@ export class Installation {
   /** Another host on the same database, with its own data folder. */
   async addHost(env: Readonly<Record<string, string>> = { DATA_DIR: `data-${this.#hosts.length + 1}` }): Promise<Host> {
     const { env: common, now, wall, features, inProcess, isNew = false } = this.#options
-    const all = { PORT: '0', LOG_LEVEL: 'silent', ...this.database.env, ...common, ...env }
+    const all = { PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: 'none', ...this.database.env, ...common, ...env }
     const config = loadConfig(all, this.folder)
     if (this.#hosts.length === 0) copyTemplate(config.databaseUrl)
     const host = new Host(

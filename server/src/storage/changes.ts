@@ -25,7 +25,7 @@ import { assignments, type Table, toHex } from './table.ts'
 /** The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
   /** The log as it must be stored now. Without a head it must only be open. */
-  readonly log: LogState
+  readonly log: Omit<LogState, 'contradictedBy'>
   /** Its next head, by which it grows: of those who give it the same number, one does. */
   readonly head?: TreeHeadRow
   /**
@@ -104,7 +104,7 @@ export function changeParts(
     `INSERT INTO ${table.name} (${table.names}) SELECT ${columns} FROM ${rows} AS added WHERE ${condition}`
   return {
     // Who waits here for an erasure reads afterwards what was there before: it sees by the number that there was one.
-    held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL
+    held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL AND contradicted_by IS NULL
       AND erasures = (SELECT erasures FROM logs AS seen WHERE seen.log_id = ${given('log_id')}) ${lock}`,
     grown: insert(
       treeHeads,

@@ -11,6 +11,8 @@ export const logs = table('logs', ['logId'], {
   endedAt: nullable(instant('ended_at')),
   /** Its rows may have been taken out since. */
   archivedAt: nullable(instant('archived_at')),
+  /** A signed tree head, as JSON, which this log lacks: its rows are those of a backup. Nothing is appended. */
+  contradictedBy: nullable(text('contradicted_by')),
   /** How often something was erased while it was open. */
   erasures: bigint('erasures'),
 })
@@ -28,7 +30,7 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 })
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
-const named = part(logs, 'logId', 'name')
+const named = part(logs, 'logId', 'name', 'contradictedBy')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>

@@ -221,9 +221,11 @@ export function logWrites(db: Db) {
       await runAll(db, db.dialect.lockTables([logs.name]))
     },
     /** Begins a log with its first head. */
-    async create({ name, ...head }: LogState & Pick<TreeHeadRow, 'signed'>): Promise<void> {
+    async create({ name, ...head }: Omit<LogState, 'contradictedBy'> & Pick<TreeHeadRow, 'signed'>): Promise<void> {
       const { logId, issuedAt: begunAt } = head
-      await insertRows(db, logs, [{ logId, name, begunAt, endedAt: null, archivedAt: null, erasures: 0 }])
+      await insertRows(db, logs, [
+        { logId, name, begunAt, endedAt: null, archivedAt: null, contradictedBy: null, erasures: 0 },
+      ])
       await insertRows(db, treeHeads, [head])
     },
     /** Fails when another head of this number is there. */
@@ -234,13 +236,22 @@ export function logWrites(db: Db) {
     async end(logId: string, at: Instant): Promise<void> {
       await db.query('UPDATE logs SET ended_at = ? WHERE log_id = ? AND ended_at IS NULL', [at, logId])
     },
+    /** Stops all appends, of every host. @param head signed, which this log lacks */
+    async contradict(logId: string, head: string): Promise<void> {
+      const which = 'WHERE log_id = ? AND ended_at IS NULL AND contradicted_by IS NULL'
+      await db.query(`UPDATE logs SET contradicted_by = ? ${which}`, [head, logId])
+    },
+    /** @param head that it includes after all */
+    async agree(logId: string, head: string): Promise<void> {
+      await db.query('UPDATE logs SET contradicted_by = NULL WHERE log_id = ? AND contradicted_by = ?', [logId, head])
+    },
     async archived(logId: string): Promise<void> {
       const at = `CAST(${db.dialect.clock} AS bigint)`
       await db.query(`UPDATE logs SET archived_at = ${at} WHERE log_id = ? AND ended_at IS NOT NULL`, [logId])
     },
     /** One that has ended, and that this database may have no rows of. */
     async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
-      const ended = { logId, name, begunAt: at, endedAt: at, archivedAt: null, erasures: 0 }
+      const ended = { logId, name, begunAt: at, endedAt: at, archivedAt: null, contradictedBy: null, erasures: 0 }
       await insertRows(db, logs, [ended], 'ON CONFLICT (log_id) DO NOTHING')
     },
     async insertSigningKey(key: SigningKeyRow): Promise<void> {

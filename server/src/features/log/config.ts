@@ -1,9 +1,18 @@
-/** The configuration of the log: `issuer_name`. */
+/** The configuration of the log: `issuer_name`, and where its newest head is remembered. */
+import { isAbsolute, join, resolve } from 'node:path'
 import { type Static, Type } from '@claimcheck/core/plugin'
-import type { ConfigSection } from '../../config/section.ts'
+import type { ConfigSection, Env } from '../../config/section.ts'
+
+/** A folder that remembers the newest head of the log, apart from DATA_DIR. */
+export interface HeadMemory {
+  readonly folder: string
+  /** Nobody named it: where it cannot be used, the service runs without it. */
+  readonly isDefault: boolean
+}
 
 export interface LogConfig {
   readonly issuerName: string | undefined
+  readonly headMemory: HeadMemory | undefined
 }
 
 const file = { issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }
@@ -11,5 +20,15 @@ const File = Type.Object(file)
 
 export const logConfig: ConfigSection<LogConfig> = {
   file,
-  read: ({ issuer_name: issuerName }: Static<typeof File>) => ({ issuerName }),
+  read: ({ issuer_name: issuerName }: Static<typeof File>, { env }) => ({ issuerName, headMemory: headMemoryOf(env) }),
+}
+
+/** Hosts that share a database remember for each other: there the operator names a folder, or none is used. */
+function headMemoryOf({ HEAD_MEMORY: named, DATABASE_URL: url = '', XDG_STATE_HOME: state, HOME: home }: Env) {
+  if (named === 'none') return undefined
+  if (named) return { folder: resolve(named), isDefault: false }
+  if (/^postgres/.test(url)) return undefined
+  // By the XDG base directory specification, which ignores relative paths.
+  const folder = state && isAbsolute(state) ? state : home && join(home, '.local', 'state')
+  return folder ? { folder: join(folder, 'claimcheck'), isDefault: true } : undefined
 }

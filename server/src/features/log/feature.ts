@@ -10,6 +10,7 @@ import { logConfig } from './config.ts'
 import type { LogService } from './log.ts'
 import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
+import type { LogWatch } from './log-watch.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
 import { logStored } from './stored.ts'
@@ -18,6 +19,7 @@ export interface Services extends Pick<HostServices, 'storage'> {
   readonly clockWatch: ClockWatch
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
+  readonly logWatch: LogWatch
   readonly vault: KeyVault
   readonly sequencer: Sequencer
   readonly log: LogService
@@ -35,13 +37,15 @@ export const logFeature = {
     const { services } = await import('./services.ts')
     return services
   },
-  async prepare({ storage, signingKeys, logGuard, clockWatch }) {
+  async prepare({ storage, signingKeys, logGuard, logWatch, clockWatch }) {
     const hasLog = (await storage.read.log.state()) !== undefined
     // What a log begins with stays.
     await (hasLog ? clockWatch.compare() : clockWatch.requireTime())
     await signingKeys.ensureLog()
+    await logWatch.askOthers()
     await logGuard.examine()
   },
+  workers: ({ logWatch }) => [logWatch],
   idle: ({ sequencer }) => sequencer.idle(),
   routes: async ({ log, keyDocument }) => {
     const [{ logRoutes }, { keyRoutes }] = await Promise.all([import('./routes/log.ts'), import('./routes/keys.ts')])

@@ -107,7 +107,7 @@ async function read({ logId }: Archive, path: string): Promise<Buffer> {
 async function open(archive: Archive) {
   const { name, head } = JSON.parse((await read(archive, manifestOf(archive))).toString()) as Manifest
   const { logId } = archive
-  const state = { ...head, logId, name, rootHash: Buffer.from(head.rootHash, 'hex') }
+  const state = { ...head, logId, name, contradictedBy: null, rootHash: Buffer.from(head.rootHash, 'hex') }
   return { rows: rowsIn(archive, state), state }
 }
 

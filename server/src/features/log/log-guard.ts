@@ -1,13 +1,15 @@
 /**
- * Keeps this host from signing a fork, that is two contradicting trees of one log, such as after the database was restored from an old
- * backup. It compares the log in the database with the head that this host remembers outside of the database.
+ * Keeps hosts from signing a fork, that is two contradicting trees of one log, such as after the database was restored from an old backup. It
+ * compares the log in the database with the head that this host remembers outside of the database. A host that finds the database behind
+ * writes the head into it, which stops all hosts.
  */
 
-import { rootAt, TileError } from '@claimcheck/core/log'
-import { bytesEqual } from '@claimcheck/core/receipts'
+import { checkTreeHead, rootAt, TileError } from '@claimcheck/core/log'
+import { bytesEqual, fromBase64url, type KeySet } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Clock } from '../../clock/clock.ts'
+import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
@@ -42,7 +44,7 @@ export interface LogGuard {
 
 interface LogGuardOptions {
   readonly checkpointStore: CheckpointStore
-  readonly storage: Pick<Storage, 'read'>
+  readonly storage: Pick<Storage, 'read' | 'write'>
   /** Learns the newest time in the log. */
   readonly clock: Pick<Clock, 'logged'>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
@@ -51,7 +53,7 @@ interface LogGuardOptions {
 const CHECK_EVERY_MS = 1000
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
-const FORKED = `the entries in the database differ from those that this host signed. ${RECOVERY}`
+const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 interface Guard extends LogGuardOptions {
@@ -78,17 +80,18 @@ export function createLogGuard({ checkpointStore, storage, clock, logger }: LogG
       await (guard.problem === undefined ? checkRecently(guard) : examine(guard))
       return guard.problem === undefined
     },
-    check: (log, rows) => compare(guard, recall(guard), log, rows),
+    check: (log, rows) => compareAll(guard, recall(guard, log.logId), log, rows),
     checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
     checkStored: (log, rows) => checkStored(guard, log, rows),
     remember: (head) => remember(guard, head),
     isRemembered({ logId, treeSize, rootHash }) {
-      const last = recallReadable(checkpointStore)
-      return last?.logId === logId && last.treeSize === treeSize && bytesEqual(last.rootHash, rootHash)
+      const heads = recallReadable(checkpointStore, logId)
+      const isSame = (head: Head) =>
+        head.logId === logId && head.treeSize === treeSize && bytesEqual(head.rootHash, rootHash)
+      return heads.length > 0 && heads.every(isSame)
     },
     rememberedOther({ logId }) {
-      const last = recallReadable(checkpointStore)
-      return last?.logId === logId ? undefined : last
+      return recallReadable(checkpointStore, logId).find((head) => head.logId !== logId)
     },
   }
 }
@@ -99,22 +102,22 @@ function refuse(guard: Guard, reason: string, cause?: unknown): never {
   throw new ServiceError('read_only', reason, { cause })
 }
 
-function recall(guard: Guard): Head | undefined {
+function recall(guard: Guard, logId: string): readonly Head[] {
   try {
-    return guard.checkpointStore.recall()
+    return guard.checkpointStore.recall(logId)
   } catch (error) {
     if (!(error instanceof HeadMemoryError)) throw error
     return refuse(guard, `${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
   }
 }
 
-/** The remembered head; undefined when there is none or it cannot be read. */
-function recallReadable(checkpointStore: CheckpointStore): Head | undefined {
+/** The remembered heads; none where one cannot be read. */
+function recallReadable(checkpointStore: CheckpointStore, logId: string): readonly Head[] {
   try {
-    return checkpointStore.recall()
+    return checkpointStore.recall(logId)
   } catch (error) {
     if (!(error instanceof HeadMemoryError)) throw error
-    return undefined
+    return []
   }
 }
 
@@ -136,20 +139,82 @@ async function rootOf(guard: Guard, logId: string, treeSize: number, rows: Reads
   }
 }
 
-async function compare(guard: Guard, last: Head | undefined, log: LogState, rows: Reads['log']): Promise<void> {
+/** Compares the log with the head that another host found to be missing, and with those that this host remembers. */
+async function compareAll(guard: Guard, heads: readonly Head[], log: LogState, rows: Reads['log']): Promise<void> {
   guard.clock.logged(log.issuedAt)
-  if (!last) return
-  if (last.logId !== log.logId) {
+  if (log.contradictedBy !== null) {
+    const { treeSize } = toHead(log.contradictedBy)
+    refuse(guard, log.treeSize < treeSize ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
+  }
+  for (const head of heads) await compare(guard, head, log, rows)
+}
+
+async function compare(guard: Guard, head: Head, log: LogState, rows: Reads['log']): Promise<void> {
+  if (head.logId !== log.logId) {
     const all = await rows.all()
-    if (!all.some(({ logId, endedAt }) => logId === last.logId && endedAt !== null)) refuse(guard, OTHER_LOG)
+    if (!all.some(({ logId, endedAt }) => logId === head.logId && endedAt !== null)) refuse(guard, OTHER_LOG)
     return
   }
-  if (log.treeSize < last.treeSize) {
-    const reason = `the database is an old one: its log has ${log.treeSize} entries, and this host signed ${last.treeSize}. ${RECOVERY}`
-    refuse(guard, reason)
+  if (log.treeSize < head.treeSize) refuse(guard, `${behind(log, head.treeSize)}. ${RECOVERY}`)
+  if (!(await includes(guard, log, head, rows))) refuse(guard, FORKED)
+}
+
+function behind({ treeSize }: LogState, signed: number): string {
+  return `the database is an old one: its log has ${treeSize} entries, and ${signed} were signed`
+}
+
+/** Whether the log has all that was signed in a head. */
+async function includes(
+  guard: Guard,
+  log: LogState,
+  { treeSize, rootHash }: Pick<Head, 'treeSize' | 'rootHash'>,
+  rows: Reads['log'],
+): Promise<boolean> {
+  if (log.treeSize < treeSize) return false
+  const root = log.treeSize === treeSize ? log.rootHash : await rootOf(guard, log.logId, treeSize, rows)
+  return bytesEqual(root, rootHash)
+}
+
+/**
+ * Writes a remembered head into a database that lacks it, so that no host appends. Only what verifies under a key of the log counts: one bad
+ * file stops nobody else. Takes a written head away again where the database has it after all.
+ * @returns the log as it is stored then
+ */
+async function settle(guard: Guard, heads: readonly Head[], log: LogState): Promise<LogState> {
+  const { storage, logger } = guard
+  const rows = storage.read.log
+  const written = log.contradictedBy
+  if (written !== null) {
+    if (!(await includes(guard, log, toHead(written), rows))) return log
+    await storage.write((tx) => tx.log.agree(log.logId, written))
+    logger.info('the database has again what was signed')
+    return { ...log, contradictedBy: null }
   }
-  const rootHash = log.treeSize === last.treeSize ? log.rootHash : await rootOf(guard, log.logId, last.treeSize, rows)
-  if (!bytesEqual(rootHash, last.rootHash)) refuse(guard, FORKED)
+  for (const { logId, signed } of heads) {
+    if (logId !== log.logId || signed === undefined || !isSigned(signed, await rows.signingKeys())) continue
+    if (await includes(guard, log, toHead(signed), rows)) continue
+    await storage.write((tx) => tx.log.contradict(logId, signed))
+    return { ...log, contradictedBy: signed }
+  }
+  return log
+}
+
+/** @param signed as `isSigned` found it */
+function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
+  const { tree_size: treeSize, root_hash } = JSON.parse(signed).body
+  return { treeSize, rootHash: fromBase64url(root_hash)! }
+}
+
+function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean {
+  const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
+  const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
+  return checkTreeHead(head, set).valid
+}
+
+/** With the signature, where this is still the newest head. */
+async function remembered(log: LogState, rows: Reads['log']): Promise<Head> {
+  const newest = await rows.newestHead()
+  return newest?.number === log.number ? { ...log, signed: newest.signed } : log
 }
 
 function checkRoot(guard: Guard, { rootHash }: LogState, storedRoot: Uint8Array): void {
@@ -166,10 +231,10 @@ async function checkRecently(guard: Guard): Promise<void> {
   guard.checkedAt = performance.now()
   const rows = guard.storage.read.log
   try {
-    const last = recall(guard)
-    const log = (await rows.state())!
-    await compare(guard, last, log, rows)
-    if (!last || log.treeSize > last.treeSize) remember(guard, log)
+    const { heads, log } = await readBoth(guard)
+    await compareAll(guard, heads, await settle(guard, heads, log), rows)
+    const isKnown = heads.some(({ logId, treeSize }) => logId === log.logId && treeSize === log.treeSize)
+    if (!isKnown) remember(guard, await remembered(log, rows))
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
   }
@@ -186,15 +251,21 @@ function examine(guard: Guard): Promise<void> {
 async function examineAll(guard: Guard): Promise<void> {
   const rows = guard.storage.read.log
   try {
-    // Recalls the head before it reads the log, which may grow in between: the log then includes that head.
-    const last = recall(guard)
-    const log = (await rows.state())!
-    await compare(guard, last, log, rows)
+    const { heads, log } = await readBoth(guard)
+    await compareAll(guard, heads, await settle(guard, heads, log), rows)
     await checkStored(guard, log, rows)
-    remember(guard, log)
+    remember(guard, await remembered(log, rows))
     if (guard.problem !== undefined) guard.logger.info('this host signs again')
     guard.problem = undefined
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
   }
+}
+
+/** Recalls heads before it reads the log, which may grow in between: the log then includes them. */
+async function readBoth(guard: Guard): Promise<{ readonly heads: readonly Head[]; readonly log: LogState }> {
+  const rows = guard.storage.read.log
+  const { logId } = (await rows.state())!
+  const heads = recall(guard, logId)
+  return { heads, log: (await rows.state())! }
 }

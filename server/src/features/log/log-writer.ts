@@ -72,12 +72,12 @@ export interface LogWriter {
 interface LogWriterOptions {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
-  readonly config: LogConfig
+  readonly config: Pick<LogConfig, 'issuerName'>
 }
 
 interface Writer extends LogWriterOptions {
   /** The state in which this host last wrote the log. */
-  lastWritten: LogState | undefined
+  lastWritten: Append['log'] | undefined
   /** Used only when its root is the root of the log: it is not after an append of another host. */
   known: { readonly range: CompactRange; readonly rootHash: Uint8Array } | undefined
 }
@@ -135,7 +135,7 @@ async function rangeAt({ known, logGuard }: Writer, rows: Reads['log'], log: Log
 
 async function append(
   { signingKeys, config }: Writer,
-  log: LogState,
+  log: Append['log'],
   from: CompactRange,
   drafts: readonly Draft[],
   rows?: Reads['log'],
@@ -165,7 +165,7 @@ async function append(
 /** The times of receipts and heads must be in order, whichever host signs them: a draft that the log has passed is signed again. */
 async function inOrder(
   drafts: readonly Draft[],
-  { keyId, issuedAt }: LogState,
+  { keyId, issuedAt }: Append['log'],
   signAgain: (draft: Draft) => Promise<Draft>,
 ): Promise<Draft[]> {
   const signed = await Promise.all(
@@ -178,7 +178,7 @@ async function inOrder(
 }
 
 async function sign(
-  { issuerName: name }: LogConfig,
+  { issuerName: name }: Pick<LogConfig, 'issuerName'>,
   { claimId, receiptId, issuedAt, content, evidence }: Unsigned,
   signing: Signer | Promise<Signer>,
 ): Promise<Draft> {

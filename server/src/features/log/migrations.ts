@@ -43,6 +43,8 @@ async function createLogs(db: MigrationDb): Promise<void> {
     table.bigInteger('ended_at')
     // Its archive has been written and checked: its rows may be taken out.
     table.bigInteger('archived_at')
+    // A signed tree head that its rows lack: they are a backup's, and nothing may be appended.
+    table.text('contradicted_by')
     // Goes up with each erasure, while it is open: who waited meanwhile sees that what it read is old.
     table.bigInteger('erasures').notNullable()
   })

@@ -3,6 +3,7 @@ import type { HostServices } from '../../host/container.ts'
 import { createLogService } from './log.ts'
 import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
+import { createLogWatch } from './log-watch.ts'
 import { createLogWriter } from './log-writer.ts'
 import { createSequencer } from './sequencer.ts'
 import { createCheckpointStore } from './signing/checkpoint-store.ts'
@@ -17,6 +18,7 @@ export const services = {
   vault: createKeyVault,
   checkpointStore: createCheckpointStore,
   logGuard: createLogGuard,
+  logWatch: createLogWatch,
   signingKeys: createSigningKeys,
   logWriter: createLogWriter,
   sequencer: createSequencer,

@@ -1,5 +1,8 @@
-/** Remembers the head that this host signed last, in a file outside of the database, which restoring a database backup does not restore. */
-import { closeSync, openSync, readSync, writeSync } from 'node:fs'
+/**
+ * Remembers the newest head of the log outside of the database, so that a restored backup is recognized: in DATA_DIR, and in a folder that
+ * does not share the fate of DATA_DIR.
+ */
+import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { HASH_BYTES } from '@claimcheck/core/log'
 import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
@@ -9,17 +12,30 @@ import { writeNewFile } from '../../../base/files.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import type { LogState } from '../../../storage/log-state.ts'
+import type { LogConfig } from '../config.ts'
 
-export type Head = Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'>
+export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
+  /** The signed tree head as JSON, by which others believe it. */
+  readonly signed?: string | undefined
+}
 
 export interface CheckpointStore {
-  /** Undefined when this host has not signed yet. @throws HeadMemoryError `unreadable` */
-  recall(): Head | undefined
   /**
-   * Never goes back within a log. The file survives the end of the process. After a loss of power it may contain the head before, which
+   * The newest head of each place that remembers one, which may be of another log; none when this host has not signed yet.
+   * @throws HeadMemoryError `unreadable`
+   */
+  recall(logId: string): readonly Head[]
+  /**
+   * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
    * protects slightly less until the next head is written.
    * @throws HeadMemoryError `unwritable`
    */
+  remember(head: Head): void
+}
+
+/** Remembers in one file. */
+interface HeadFile {
+  recall(): Head | undefined
   remember(head: Head): void
 }
 
@@ -28,11 +44,49 @@ export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable'> {
 }
 
 const FILE = 'log-head.json'
-/** One sector, which disks write atomically. The length is fixed, so that a full disk can still store the next record. */
-const RECORD_BYTES = 512
+/** Within a page, which file systems write at once. The length is fixed, so that a full disk can still store the next record. */
+const RECORD_BYTES = 1024
 
-export function createCheckpointStore({ config }: { readonly config: Pick<HostConfig, 'dataDir'> }): CheckpointStore {
-  const path = join(config.dataDir, FILE)
+interface CheckpointStoreOptions {
+  readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<LogConfig, 'headMemory'>>
+}
+
+export function createCheckpointStore({ config: { dataDir, headMemory } }: CheckpointStoreOptions): CheckpointStore {
+  const own = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
+  if (!headMemory || (headMemory.isDefault && !isUsable(headMemory.folder)))
+    return { recall: () => known(own.recall()), remember: (head) => own.remember(head) }
+  const apart = new Map<string, HeadFile>()
+  const apartOf = (logId: string) => {
+    const file = apart.get(logId) ?? headFile(join(headMemory.folder, `${logId}.json`), `HEAD_MEMORY/${logId}.json`)
+    apart.set(logId, file)
+    return file
+  }
+  return {
+    recall: (logId) => known(own.recall(), apartOf(logId).recall()),
+    remember(head) {
+      own.remember(head)
+      apartOf(head.logId).remember(head)
+    },
+  }
+}
+
+function known(...heads: readonly (Head | undefined)[]): readonly Head[] {
+  return heads.filter((head) => head !== undefined)
+}
+
+/** As it is not where a service has no home of its own, or a read-only one. */
+function isUsable(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @param name of the file for operators */
+function headFile(path: string, name: string): HeadFile {
   const parse = parseOnce()
   let latest: Head | undefined
 
@@ -40,7 +94,7 @@ export function createCheckpointStore({ config }: { readonly config: Pick<HostCo
     recall() {
       try {
         // Another thread or process of this host may have signed in the meantime.
-        const stored = read(path, parse)
+        const stored = read(path, name, parse)
         if (stored && !(latest && isBefore(stored, latest))) latest = stored
       } catch (error) {
         if (!latest) throw error
@@ -56,7 +110,7 @@ export function createCheckpointStore({ config }: { readonly config: Pick<HostCo
         // Overwrites the file also when another process created it at the same moment.
         if (!overwrite(path, record, latest, parse)) throw new Error('the path is not a file')
       } catch (cause) {
-        const message = `cannot write DATA_DIR/${FILE}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
+        const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
       }
     },
@@ -87,7 +141,7 @@ function overwrite(path: string, record: Buffer, head: Head, parse: Parse): bool
   }
 }
 
-function read(path: string, parse: Parse): Head | undefined {
+function read(path: string, name: string, parse: Parse): Head | undefined {
   try {
     const file = openExisting(path, 'r')
     if (file === undefined) return undefined
@@ -99,13 +153,13 @@ function read(path: string, parse: Parse): Head | undefined {
       closeSync(file)
     }
   } catch (cause) {
-    throw unreadable(reasonOf(cause), cause)
+    throw unreadable(name, reasonOf(cause), cause)
   }
-  throw unreadable('the file is damaged')
+  throw unreadable(name, 'the file is damaged')
 }
 
-function unreadable(reason: string, cause?: unknown): HeadMemoryError {
-  const message = `cannot read DATA_DIR/${FILE}, where this host remembers the last head that it signed: ${reason}`
+function unreadable(name: string, reason: string, cause?: unknown): HeadMemoryError {
+  const message = `cannot read ${name}, where this host remembers the last head that it signed: ${reason}`
   return new HeadMemoryError('unreadable', message, { cause })
 }
 
@@ -123,13 +177,14 @@ function readRecord(file: number): string {
   return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
 }
 
-function write({ logId, name, treeSize, rootHash, issuedAt }: Head): Buffer {
+function write({ logId, name, treeSize, rootHash, issuedAt, signed }: Head): Buffer {
   const fields = {
     log_id: logId,
     name,
     tree_size: treeSize,
     root_hash: toBase64url(rootHash),
     issued_at: formatInstant(issuedAt),
+    ...(signed === undefined ? {} : { signed }),
   }
   const text = JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
   return Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`)
@@ -149,11 +204,11 @@ function parseOnce(): Parse {
 function parseRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
-    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at } = fields
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed } = fields
     const rootHash = fromBase64url(root_hash, HASH_BYTES)
     const issuedAt = parseInstant(issued_at)
     if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
-    return { logId, name, treeSize, rootHash, issuedAt }
+    return { logId, name, treeSize, rootHash, issuedAt, ...(signed === undefined ? {} : { signed }) }
   } catch {
     return undefined
   }

@@ -59,7 +59,7 @@ interface SigningKeysOptions {
   readonly vault: KeyVault
   readonly logGuard: LogGuard
   readonly now: () => Instant
-  readonly config: Pick<HostConfig, 'publicUrl'> & LogConfig
+  readonly config: Pick<HostConfig, 'publicUrl'> & Pick<LogConfig, 'issuerName'>
 }
 
 interface Keys extends SigningKeysOptions {
@@ -187,7 +187,7 @@ async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHe
   return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
 }
 
-const EMPTY_LOG = { number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
+const EMPTY_LOG = { contradictedBy: null, number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
 
 /**
  * Names a log after its first key and its beginning, so that no two logs have the same id: a token that outlives the database gives its key

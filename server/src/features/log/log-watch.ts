@@ -1,0 +1,61 @@
+/** Compares the log with what this host remembers once a second, also while it has nothing to sign: it may be the only one that knows. */
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Worker } from '../../base/worker.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { LogGuard } from './log-guard.ts'
+import type { CheckpointStore } from './signing/checkpoint-store.ts'
+
+export interface LogWatch extends Worker {
+  /** Before a host that remembers nothing of a log signs its first head: gives the hosts that do the time to contradict. */
+  askOthers(): Promise<void>
+}
+
+interface LogWatchOptions {
+  readonly storage: Pick<Storage, 'read' | 'shared'>
+  readonly checkpointStore: CheckpointStore
+  readonly logGuard: LogGuard
+  readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
+}
+
+const EVERY_MS = 1000
+/** Other hosts look once a second. */
+const ANSWER_MS = 3000
+
+export function createLogWatch({ storage, checkpointStore, logGuard, logger }: LogWatchOptions): LogWatch {
+  const stopping = new AbortController()
+  let loop: Promise<void> | undefined
+
+  /** What cannot be read makes the host read-only. */
+  function remembersAny(logId: string): boolean {
+    try {
+      return checkpointStore.recall(logId).length > 0
+    } catch {
+      return true
+    }
+  }
+
+  async function look(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await setTimeout(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      // In an outage of the database nobody signs.
+      await logGuard.maySign().catch((error) => logger.error({ err: error }, 'cannot compare the log'))
+    }
+  }
+
+  return {
+    async askOthers() {
+      const log = await storage.read.log.state()
+      if (!storage.shared || !log || log.treeSize === 0 || remembersAny(log.logId)) return
+      logger.info(`this host remembers nothing of the log: it waits ${ANSWER_MS / 1000} s for hosts that do`)
+      await setTimeout(ANSWER_MS)
+    },
+    start() {
+      loop ??= look()
+    },
+    async stop() {
+      stopping.abort()
+      await loop
+    },
+  }
+}
