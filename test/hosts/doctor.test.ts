@@ -55,7 +55,7 @@ t.test('doctor finds a changed byte in each kind of row, on PostgreSQL too', LON
   const oneByte = (column: string) => `${column} = set_byte(${column}, 9, get_byte(${column}, 9) # 1)`
   const changes: [table: string, change: string, where: string, named: RegExp][] = [
     ['receipts', `entry = overlay(entry placing '~' from 30)`, 'leaf_index = 5', /^receipt .*\(leaf 5\)/],
-    ['claims', `target = 'sonewhere'`, claimOf(6), /\(leaf 6\): .*differs in target/],
+    ['claims', `target = 'sonewhere'`, claimOf(6), /\(leaf 6\): .*differs in claim\.target/],
     ['checks', `record = overlay(record placing '~' from 30)`, claimOf(7), /^claim .*: last_check/],
     ['tiles', oneByte('hashes'), 'level = 0', /^tile 0\/0 of width 256: its hash 0/],
     ['tiles', oneByte('hashes'), 'level = 1 AND width = 1', /^tile 1\/0 of width 1: its hash 0/],

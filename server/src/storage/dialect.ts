@@ -18,6 +18,8 @@ export interface Expressions {
   includes(column: string, text: string): string
   /** Whether a column is LIKE the bound pattern: the letters of ASCII match in either case, no others do. After `\` a wildcard means itself. */
   matches(column: string): string
+  /** The function that makes a JSON array of its arguments, null included. */
+  readonly jsonArray: string
   /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */
   readonly clock: string
 }

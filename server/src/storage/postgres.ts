@@ -48,6 +48,7 @@ const expressions: Expressions = {
   includes: (column, text) => `jsonb_exists(CAST(${column} AS jsonb), ${text})`,
   // A language has its own idea of which letters are the same; C has that of ASCII.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
+  jsonArray: 'json_build_array',
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
 }
 

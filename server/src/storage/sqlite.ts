@@ -40,6 +40,7 @@ const expressions: Expressions = {
   includes: (column, text) => `EXISTS (SELECT 1 FROM json_each(${column}) AS item WHERE item.value = ${text})`,
   // A long pattern is bound as bytes.
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
+  jsonArray: 'json_array',
   clock: `unixepoch('subsec') * 1000`,
 }
 

@@ -15,7 +15,7 @@ export interface Decided extends Decision {
 
 export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>
 
-export function receiptContent(claim: ClaimRow, decided: Decided): ReceiptContent {
+export function receiptContent(claim: Omit<ClaimRow, 'lastCheck'>, decided: Decided): ReceiptContent {
   const { verdict, appeared, basis, facts, source, evidence } = decided
   const { plugin } = basis
   return {

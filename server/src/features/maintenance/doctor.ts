@@ -93,9 +93,7 @@ async function checkLog(
     ending = end
   }
   for await (const steps of walkHeads(read, log, problems, firstHeads, onEnd)) {
-    const report = await checkChunk(read.doctor, logId, steps, keys)
-    for (const problem of report.problems) problems.add(problem)
-    await tree.add(steps, report)
+    await tree.add(steps, await checkChunk(read.doctor, logId, steps, keys, problems))
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
   }
   checkLogRow(log, ending, problems)

@@ -1,8 +1,7 @@
 /** Checks a chunk of leaves: compares each receipt with its claim and checks, and hashes it. */
 import type { Reads } from '../../../storage/storage.ts'
-import { isAsMade } from './as-made.ts'
-import { type ChunkReport, draftReport } from './chunk-report.ts'
 import type { KeyRing } from './key-ring.ts'
+import type { Problems } from './problems.ts'
 import { type Examination, examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { claimsWithChecks, receiptOfRow } from './stored.ts'
 
@@ -12,21 +11,28 @@ export interface Segment extends HeadBounds {
   readonly end: number
 }
 
+export interface LeafHashes {
+  /** Of the entry. */
+  readonly derived: Uint8Array
+  readonly stored: Uint8Array
+}
+
 const LEAVES_PER_READ = 256
 
 /**
  * @param segments consecutive ranges of leaves
  * @param keys to verify the signature of each receipt, too
+ * @returns the hashes of the leaves that are there
  */
 export async function checkChunk(
   doctor: Reads['doctor'],
   logId: string,
   segments: readonly Segment[],
   keys: KeyRing | undefined,
-): Promise<ChunkReport> {
-  const start = segments[0]?.start ?? 0
+  problems: Problems,
+): Promise<ReadonlyMap<number, LeafHashes>> {
   const end = segments.at(-1)?.end ?? 0
-  const report = draftReport(start, end)
+  const hashes = new Map<number, LeafHashes>()
 
   async function lookAgain(leaf: number, bounds: HeadBounds): Promise<Examination> {
     const [row = {}] = await doctor.receipts(logId, leaf, leaf + 1)
@@ -34,24 +40,18 @@ export async function checkChunk(
     return examineReceipt(receiptOfRow(row), claims.get(String(row.claim_id)), bounds, keys)
   }
 
-  for (let from = start; from < end; from += LEAVES_PER_READ) {
-    const rows = await doctor.receipts(logId, from, Math.min(end, from + LEAVES_PER_READ))
-    const claims = await claimsWithChecks(doctor, await doctor.claims(rows.map(({ claim_id }) => String(claim_id))))
-    for (const row of rows) {
-      const leaf = Number(row.leaf_index)
-      const receipt = receiptOfRow(row)
-      const claim = claims.get(receipt.claim_id)
-      const bounds = segments.find((segment) => leaf < segment.end)!
-      if (report.problems.full || (!keys && claim && isAsMade(receipt, claim, bounds))) {
-        report.add(leaf, receipt.leaf_hash)
-        continue
-      }
-      const first = await examineReceipt(receipt, claim, bounds, keys)
+  for (let from = segments[0]?.start ?? 0; from < end; from += LEAVES_PER_READ) {
+    const receipts = (await doctor.receipts(logId, from, Math.min(end, from + LEAVES_PER_READ))).map(receiptOfRow)
+    const claims = await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId)))
+    for (const receipt of receipts) {
+      const { leafIndex, claimId, leafHash: stored } = receipt
+      const bounds = segments.find((segment) => leafIndex < segment.end)!
+      const first = await examineReceipt(receipt, claims.get(claimId), bounds, keys)
       // Read by several statements: something may have been erased between them.
-      const { leafHash, problems } = first.problems.length === 0 ? first : await lookAgain(leaf, bounds)
-      report.add(leaf, leafHash, receipt.leaf_hash)
-      for (const problem of problems) report.problems.add(problem)
+      const again = first.problems.length === 0 || problems.full ? first : await lookAgain(leafIndex, bounds)
+      for (const problem of again.problems) problems.add(problem)
+      hashes.set(leafIndex, { derived: again.leafHash, stored })
     }
   }
-  return report.finish()
+  return hashes
 }

@@ -1,12 +1,13 @@
 /** Finds the problems of a claim from its row and its checks. */
 
 import { claimDigest } from '@claimcheck/core/receipts'
-import { type CheckRecord, isJsonObject, type JsonObject } from '@claimcheck/core/rules'
+import type { CheckRecord } from '@claimcheck/core/rules'
 import { instantOf } from '../../../base/ids.ts'
 import { sha256Text } from '../../../base/sha256.ts'
-import { claims, content, contentLeft, isClientIdLeft } from '../../../storage/claim-row.ts'
-import { parseJson, readRecord } from './check-record.ts'
+import { content, contentLeft, isClientIdLeft } from '../../../storage/claim-row.ts'
 import type { StoredClaim } from './stored.ts'
+
+type Row = NonNullable<StoredClaim['row']>
 
 const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
   'anonymous',
@@ -16,107 +17,82 @@ const ACCESSES_WITHOUT_CONNECTION: ReadonlySet<string> = new Set([
 ])
 
 export function examineClaim(claim: StoredClaim): string[] {
-  const { claim_id } = claim.fields
-  const digest = digestHolds(claim.fields) ? [] : [`claim ${claim_id}: claim_digest is not the digest of the claim`]
-  return [...examineRow(claim), ...digest, ...examineChecks(claim)]
+  const problems = examineRow(claim)
+  const { claimId, row, checks, lastCheck } = claim
+  if (!row) return problems
+  const addProblem = (problem: string) => problems.push(`claim ${claimId}: ${problem}`)
+  if (!digestHolds(row)) addProblem('claim_digest is not the digest of the claim')
+  if (row.attempts !== checks.length || checks.some(({ attempt }, index) => attempt !== index + 1)) {
+    const numbers = checks.map(({ attempt }) => attempt).join(', ')
+    addProblem(`attempts is ${row.attempts}, but its checks have the numbers ${numbers || '(none)'}`)
+  }
+  for (const { attempt, record } of checks) {
+    if (!record) problems.push(`check ${claimId}/${attempt}: record is not a valid check`)
+  }
+  const last = checks.at(-1)
+  if ((last?.text ?? null) !== lastCheck)
+    addProblem(`last_check is not the record of check ${claimId}/${last?.attempt ?? 1}`)
+  return problems
 }
 
 /** For a claim whose receipt is erased. */
 export function examineErasedClaim(claim: StoredClaim): string[] {
-  const { fields, checks } = claim
   const problems = examineRow(claim)
-  const addProblem = (problem: string) => problems.push(`claim ${fields.claim_id}: it is erased, and ${problem}`)
-  for (const column of columnsWithContent(claim)) addProblem(`${column} has content`)
-  if (!isClientIdLeft(fields.client_claim_id)) addProblem('client_claim_id is not what an erasure leaves of it')
-  if (fields.state !== 'decided') addProblem('it is not decided')
+  const { claimId, row, checks, lastCheck } = claim
+  if (!row) return problems
+  const addProblem = (problem: string) => problems.push(`claim ${claimId}: it is erased, and ${problem}`)
+  const whole = { ...row, lastCheck: null }
+  const [kept, left] = [whole, contentLeft(whole)].map((one) => content.cells(one))
+  for (const [index, { field, name }] of content.columns.entries()) {
+    if (field !== 'clientClaimId' && kept![index] !== left![index]) addProblem(`${name} has content`)
+  }
+  if (lastCheck !== null) addProblem('last_check has content')
+  if (!isClientIdLeft(row.clientClaimId)) addProblem('client_claim_id is not what an erasure leaves of it')
+  if (row.state !== 'decided') addProblem('it is not decided')
   if (checks.length > 0) addProblem('its checks are there')
   return problems
 }
 
-/** Those that hold something else than erasure leaves, but for the client's own id. */
-function columnsWithContent({ fields, row }: StoredClaim): string[] {
-  try {
-    const left = content.cells(contentLeft(claims.read(row)))
-    return content.columns.flatMap(({ field, name }, index) => {
-      const isLeft = field === 'clientClaimId' || fields[name as keyof typeof fields] === String(left[index] ?? '')
-      return isLeft ? [] : [name]
-    })
-  } catch {
-    return ['a column that cannot be read']
-  }
-}
-
-function examineRow({ fields, belongs }: StoredClaim): string[] {
-  const { claim_id, submitted_at, state } = fields
+function examineRow({ claimId, row, malformed, belongs }: StoredClaim): string[] {
   const problems: string[] = []
-  const addProblem = (problem: string) => problems.push(`claim ${claim_id}: ${problem}`)
-
-  const madeAt = instantOf(claim_id)
-  if (madeAt !== undefined && String(madeAt) !== submitted_at) addProblem('submitted_at is not the time in its id')
-  if (!isConsistentAccess(fields)) addProblem('access contradicts connection_id or origin')
-  if (!isFlag(fields.agent_bound)) addProblem('agent_bound is neither 0 nor 1')
+  const addProblem = (problem: string) => problems.push(`claim ${claimId}: ${problem}`)
+  for (const column of malformed) addProblem(`${column} holds what the service never writes`)
   if (!belongs)
     addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
+  if (!row) return problems
 
-  const waits = [fields.due_at, fields.next_check_at, fields.moment_at]
-  const outcome = [fields.receipt_id, fields.verdict, fields.reason_code]
+  const { submittedAt, state, agentBound } = row
+  const madeAt = instantOf(claimId)
+  if (madeAt !== undefined && madeAt !== submittedAt) addProblem('submitted_at is not the time in its id')
+  if (!isConsistentAccess(row)) addProblem('access contradicts connection_id or origin')
+  if (agentBound !== 0 && agentBound !== 1) addProblem('agent_bound is neither 0 nor 1')
+
+  const waits = [row.dueAt, row.nextCheckAt, row.momentAt]
+  const outcome = [row.receiptId, row.verdict, row.reasonCode]
   if (state === 'queued') {
-    if (waits.includes('')) addProblem('it is queued without due_at, next_check_at or moment_at')
-    if (outcome.some((text) => text !== '')) addProblem('it is queued, and has receipt_id, verdict or reason_code')
+    if (waits.includes(null)) addProblem('it is queued without due_at, next_check_at or moment_at')
+    if (outcome.some((value) => value !== null)) addProblem('it is queued, and has receipt_id, verdict or reason_code')
   } else if (state === 'decided') {
-    if (waits.some((text) => text !== '')) addProblem('it is decided, and has due_at, next_check_at or moment_at')
+    if (waits.some((at) => at !== null)) addProblem('it is decided, and has due_at, next_check_at or moment_at')
   } else {
     addProblem('state is neither queued nor decided')
   }
   return problems
 }
 
-export function isFlag(text: string): boolean {
-  return text === '0' || text === '1'
-}
-
-export function isConsistentAccess({
-  access,
-  connection_id,
-  origin,
-}: Pick<StoredClaim['fields'], 'access' | 'connection_id' | 'origin'>): boolean {
-  if (origin !== '' && access !== 'connection' && access !== 'anonymous') return false
-  return connection_id === '' ? ACCESSES_WITHOUT_CONNECTION.has(access) : access === 'connection'
-}
-
-function examineChecks({ fields, checks }: StoredClaim): string[] {
-  const { claim_id, attempts, last_check } = fields
-  const problems: string[] = []
-  if (attempts !== String(checks.length) || checks.some(({ attempt }, index) => attempt !== String(index + 1))) {
-    const numbers = checks.map(({ attempt }) => attempt).join(', ')
-    problems.push(`claim ${claim_id}: attempts is ${attempts}, but its checks have the numbers ${numbers || '(none)'}`)
-  }
-  for (const { attempt, record } of checks) {
-    if (!readRecord(record)) problems.push(`check ${claim_id}/${attempt}: record is not a valid check`)
-  }
-  if ((checks.at(-1)?.record ?? '') !== last_check) {
-    problems.push(`claim ${claim_id}: last_check is not the record of check ${claim_id}/${checks.at(-1)?.attempt ?? 1}`)
-  }
-  return problems
+function isConsistentAccess({ access, connectionId, origin }: Row): boolean {
+  if (origin !== null && access !== 'connection' && access !== 'anonymous') return false
+  return connectionId === null ? ACCESSES_WITHOUT_CONNECTION.has(access) : access === 'connection'
 }
 
 /** The valid checks. */
 export function recordsOf({ checks }: StoredClaim): CheckRecord[] {
-  return checks.flatMap(({ record }) => readRecord(record) ?? [])
+  return checks.flatMap(({ record }) => record ?? [])
 }
 
-export function paramsOf({ params }: StoredClaim['fields']): JsonObject | undefined {
-  const value = parseJson(params)
-  return value !== undefined && isJsonObject(value) ? value : undefined
-}
-
-function digestHolds(fields: StoredClaim['fields']): boolean {
-  const params = paramsOf(fields)
-  const { action, target, client_claim_id: clientClaimId, claim_digest } = fields
-  const claimedAt = Number(fields.claimed_at)
-  if (!params || !Number.isSafeInteger(claimedAt)) return false
+function digestHolds(row: Row): boolean {
   try {
-    return claimDigest({ action, target, params, claimedAt, clientClaimId }, sha256Text) === claim_digest
+    return claimDigest(row, sha256Text) === row.claimDigest
   } catch {
     // The time is outside the range of dates, or a text is not well-formed.
     return false

@@ -1,19 +1,22 @@
-/** Examines one receipt in full: checks its entry, and names the columns of its claim that differ from it. */
-
+/** Examines one receipt in full: whether the code that makes receipts makes it of its claim, and what differs where not. */
+import { HASH_BYTES } from '@claimcheck/core/log'
 import {
   canonicalize,
   DOMAINS,
   digestOf,
+  entryText,
   isReceipt,
   type Receipt,
   type ReceiptBody,
+  receiptBody,
   signedEvidence,
 } from '@claimcheck/core/receipts'
-import { type CheckRecord, formatInstant, type Instant } from '@claimcheck/core/rules'
-import { leafHashHex } from '../../../base/sha256.ts'
+import { type CheckRecord, formatInstant, type Instant, isJsonObject, type JsonValue } from '@claimcheck/core/rules'
+import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
+import { type Decided, receiptContent } from '../../log/receipt-content.ts'
 import { parseJson } from './check-record.ts'
-import { examineClaim, examineErasedClaim, paramsOf, recordsOf } from './claim-examination.ts'
-import { evidenceProblems, namesPlugin } from './evidence.ts'
+import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
+import { evidenceProblems, retell } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
@@ -26,8 +29,8 @@ export interface HeadBounds {
 }
 
 export interface Examination {
-  /** The hash of the entry, in hex. */
-  readonly leafHash: string
+  /** Of the entry. */
+  readonly leafHash: Uint8Array
   readonly problems: readonly string[]
 }
 
@@ -35,59 +38,56 @@ export interface Examination {
 export async function examineReceipt(
   receipt: StoredReceipt,
   claim: StoredClaim | undefined,
-  bounds: HeadBounds,
+  { keyId, notBefore, notAfter }: HeadBounds,
   keys?: KeyRing,
 ): Promise<Examination> {
-  if (receipt.erased === '1') return examineErased(receipt, claim, bounds)
-  const problems: string[] = []
-  const addProblem = (problem: string) =>
-    problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
-  const leafHash = leafHashHex(receipt.entry)
-  if (receipt.entry === '') addProblem('its content is missing, and no erasure says why')
-  if (leafHash !== receipt.leaf_hash) addProblem('leaf_hash is not the hash of the entry')
-  const issuedAt = Number(receipt.issued_at)
-  if (issuedAt < bounds.notBefore || issuedAt > bounds.notAfter)
-    addProblem('issued_at is not between its tree head and the one before')
+  const { receiptId, leafIndex, issuedAt, entry, isErased } = receipt
+  const problems = claim ? (isErased ? examineErasedClaim : examineClaim)(claim) : []
+  const addProblem = (problem: string) => problems.push(`receipt ${receiptId} (leaf ${leafIndex}): ${problem}`)
   if (!claim) addProblem('its claim is missing')
-  if (claim) problems.push(...examineClaim(claim))
+  if (!(issuedAt >= notBefore && issuedAt <= notAfter))
+    addProblem('issued_at is not between its tree head and the one before')
+  if (claim?.row && (claim.row.receiptId !== receiptId || claim.row.logId !== receipt.logId))
+    addProblem(`claim ${claim.claimId} differs in receipt_id or log_id`)
+  const leafHash = isErased ? erasedLeaf(receipt, addProblem) : sha256(LEAF_BEGINNING + entry)
+  if (isErased) return { leafHash, problems }
+  if (entry === '') addProblem('its content is missing, and no erasure says why')
+  if (Buffer.compare(leafHash, receipt.leafHash) !== 0) addProblem('leaf_hash is not the hash of the entry')
 
-  const read = readEntry(receipt.entry)
-  if (!read) addProblem('the entry is not a receipt in canonical JSON')
-  if (!read) return { leafHash, problems }
-  const { body, signature } = read
-  const { claim_digest, ...claimed } = body.claim
-  if (digestOf(claimed) !== claim_digest) addProblem("the entry's claim_digest is not the digest of its claim")
-  if (body.receipt_id !== receipt.receipt_id) addProblem(`the entry belongs to ${body.receipt_id}`)
-  if (body.issued_at !== instantText(receipt.issued_at)) addProblem('issued_at differs from that of the entry')
-  if (signature.key_id !== body.issuer.key_id) addProblem('its issuer names another key than its signature')
-  if (bounds.keyId !== undefined && signature.key_id !== bounds.keyId)
-    addProblem('it is not signed by the key of its tree head')
+  const made = claim && asMade(receipt, claim)
+  const read = made ?? readEntry(entry)
+  if (!read) {
+    addProblem('the entry is not a receipt in canonical JSON')
+    return { leafHash, problems }
+  }
+  if (!made) for (const problem of entryProblems(read.body, receipt, claim)) addProblem(problem)
+  const signedBy = read.signature.key_id
+  if (signedBy !== read.body.issuer.key_id) addProblem('its issuer names another key than its signature')
+  if (keyId !== undefined && signedBy !== keyId) addProblem('it is not signed by the key of its tree head')
   if (keys) for (const problem of await keys.check(DOMAINS.receipt, read, issuedAt)) addProblem(problem)
-  for (const problem of evidenceProblems(body, receipt.evidence, claim)) addProblem(problem)
-  if (claim)
-    for (const column of differingColumns(body, claim))
-      addProblem(`claim ${claim.fields.claim_id} differs in ${column}`)
   return { leafHash, problems }
 }
 
 /** Of an erased receipt the leaf's hash is left: the tree and the signed roots tell whether it is the right one. */
-function examineErased(receipt: StoredReceipt, claim: StoredClaim | undefined, bounds: HeadBounds): Examination {
-  const problems: string[] = []
-  const addProblem = (problem: string) =>
-    problems.push(`receipt ${receipt.receipt_id} (leaf ${receipt.leaf_index}): ${problem}`)
-  const issuedAt = Number(receipt.issued_at)
-  if (!(issuedAt >= bounds.notBefore && issuedAt <= bounds.notAfter))
-    addProblem('issued_at is not between its tree head and the one before')
-  if (receipt.evidence !== '') addProblem('it is erased, and its evidence is there')
-  if (!claim) addProblem('its claim is missing')
-  else {
-    if (claim.fields.receipt_id !== receipt.receipt_id)
-      addProblem(`claim ${claim.fields.claim_id} differs in receipt_id`)
-    problems.push(...examineErasedClaim(claim))
+function erasedLeaf({ evidence, leafHash }: StoredReceipt, addProblem: (problem: string) => void): Uint8Array {
+  if (evidence !== null) addProblem('it is erased, and its evidence is there')
+  if (leafHash.length === HASH_BYTES) return leafHash
+  addProblem('leaf_hash is not a hash')
+  return sha256(LEAF_BEGINNING)
+}
+
+/** The receipt, where the code that makes receipts makes exactly this entry of the claim and its checks. */
+export function asMade(receipt: StoredReceipt, claim: StoredClaim): Receipt | undefined {
+  try {
+    const { body, signature } = JSON.parse(receipt.entry) as Receipt
+    // JSON.stringify is several times as fast, and writes the same where the names in params and facts are in order.
+    const isEntry = (made: ReceiptBody) =>
+      [JSON.stringify, entryText].some((write) => write({ body: made, signature }) === receipt.entry)
+    return signature.alg === 'Ed25519' && bodiesOf(receipt, claim, body).some(isEntry) ? { body, signature } : undefined
+  } catch {
+    // It is not JSON, or not of that form.
+    return undefined
   }
-  const isHash = /^[0-9a-f]{64}$/.test(receipt.leaf_hash)
-  if (!isHash) addProblem('leaf_hash is not a hash')
-  return { leafHash: isHash ? receipt.leaf_hash : leafHashHex(''), problems }
 }
 
 function readEntry(entry: string): Receipt | undefined {
@@ -100,52 +100,82 @@ function readEntry(entry: string): Receipt | undefined {
   }
 }
 
-/** The columns of the claim that differ from its receipt; also names the checks when the receipt is based on none of them. */
-function differingColumns(body: ReceiptBody, claim: StoredClaim): string[] {
-  const { fields } = claim
-  const params = paramsOf(fields)
-  const { observation, verdict } = body
-  const pairs: Readonly<Record<string, readonly [stored: string | undefined, inReceipt: string]>> = {
-    state: [fields.state, 'decided'],
-    receipt_id: [fields.receipt_id, body.receipt_id],
-    agent_id: [fields.agent_id, body.agent.id],
-    agent_bound: [fields.agent_bound, body.agent.bound === true ? '1' : '0'],
-    action: [fields.action, body.claim.action],
-    target: [fields.target, body.claim.target],
-    params: [params && canonicalize(params), canonicalize(body.claim.params)],
-    claimed_at: [instantText(fields.claimed_at), body.claim.claimed_at],
-    client_claim_id: [fields.client_claim_id, body.claim.client_claim_id ?? ''],
-    claim_digest: [fields.claim_digest, body.claim.claim_digest],
-    deadline_at: [instantText(fields.deadline_at), observation.deadline_at],
-    attempts: [fields.attempts, String(observation.attempts)],
-    profile_action: [fields.profile_action, observation.verifier.id],
-    profile_version: [fields.profile_version, observation.verifier.version],
-    verdict: [fields.verdict, verdict.value],
-    reason_code: [fields.reason_code, verdict.reason_code ?? ''],
-  }
-  const columns = Object.keys(pairs).filter((column) => pairs[column]![0] !== pairs[column]![1])
-  // The evidence, where there is any, says which checks there were.
-  const isBased = observation.evidence_digest !== undefined || isBasedOnCheck(observation, claim)
-  return isBased ? columns : [...columns, 'its checks: the receipt is based on none of them']
+/**
+ * The body that the claim and its evidence make, or one for each check on which a verdict without evidence can rest. Only the issuer and,
+ * without evidence, the time of appearance are taken from the entry: no other row has them.
+ * @throws RangeError, TypeError for what cannot be in a receipt
+ */
+function bodiesOf(receipt: StoredReceipt, claim: StoredClaim, { issuer, observation }: ReceiptBody): ReceiptBody[] {
+  const { row } = claim
+  if (!row || row.verdict === null) return []
+  const { verdict: value, reasonCode } = row
+  const verdict = reasonCode === null ? { value } : { value, reasonCode }
+  const { receiptId, issuedAt } = receipt
+  const names = issuer.name === undefined ? { keyId: issuer.key_id } : { keyId: issuer.key_id, name: issuer.name }
+  return decisionsOf(receipt, claim).map((decided) => {
+    const content = receiptContent({ ...row, attempts: row.attempts - 1 }, { ...decided, verdict })
+    const made = receiptBody({ ...content, receiptId, issuedAt, issuer: names })
+    if (decided.evidence !== undefined || observation.appeared === undefined) return made
+    return { ...made, observation: { appeared: observation.appeared, ...made.observation } }
+  })
 }
 
-function isBasedOnCheck(observation: ReceiptBody['observation'], claim: StoredClaim): boolean {
-  const { observed_at, facts } = observation
-  const factsText = canonicalize(facts)
+function decisionsOf({ evidence }: StoredReceipt, claim: StoredClaim): Omit<Decided, 'verdict'>[] {
   const records = recordsOf(claim)
-  // Before there was evidence, a receipt that rests on a failed check said nothing of earlier ones.
-  const isFactsOf = (basis: CheckRecord) =>
-    [[], records].some((checks) => canonicalize(signedEvidence({ basis }, checks).facts) === factsText)
-  return records.some(
-    (record) =>
-      instantText(record.answeredAt) === observed_at && isFactsOf(record) && namesPlugin(observation, record.plugin),
-  )
+  if (evidence === null) {
+    const restingOn = (basis: CheckRecord) => ({ basis, ...signedEvidence({ basis }, records), evidence: undefined })
+    return records.toReversed().map(restingOn)
+  }
+  const retold = retell(evidence, claim)
+  return retold?.text === evidence
+    ? [{ ...retold.decision, ...signedEvidence(retold.decision, records), evidence }]
+    : []
+}
+
+/** In words: why the entry is not the one that the claim and its checks make. */
+function entryProblems(body: ReceiptBody, receipt: StoredReceipt, claim: StoredClaim | undefined): string[] {
+  const { claim_digest, ...claimed } = body.claim
+  const problems = evidenceProblems(body, receipt.evidence, claim)
+  if (digestOf(claimed) !== claim_digest) problems.push("the entry's claim_digest is not the digest of its claim")
+  if (body.receipt_id !== receipt.receiptId) problems.push(`the entry belongs to ${body.receipt_id}`)
+  if (body.issued_at !== instantText(receipt.issuedAt)) problems.push('issued_at differs from that of the entry')
+  if (!claim?.row) return problems
+  const [made] = tryBodies(receipt, claim, body)
+  if (made) {
+    const members = differingMembers(body, made).filter((member) => !['receipt_id', 'issued_at'].includes(member))
+    return [...problems, ...members.map((member) => `claim ${claim.claimId} differs in ${member}`)]
+  }
+  return problems.length > 0 ? problems : [`claim ${claim.claimId} has no check that it can rest on`]
+}
+
+function tryBodies(...of: Parameters<typeof bodiesOf>): ReceiptBody[] {
+  try {
+    return bodiesOf(...of)
+  } catch {
+    return []
+  }
+}
+
+/** As `claim.target`: not deeper, where names are those of clients. */
+export function differingMembers(
+  one: JsonValue | undefined,
+  other: JsonValue | undefined,
+  at: string[] = [],
+): string[] {
+  if (one !== undefined && other !== undefined) {
+    if (canonicalize(one) === canonicalize(other)) return []
+    if (at.length < 2 && isJsonObject(one) && isJsonObject(other)) {
+      const names = new Set([...Object.keys(one), ...Object.keys(other)])
+      return [...names].flatMap((name) => differingMembers(one[name], other[name], [...at, name]))
+    }
+  }
+  return one === other ? [] : [at.join('.')]
 }
 
 /** Undefined when the value is not a time. */
-function instantText(instant: string | number): string | undefined {
+function instantText(instant: Instant): string | undefined {
   try {
-    return formatInstant(Number(instant))
+    return formatInstant(instant)
   } catch {
     return undefined
   }

@@ -3,13 +3,13 @@ import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, t
 import type { TileKey } from '../../../storage/doctor-reads.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { SHA256_TREE } from '../../log/stored-log.ts'
-import type { ChunkReport } from './chunk-report.ts'
+import type { LeafHashes } from './chunk.ts'
 import type { SoundHead, Step } from './heads.ts'
 import type { Problems } from './problems.ts'
 
 export interface DerivedTree {
   readonly treeSize: number
-  add(steps: readonly Step[], report: ChunkReport): Promise<void>
+  add(steps: readonly Step[], hashes: ReadonlyMap<number, LeafHashes>): Promise<void>
   /** Reports stored tiles that belong to no head. @param treeSize the size of the log after all leaves were added */
   checkStrayTiles(treeSize: number): Promise<void>
 }
@@ -26,14 +26,12 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   let rootDiffers = false
   const expected = new Set<string>()
 
-  async function takeLeaves({ start, end }: Step, offset: number, report: ChunkReport): Promise<void> {
-    const others = new Map(report.stored)
-    const missing = new Set(report.missing)
+  async function takeLeaves({ start, end }: Step, hashes: ReadonlyMap<number, LeafHashes>): Promise<void> {
     for (let leaf = start; leaf < end; leaf++) {
-      const at = (offset + leaf - start) * HASH_BYTES
-      const hash = missing.has(leaf) ? await hashInTile(leaf) : report.hashes.subarray(at, at + HASH_BYTES)
+      const of = hashes.get(leaf)
+      const hash = of?.derived ?? (await hashInTile(leaf))
       derived.push(hash)
-      stored.push(others.get(leaf) ?? hash)
+      stored.push(of?.stored ?? hash)
     }
   }
 
@@ -48,7 +46,7 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   /** Adds the leaves of the head, and returns the tiles that it created. */
   function takeHead({ row, signed }: SoundHead): readonly Tile[] {
     let appended = appendLeaves(range, derived, SHA256_TREE)
-    if (stored.some((hash, index) => hash !== derived[index])) {
+    if (stored.some((hash, index) => !isSame(hash, derived[index]!))) {
       // Where the hash of an entry differs from the stored hash, the one that gives the signed root is right.
       const other = appendLeaves(range, stored, SHA256_TREE)
       if (isSame(other.rootHash, row.rootHash)) appended = other
@@ -81,11 +79,10 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
     get treeSize() {
       return range.treeSize
     },
-    async add(steps, report) {
+    async add(steps, hashes) {
       const tiles: Tile[] = []
-      const first = steps[0]?.start ?? 0
       for (const step of steps) {
-        await takeLeaves(step, step.start - first, report)
+        await takeLeaves(step, hashes)
         if (step.head) tiles.push(...takeHead(step.head))
       }
       await checkTiles(tiles)

@@ -25,7 +25,6 @@ export async function checkUndecided(doctor: Reads['doctor'], problems: Problems
 }
 
 function problemsOf(claim: StoredClaim): string[] {
-  const { claim_id, state } = claim.fields
-  const decided = state === 'decided' ? [`claim ${claim_id}: it is decided without a receipt`] : []
+  const decided = claim.row?.state === 'decided' ? [`claim ${claim.claimId}: it is decided without a receipt`] : []
   return [...decided, ...examineClaim(claim)]
 }

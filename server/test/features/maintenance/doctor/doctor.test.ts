@@ -1,6 +1,8 @@
 /** The doctor: what it finds in a database that is sound, damaged, or goes away. Threat O1 of `security.md`. */
 import { join } from 'node:path'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
+import { asMade } from '@claimcheck/server/features/maintenance/doctor/receipt-examination'
+import { claimsWithChecks, receiptOfRow } from '@claimcheck/server/features/maintenance/doctor/stored'
 import t from 'tap'
 import { afterFile } from '../../../../../test/support/after-file.ts'
 import { LONG } from '../../../../../test/support/extent.ts'
@@ -19,6 +21,21 @@ t.test('a log that was kept as it should be is in order', async (t) => {
     'each signature verified',
   )
 })
+
+t.test(
+  'the code that makes receipts makes each of them again, with the plugin that it names and without one',
+  async (t) => {
+    const { read, close } = await openSqlite(kept.file)
+    t.teardown(close)
+    const { logId } = (await read.log.state())!
+    const receipts = (await read.doctor.receipts(logId, 0, LEAVES)).map(receiptOfRow)
+    const claims = await claimsWithChecks(read.doctor, await read.doctor.claims(receipts.map(({ claimId }) => claimId)))
+    const made = receipts.flatMap((receipt) => asMade(receipt, claims.get(receipt.claimId)!) ?? [])
+    t.equal(made.length, LEAVES)
+    const named = made.filter(({ body }) => body.observation.verifier.package !== undefined)
+    t.ok(named.length > 0 && named.length < LEAVES, `${named.length} of ${LEAVES} name a plugin`)
+  },
+)
 
 t.test('a database without a log is in order', async (t) => {
   t.strictSame(await diagnoseFile(join(t.testdir(), 'claimcheck.db')), { ok: true, problems: [], leaves: 0 })
