@@ -1,5 +1,5 @@
 /** A log ends, the next one begins, and the first is taken out of the database: its receipts are served from its archive. */
-import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { byCommand } from '@claimcheck/server/base/actor'
@@ -38,12 +38,87 @@ async function beside<T>({ config }: Installation, work: (claimcheck: Claimcheck
   }
 }
 
+function diagnosed(installation: Installation): Promise<readonly string[]> {
+  return beside(
+    installation,
+    async ({ storage, archives }) => (await diagnose(storage, { schema: SCHEMA, archives, signatures: true })).problems,
+  )
+}
+
 async function isServed(t: Test, installation: Installation, receiptId: string, what: string) {
   const keys = parseKeySet(JSON.stringify((await installation.request('/.well-known/poaw-keys.json')).body))
   const { status, body } = await installation.request(`/v1/receipts/${receiptId}`)
   t.equal(status, 200, what)
   t.match(await checkReceipt(JSON.stringify(body), { keys }), { valid: true, checks: { inclusion: true } }, what)
   return body
+}
+
+/** @param receiptId of a receipt with evidence in a full tile @param erasedId of one that is erased */
+async function damageIsFound(t: Test, installation: Installation, folder: string, receiptId: string, erasedId: string) {
+  const fileOf = (id: string) => `receipts/${id.slice(-2)}/${id}.json`
+  const flip = (path: string, at: number) => {
+    const bytes = readFileSync(path)
+    bytes[at]! ^= 1
+    writeFileSync(path, bytes)
+  }
+  const replace = (path: string, from: RegExp, to: string) => {
+    const text = readFileSync(path, 'utf8')
+    t.match(text, from)
+    writeFileSync(path, text.replace(from, to))
+  }
+  const content = readFileSync(join(folder, fileOf(receiptId)), 'utf8')
+  const damages: [what: string, file: string, damage: (path: string) => void, found: RegExp][] = [
+    ['a leaf', 'tile/0/0.256', (path) => flip(path, 9), /the leaves do not make the signed root/],
+    ['a node of a tile', 'tile/0/0.256', (path) => flip(path, 256 * 32 + 9), /tile\/0\/0\.256 does not follow/],
+    ['a hash above', 'tile/1/0.1', (path) => flip(path, 9), /tile\/1\/0\.1 does not follow/],
+    ['a tile that is cut off', 'tile/0/1.45', (path) => writeFileSync(path, ''), /signed root|it is not leaf/],
+    ['a missing tile', 'tile/0/0.256', (path) => rmSync(path), /which this host does not have/],
+    [
+      'the signature of the head',
+      'log.json',
+      (path) => replace(path, /"value\\":\\"./, '"value\\":\\"-'),
+      /tree head 301: the signature/,
+    ],
+    [
+      'the root of the head',
+      'log.json',
+      (path) => replace(path, /"rootHash":"../, '"rootHash":"zz'),
+      /tree head 301: what was signed/,
+    ],
+    ['no JSON in the head', 'log.json', (path) => writeFileSync(path, '{'), /log\.json|JSON/],
+    [
+      'an entry',
+      fileOf(receiptId),
+      (path) => replace(path, /verified/, 'verifies'),
+      /leaf_hash is not the hash of the entry/,
+    ],
+    [
+      'evidence',
+      fileOf(receiptId),
+      (path) => replace(path, /evidence_version/, 'evidence_versiom'),
+      /its evidence is not the one/,
+    ],
+    ['no JSON in a receipt', fileOf(receiptId), (path) => writeFileSync(path, '{'), /receipt rcpt_\w+: .*JSON/],
+    ['a missing receipt', fileOf(receiptId), (path) => rmSync(path), /the receipt of leaf \d+ is missing/],
+    [
+      'content that was erased',
+      fileOf(erasedId),
+      (path) => writeFileSync(path, content),
+      /its content is there, and was erased/,
+    ],
+  ]
+  for (const [what, file, damage, found] of damages) {
+    cpSync(folder, `${folder}.whole`, { recursive: true })
+    damage(join(folder, file))
+    const problems = await diagnosed(installation)
+    t.ok(
+      problems.some((problem) => found.test(problem) && /restore DATA_DIR\/logs\/.* from a backup$/.test(problem)),
+      `${what}: ${problems.slice(0, 3).join('; ') || 'nothing'}`,
+    )
+    rmSync(folder, { recursive: true })
+    renameSync(`${folder}.whole`, folder)
+  }
+  t.strictSame(await diagnosed(installation), [], 'all is as it was')
 }
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
@@ -99,9 +174,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
     t.equal((await installation.request('/v1/receipts/rcpt_01ARZ3NDEKTSV4RRFFQ69G5FAV')).status, 404)
     const bundle = await installation.request(`/r/${first.receipt_id}`)
     t.equal(bundle.status, 200, 'its page')
-    await beside(installation, async ({ storage }) =>
-      t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, []),
-    )
+    t.strictSame(await diagnosed(installation), [], 'doctor examines the archive')
 
     const reason = { rule: 'personal_data', reference: '' } as const
     const erase = (id: string) => beside(installation, ({ erasure }) => erasure.erase(id, reason, byCommand()))
@@ -111,11 +184,15 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
     t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}`)).status, 410)
     t.equal((await installation.request(`/v1/receipts/${olds[9].receipt_id}/evidence`)).status, 410)
     t.equal((await submit('old 9')).claim_id, olds[9].claim_id, 'and it is known by its id')
-    await beside(installation, async ({ storage }) =>
-      t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, []),
-    )
+    t.strictSame(await diagnosed(installation), [])
+    if (dialect === 'sqlite') await damageIsFound(t, installation, folder, olds[13].receipt_id, olds[9].receipt_id)
 
     renameSync(folder, `${folder}.away`)
+    const [problem, ...others] = await diagnosed(installation)
+    t.match(
+      [problem, others.length],
+      [/^archive of log .*does not have: .* restore DATA_DIR\/logs\/.* from a backup$/, 0],
+    )
     const missing = await installation.request(`/v1/receipts/${olds[11].receipt_id}`)
     t.match([missing.status, missing.body.detail], [503, /archive of the log .*put the archive back/])
     t.equal((await installation.request(`/v1/receipts/${second.receipt_id}`)).status, 200, 'others are served')

@@ -7,8 +7,8 @@
  * - `receipts/XX/RECEIPT_ID.json`: an entry with its evidence; XX are the last two letters of the id. Erasing leaves the leaf
  *   alone in it
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import {
   appendLeaves,
   EMPTY_RANGE,
@@ -38,6 +38,10 @@ export interface LogArchives {
   open(logId: string): Promise<{ readonly rows: LogRows; readonly state: LogState }>
   /** @throws ServiceError `unavailable` when it is not there */
   receipt(logId: string, receiptId: string): Promise<ArchivedReceipt>
+  /** The receipts that have a file, in any order. */
+  receiptIds(logId: string): AsyncIterable<string>
+  /** Derives the tree from the archived leaves, and says in words what differs. */
+  treeProblems(logId: string): AsyncIterable<string>
   /** Leaves nothing of the content. Undefined where it is not there. */
   erase(logId: string, receiptId: string): Promise<Remains | undefined>
 }
@@ -72,6 +76,8 @@ export function createLogArchives({ storage, config }: LogArchivesOptions): LogA
     },
     open: (logId) => open({ folder: join(root, logId), logId }),
     receipt: (logId, receiptId) => receipt({ folder: join(root, logId), logId }, receiptId),
+    receiptIds: (logId) => archivedIds({ folder: join(root, logId), logId }),
+    treeProblems: (logId) => treeProblems({ folder: join(root, logId), logId }),
     erase: (logId, receiptId) => erase({ folder: join(root, logId), logId }, receiptId),
   }
 }
@@ -86,8 +92,12 @@ function manifestOf({ folder }: Archive): string {
   return join(folder, 'log.json')
 }
 
-function tileOf({ folder }: Archive, { level, index, width }: TileId): string {
-  return join(folder, 'tile', String(level), `${index}.${width}`)
+function tileName({ level, index, width }: TileId): string {
+  return `tile/${level}/${index}.${width}`
+}
+
+function tileOf({ folder }: Archive, tile: TileId): string {
+  return join(folder, tileName(tile))
 }
 
 function receiptOf({ folder }: Archive, receiptId: string): string {
@@ -193,21 +203,40 @@ async function* storedReceipts({ log }: Reads, logId: string, treeSize: number):
   }
 }
 
-/** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
-async function verify(archive: Archive, receiptIds: AsyncIterable<string>): Promise<void> {
-  const { logId } = archive
+async function* archivedIds({ folder }: Archive): AsyncGenerator<string> {
+  const receipts = join(folder, 'receipts')
+  for (const letters of (await readdir(receipts)).sort()) {
+    for (const name of await readdir(join(receipts, letters))) {
+      if (name.endsWith('.json')) yield basename(name, '.json')
+    }
+  }
+}
+
+/** What of the archived tiles does not make the tree that was signed. */
+async function* treeProblems(archive: Archive): AsyncGenerator<string> {
   const { rows, state } = await open(archive)
+  const stored = partialTiles(state.treeSize).map(tileName)
   let range = EMPTY_RANGE
   let rootHash = SHA256_TREE.empty
   for (let start = 0; start < state.treeSize; start += TILE_WIDTH) {
-    const leaves = await rows.leaves(logId, start, Math.min(state.treeSize, start + TILE_WIDTH))
-    ;({ range, rootHash } = appendLeaves(
-      range,
-      leaves.map(({ leafHash }) => leafHash),
-      SHA256_TREE,
-    ))
+    const leaves = await rows.leaves(archive.logId, start, Math.min(state.treeSize, start + TILE_WIDTH))
+    const hashes = leaves.map(({ leafHash }) => leafHash)
+    const appended = appendLeaves(range, hashes, SHA256_TREE)
+    for (const tile of appended.tiles) {
+      if (tile.width < TILE_WIDTH && !stored.includes(tileName(tile))) continue
+      const archived = await read(archive, tileOf(archive, tile))
+      if (!bytesEqual(archived, tile.hashes)) yield `${tileName(tile)} does not follow from the leaves`
+    }
+    ;({ range, rootHash } = appended)
   }
-  if (!bytesEqual(rootHash, state.rootHash)) throw damaged(logId)
+  if (!bytesEqual(rootHash, state.rootHash)) yield 'the leaves do not make the signed root'
+}
+
+/** Whether the archived leaves make the tree that was signed, and each entry is its leaf. */
+async function verify(archive: Archive, receiptIds: AsyncIterable<string>): Promise<void> {
+  const { logId } = archive
+  for await (const _problem of treeProblems(archive)) throw damaged(logId)
+  const { rows } = await open(archive)
   for await (const receiptId of receiptIds) {
     const { entry, leafIndex } = await receipt(archive, receiptId)
     const [leaf] = await rows.leaves(logId, leafIndex, leafIndex + 1)

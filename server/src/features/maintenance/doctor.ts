@@ -11,6 +11,7 @@ import type { Reads, Storage } from '../../storage/storage.ts'
 import type { SealedKeyFile } from '../log/signing/key-files.ts'
 import { checkAccounts } from './doctor/accounts.ts'
 import { checkAnchors } from './doctor/anchors.ts'
+import { checkArchive, type ReadArchives } from './doctor/archives.ts'
 import { checkAuditTrail } from './doctor/audit-trail.ts'
 import { checkChunk } from './doctor/chunk.ts'
 import { checkKeys, checkLogRow, checkStrays } from './doctor/ending.ts'
@@ -38,6 +39,8 @@ export interface DiagnosisOptions {
   readonly secrets?: Pick<Secrets, 'open'>
   /** The sealed signing keys that are files, which `secrets` must open. */
   readonly keyFiles?: readonly SealedKeyFile[]
+  /** The archives of logs; without this they are not checked. */
+  readonly archives?: ReadArchives
   /** Reads what was signed for anchors; without this it is not checked. */
   readonly examineAnchor?: AnchorExaminer
 }
@@ -82,7 +85,7 @@ async function checkLog(
   log: LogRow,
   firstHeads: Map<string, TreeHeadRow>,
   problems: Problems,
-  { signatures = false, onProgress }: DiagnosisOptions,
+  { signatures = false, onProgress, archives }: DiagnosisOptions,
 ) {
   const { logId } = log
   const keys = signatures ? createKeyRing(await read.log.signingKeys()) : undefined
@@ -97,6 +100,7 @@ async function checkLog(
     onProgress?.(tree.treeSize, Math.max(tree.treeSize, expected))
   }
   checkLogRow(log, ending, problems)
+  if (archives && log.archivedAt !== null) await checkArchive(read, archives, log, keys, problems)
   await tree.checkStrayTiles(await read.doctor.receiptReach(logId))
   return { leaves: tree.treeSize, keys: ending.keys }
 }

@@ -7,11 +7,13 @@ import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
+import type { LogArchives } from '../../log/log-archives.ts'
 import type { KeyVault } from '../../log/signing/signing-keys.ts'
 
 interface Services extends Pick<HostServices, 'config' | 'storage' | 'schema' | 'secrets' | 'registry'> {
   readonly clockWatch: ClockWatch
   readonly vault: KeyVault
+  readonly archives: LogArchives
 }
 
 interface DoctorOptions extends OutputOptions {
@@ -32,13 +34,21 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
       const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
       const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
-        const { config, storage, schema, secrets, clockWatch } = claimcheck
+        const { config, storage, schema, secrets, archives, clockWatch } = claimcheck
         const progress = startProgress('receipts')
         try {
           const { signatures = false } = options
           const keyFiles = sealedKeyFiles(config.dataDir)
           const onProgress = progress.update
-          const found = await diagnose(storage, { schema, signatures, secrets, keyFiles, examineAnchor, onProgress })
+          const found = await diagnose(storage, {
+            schema,
+            signatures,
+            secrets,
+            keyFiles,
+            archives,
+            examineAnchor,
+            onProgress,
+          })
           const doubt = await clockWatch.compare()
           const problems = [...found.problems, ...(await signingProblems(claimcheck))]
           const ok = problems.length === 0

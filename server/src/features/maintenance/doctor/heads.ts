@@ -85,7 +85,11 @@ export async function* walkHeads(
   }
 }
 
-async function readHeads(log: Reads['log'], rows: readonly TreeHeadRow[], problems: Problems): Promise<SoundHead[]> {
+export async function readHeads(
+  log: Reads['log'],
+  rows: readonly TreeHeadRow[],
+  problems: Pick<Problems, 'add'>,
+): Promise<SoundHead[]> {
   // Reads the keys after the heads, so that those of all these heads are among them.
   const keys = createKeyRing(await log.signingKeys())
   const read = rows.map(async (row) => {
