@@ -5,6 +5,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { newId } from '@claimcheck/server/base/ids'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { claimNumber } from '../../../server/test/support/claim-row.ts'
 
 const MINUTE_MS = 60_000
 const BATCH = 5_000
@@ -12,33 +13,20 @@ const BATCH = 5_000
 export function queuedClaim(workspaceId: string, clientClaimId: string, submittedAt: Instant): ClaimRow {
   const action = 'test.outcome.reach'
   const claim = { action, target: 'somewhere', params: { see: 'present' }, claimedAt: submittedAt, clientClaimId }
-  return {
+  return claimNumber(0, {
     ...claim,
     claimId: newId('clm_', submittedAt),
     workspaceId,
     agentId: 'bench',
-    agentBound: 0,
     deadlineAt: submittedAt + 15 * MINUTE_MS,
     submittedAt,
     claimDigest: claimDigest(claim),
-    access: 'anonymous',
-    connectionId: null,
     origin: null,
     submittedBy: 'bench',
-    traceparent: null,
-    profileAction: action,
-    profileVersion: '1',
-    state: 'queued',
-    attempts: 0,
     dueAt: submittedAt,
     nextCheckAt: submittedAt,
     momentAt: submittedAt + 10 * MINUTE_MS,
-    lastCheck: null,
-    receiptId: null,
-    logId: null,
-    verdict: null,
-    reasonCode: null,
-  }
+  })
 }
 
 /** @param dueAt when each is due, by its number */

@@ -1,10 +1,15 @@
 /** A claim as it is stored, of a number that tells it from others. */
-import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
+import { type ClaimRow, claims } from '@claimcheck/server/storage/claim-row'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 
+const NULLS = Object.fromEntries(
+  claims.columns.flatMap(({ field, isNullable }) => (isNullable ? [[field, null]] : [])),
+) as { [Name in keyof ClaimRow as null extends ClaimRow[Name] ? Name : never]: null }
+
 export function claimNumber(number: number, over: Partial<ClaimRow> = {}): ClaimRow {
   return {
+    ...NULLS,
     claimId: `clm_${number}`,
     workspaceId: 'ws_1',
     clientClaimId: `client-${number}`,
@@ -18,10 +23,8 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     submittedAt: NOON + number,
     claimDigest: `digest-${number}`,
     access: 'anonymous',
-    connectionId: null,
     origin: 'https://example.com',
     submittedBy: 'key_1',
-    traceparent: null,
     profileAction: 'test.outcome.reach',
     profileVersion: '1',
     state: 'queued',
@@ -29,11 +32,6 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     dueAt: NOON,
     nextCheckAt: NOON,
     momentAt: NOON + 600_000,
-    lastCheck: null,
-    receiptId: null,
-    logId: null,
-    verdict: null,
-    reasonCode: null,
     ...over,
   }
 }

@@ -1,15 +1,16 @@
 /** Converts claims between the form of the API and the form of the service. */
 
 import type * as wire from '@claimcheck/core/api'
-import { claimRequest } from '@claimcheck/core/api'
+import { ClaimStatus, claimRequest } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { type CheckRecord, formatInstant, type Instant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import { readTimestamp } from '../../base/timestamp.ts'
 import { type Validator, validator } from '../../base/validation.ts'
 import { contentIssues, nestingIssues } from '../../http/text.ts'
+import { claims } from '../../storage/claim-row.ts'
 import { toErasure } from '../receipts/erased-receipt.ts'
-import type { ClaimFilter, ClaimStatus } from './claims.ts'
+import type { ClaimStatus as Claim, ClaimFilter } from './claims.ts'
 import type { ClaimInput } from './intake.ts'
 
 /**
@@ -54,30 +55,22 @@ export function fromClaimQuery({ limit, cursor, agent_id, action, verdict, state
   }
 }
 
-export function toClaimStatus(claim: ClaimStatus): wire.ClaimStatus {
-  return {
-    claim_id: claim.claimId,
-    client_claim_id: claim.erasure ? '' : claim.clientClaimId,
-    agent_id: claim.agentId,
-    action: claim.action,
-    target: claim.target,
-    claimed_at: formatInstant(claim.claimedAt),
-    deadline_at: formatInstant(claim.deadlineAt),
-    submitted_at: formatInstant(claim.submittedAt),
-    claim_digest: claim.claimDigest,
-    state: claim.state,
-    attempts: claim.attempts,
-    next_check_at: claim.nextCheckAt === null ? null : formatInstant(claim.nextCheckAt),
-    receipt_id: claim.receiptId,
-    verdict: claim.verdict,
-    reason_code: claim.reasonCode,
-    last_check: claim.lastCheck && toLastCheck(claim.lastCheck),
-    ...(claim.erasure ? { erased: toErasure(claim.erasure) } : {}),
+/** The members of the answer that are columns of a claim, in the order of the schema. */
+const MEMBERS = Object.keys(ClaimStatus.properties).flatMap((name) => claims.columns.filter((one) => one.name === name))
+
+export function toClaimStatus(claim: Claim): wire.ClaimStatus {
+  const members: Record<string, unknown> = {}
+  for (const { name, field, type } of MEMBERS) {
+    const value = claim[field as keyof Claim]
+    members[name] = type === 'bigint' && typeof value === 'number' ? formatInstant(value) : value
   }
+  if (claim.lastCheck) members.last_check = toLastCheck(claim.lastCheck)
+  if (claim.erasure) Object.assign(members, { client_claim_id: '', erased: toErasure(claim.erasure) })
+  return members as wire.ClaimStatus
 }
 
 /** @param created false: the claim existed already */
-export function toSubmittedClaim(claim: ClaimStatus, created: boolean): wire.SubmittedClaim {
+export function toSubmittedClaim(claim: Claim, created: boolean): wire.SubmittedClaim {
   return { ...toClaimStatus(claim), created }
 }
 

@@ -11,6 +11,7 @@ import t, { type Test } from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { query } from '../../../../test/support/sql.ts'
 import { openPostgres, openSqlite } from '../../../../test/support/storage.ts'
+import { claimNumber } from '../../support/claim-row.ts'
 import { openLogGuard } from '../../support/log-guard.ts'
 import { plainKeyFiles } from '../../support/plain-key-files.ts'
 
@@ -53,31 +54,10 @@ async function append(storage: Storage, writer: LogWriter, count = 1) {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON })
     await tx.claims.insertNew(
       claimIds.map((claimId) => ({
-        ...content.claim,
-        claimId,
-        workspaceId: 'ws_1',
-        clientClaimId: claimId,
-        agentId: 'agent-1',
-        agentBound: 0,
-        deadlineAt: NOON + 1,
-        submittedAt: NOON,
-        access: 'anonymous' as const,
-        connectionId: null,
-        origin: null,
-        submittedBy: 'key_1',
-        traceparent: null,
-        profileAction: 'test.thing.do',
-        profileVersion: '1',
-        state: 'queued' as const,
-        attempts: 0,
+        ...claimNumber(0, { ...content.claim, claimId, clientClaimId: claimId }),
         dueAt: null,
         nextCheckAt: null,
         momentAt: null,
-        lastCheck: null,
-        receiptId: null,
-        verdict: null,
-        reasonCode: null,
-        logId: null,
       })),
     )
     const log = (await tx.log.lock())!

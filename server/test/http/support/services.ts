@@ -9,6 +9,7 @@ import type { LogService } from '@claimcheck/server/features/log/log'
 import type { ReceiptService } from '@claimcheck/server/features/receipts/receipts'
 import type { ConnectionSummary } from '@claimcheck/server/features/workspaces/connections'
 import type { KeyCredential } from '@claimcheck/server/http/credential'
+import { claimNumber } from '../../support/claim-row.ts'
 
 export const NOW: Instant = Date.UTC(2026, 8, 25, 14, 2, 11)
 export const LOG_ID = hash('log')
@@ -19,23 +20,10 @@ export function hash(text: string): string {
 
 export function claimStatus(input: ClaimInput, over: Partial<ClaimStatus> = {}): ClaimStatus {
   return {
+    ...claimNumber(0, { ...input, submittedAt: NOW, attempts: 1, nextCheckAt: NOW + 1000 }),
     claimId: `clm_${hash(input.clientClaimId).slice(0, 20)}`,
-    clientClaimId: input.clientClaimId,
-    agentId: input.agentId,
-    action: input.action,
-    target: input.target,
-    claimedAt: input.claimedAt,
     deadlineAt: input.deadlineAt ?? input.claimedAt + 900_000,
-    submittedAt: NOW,
     claimDigest: hash(input.clientClaimId),
-    state: 'queued',
-    attempts: 1,
-    nextCheckAt: NOW + 1000,
-    receiptId: null,
-    verdict: null,
-    reasonCode: null,
-    lastCheck: null,
-    traceparent: null,
     ...over,
   }
 }
