@@ -66,9 +66,10 @@ const LONGEST_WRITE_MS = 30_000
 /** A transaction of so many rows keeps other writers waiting for some milliseconds. */
 const ROWS_PER_WRITE = 50
 
-export function createSecretRotation(options: SecretRotationOptions): SecretRotation {
-  const { storage, schema, secrets, connections, config, now } = options
-  const isFromFile = config.secretKey === undefined
+type ResealingOptions = Pick<SecretRotationOptions, 'storage' | 'schema' | 'secrets' | 'config'>
+
+/** Counts the values under each key, and seals them again under the current one. */
+function createResealing({ storage, schema, secrets, config }: ResealingOptions) {
   const keyFiles = () => (storage.shared ? [] : sealedKeyFiles(config.dataDir))
 
   async function use(): Promise<readonly KeyUse[]> {
@@ -138,6 +139,14 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
     })
     return rows + keyFiles().reduce((sum, file) => sum + resealFile(file), 0)
   }
+
+  return { use, pass }
+}
+
+export function createSecretRotation(options: SecretRotationOptions): SecretRotation {
+  const { storage, secrets, connections, config, now } = options
+  const isFromFile = config.secretKey === undefined
+  const { use, pass } = createResealing(options)
 
   return {
     use,

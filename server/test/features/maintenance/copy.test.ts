@@ -22,9 +22,10 @@ async function closing(t: Test, opening: Promise<OpenedStorage>): Promise<Opened
   return storage
 }
 
+const text = 'quotes \' " \\ and\ttabs,\nlines, ünïcödé, 😀 and \u0001'
+
 /** Rows in every table, with whatever a cell may hold. */
 async function fill(storage: OpenedStorage): Promise<void> {
-  const text = 'quotes \' " \\ and\ttabs,\nlines, ünïcödé, 😀 and \u0001'
   await storage.transaction(async (db) => {
     const tx = writes(db, SCHEMA)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })

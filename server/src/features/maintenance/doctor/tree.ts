@@ -29,18 +29,11 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   async function takeLeaves({ start, end }: Step, hashes: ReadonlyMap<number, LeafHashes>): Promise<void> {
     for (let leaf = start; leaf < end; leaf++) {
       const of = hashes.get(leaf)
-      const hash = of?.derived ?? (await hashInTile(leaf))
+      if (!of) problems.add(`receipts: leaf ${leaf} is missing`)
+      const hash = of?.derived ?? (await hashInTile(doctor, logId, leaf))
       derived.push(hash)
       stored.push(of?.stored ?? hash)
     }
-  }
-
-  /** The hash of a leaf whose receipt is missing. */
-  async function hashInTile(leaf: number): Promise<Uint8Array> {
-    problems.add(`receipts: leaf ${leaf} is missing`)
-    const [tile] = await doctor.tiles([{ logId, level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
-    const at = (leaf % TILE_WIDTH) * HASH_BYTES
-    return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
   }
 
   /** Adds the leaves of the head, and returns the tiles that it created. */
@@ -100,6 +93,13 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
       }
     },
   }
+}
+
+/** The hash of a leaf whose receipt is missing. */
+async function hashInTile(doctor: Reads['doctor'], logId: string, leaf: number): Promise<Uint8Array> {
+  const [tile] = await doctor.tiles([{ logId, level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
+  const at = (leaf % TILE_WIDTH) * HASH_BYTES
+  return tile?.hashes.subarray(at, at + HASH_BYTES) ?? SHA256_TREE.empty
 }
 
 function keyOf({ level, index, width }: Omit<TileKey, 'logId'>): string {
