@@ -81,8 +81,11 @@ async function run(message: RunMessage): Promise<void> {
   }
 }
 
+/** V8 refuses an array buffer with a message alone; Node 24 and 26 refuse some of theirs with a code and other words. */
 function isOutOfMemory(error: unknown): boolean {
-  return error instanceof RangeError && /allocation failed/i.test(error.message)
+  if (!(error instanceof RangeError)) return false
+  const { code, message } = error as RangeError & { readonly code?: unknown }
+  return code === 'ERR_MEMORY_ALLOCATION_FAILED' || /allocation failed/i.test(message)
 }
 
 async function call({ id, method, part, args }: RunMessage): Promise<unknown> {
