@@ -14,7 +14,6 @@ export { profileProblems } from './contract/profile-problems.ts'
 export { type PublishedWords, publishedWords } from './contract/published-words.ts'
 export {
   isLiteral,
-  isOwnWww,
   normalAddress,
   originOf,
   requireOrigin,
@@ -23,10 +22,18 @@ export {
   unbracketed,
 } from './hosting/base-address.ts'
 export { BreachError } from './hosting/breach.ts'
-export { callBody } from './hosting/calls.ts'
-export { digestAnswer, digestHeaders } from './hosting/digest.ts'
+export {
+  type GuardedRequests,
+  guardRequests,
+  type RequestGuard,
+  type SendInit,
+  type Transport,
+} from './hosting/check-requests.ts'
+export { digestAnswer } from './hosting/digest.ts'
+export { refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, type Grant, grantOf } from './hosting/grants.ts'
-export { credentialHeader, requestHeaders } from './hosting/headers.ts'
+export { credentialHeader } from './hosting/headers.ts'
 export { MAX_AGE_MS, type ReadObservation, readObservation } from './hosting/observation.ts'
-export { hasHandle, putSecrets } from './hosting/put-secrets.ts'
+export { hasHandle } from './hosting/put-secrets.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
+export { openSocket } from './hosting/socket-streams.ts'

@@ -1,20 +1,20 @@
 /** One call of a plugin's code as a host makes it: with a context that is guarded, within its time, and with what it gave out noted. */
 import { authHeader, type SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
-import { CEILING, type CheckLimits } from '../contract/fetch.ts'
+import { CEILING, type CheckLimits, type FetchInit } from '../contract/fetch.ts'
 import { createHttp } from '../contract/http.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import type { CheckContext, Connection, Logger } from '../contract/verifier.ts'
-import { requireOrigin, unbracketed } from '../hosting/base-address.ts'
-import { BreachError } from '../hosting/breach.ts'
-import { grantOf } from '../hosting/grants.ts'
+import { requireOrigin } from '../hosting/base-address.ts'
+import type { BreachError } from '../hosting/breach.ts'
+import { guardRequests } from '../hosting/check-requests.ts'
+import { refusal } from '../hosting/failures.ts'
 import type { Readings } from '../hosting/readings.ts'
 import { type CacheStore, cacheOf, createCacheStore } from './check-cache.ts'
 import type { KitClock } from './clock.ts'
 import type { FaultProxy, Route, Strike } from './fault-proxy.ts'
-import { guardRequests } from './guarded-fetch.ts'
-import { guardSockets } from './guarded-socket.ts'
 import type { SocketProxy, SocketStrike } from './socket-proxy.ts'
+import { kitTransport } from './transport.ts'
 import { type Note, unwatched, watching } from './watch.ts'
 import { type Doing, holds } from './watchdog.ts'
 
@@ -73,6 +73,8 @@ export interface CallerOptions {
 export type CallContext = Omit<CheckContext, 'previous'>
 
 const USUAL_TIME_MS = 10_000
+/** Less than a host's, so that the kit's large bodies are too large for a digest, too. */
+const MAX_DIGEST_BYTES = 40 * 1024 * 1024
 /** How fast a call heeds its abort. */
 const ABORT_MS = 100
 
@@ -97,39 +99,57 @@ export async function callPlugin<T>(
     proxy.begin({ baseOrigin: origin, ...(strike ? { strike } : {}), ...onStrike })
     sockets?.begin({ strike: socketStrike, ...onStrike })
   }
-  const guard = {
-    baseUrl,
+  const transport = kitTransport({
     proxy: proxy.url,
-    grant() {
-      const granted = grantOf(manifest, { origin, throughConnection: isOwn, hasSecrets: secrets.size > 0 })
-      if (granted === undefined) throw new BreachError(`manifest.hosts does not declare the host of ${origin}`)
-      return granted
-    },
-    manifest,
+    socketPort: sockets?.port,
     secrets,
-    limits,
     signal,
-    now,
-    misused(name: string, problem: string, error?: BreachError) {
-      breach ??= error
-      note(name, problem)
-    },
+    note,
     resumed: () => holds(doing),
+  })
+  const guarded = guardRequests(
+    {
+      timer: abort,
+      now,
+      origin,
+      baseUrl,
+      throughConnection: isOwn,
+      manifest,
+      secrets,
+      limits,
+      userAgent: 'claimcheck-testkit',
+      maxDigestBytes: MAX_DIGEST_BYTES,
+      refused(rule, problem, found) {
+        breach ??= found
+        note(`requests.${rule}`, found ? `is refused: ${problem}` : problem)
+      },
+    },
+    transport,
+  )
+
+  function checkHandles(url: string, { headers = {} }: FetchInit): void {
+    const handles = [...secrets.keys()].flatMap((handle) => [handle, encodeURIComponent(handle)])
+    if (![url, ...Object.values(headers)].some((value) => handles.some((one) => String(value).includes(one)))) return
+    const problem = 'sends a handle of a secret: give it to `auth`, and the host puts the secret in'
+    note('requests.handles', problem)
+    throw refusal(problem)
   }
-  const guarded = guardRequests(guard)
-  const fetch = (...args: Parameters<typeof guarded.fetch>) => unwatched(() => guarded.fetch(...args))
-  const guardedConnect = guardSockets(guard, guarded, sockets?.port)
-  const { hostname, port, protocol } = new URL(proxy.url === origin ? proxy.url : baseUrl)
+
+  async function fetch(url: string, init: FetchInit = {}): Promise<Response> {
+    checkHandles(url, init)
+    return unwatched(() => guarded.fetch(url, init))
+  }
+
   const context: CallContext = {
     connection: connection && structuredClone(connection),
     fetch,
     http: createHttp({ fetch, now, limits }),
-    digest: (...args) => unwatched(() => guarded.digest(...args)),
-    connect: (url) => unwatched(() => guardedConnect(url)),
-    async resolve() {
-      const usual = protocol === 'https:' ? 443 : 80
-      return { hostname: unbracketed(hostname), port: Number(port) || usual, address: '127.0.0.1' }
+    async digest(url, init) {
+      checkHandles(url, init)
+      return unwatched(() => guarded.digest(url, init))
     },
+    connect: (url) => unwatched(() => guarded.connect(url)),
+    resolve: (url) => unwatched(() => guarded.resolve(url)),
     reveal(auth) {
       if ((manifest.programs ?? []).length > 0) return authHeader(auth, secrets)
       note('requests.reveal', 'asks for a credential in clear, and its manifest names no programs')
@@ -161,7 +181,7 @@ export async function callPlugin<T>(
     socketRoutes: sockets?.routes() ?? [],
     logs,
     wasStruck: proxy.struck() + (sockets?.struck() ?? 0) > 0,
-    readTooMuch: guarded.isTooLarge(),
+    readTooMuch: transport.isTooLarge(),
     secrets: [...secrets.values()],
   }
   abort.abort()

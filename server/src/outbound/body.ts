@@ -1,8 +1,9 @@
 /** Bounds the body of an answer, in size and time, as it is read. */
+
+import type { SendInit } from '@claimcheck/core/hosting'
+import { toDestinationError } from '@claimcheck/core/hosting'
 import { DestinationError } from '@claimcheck/core/plugin'
-import type { SendInit } from './check-requests.ts'
 import { codingsOf, decoded, isLeftCoded } from './codings.ts'
-import { toDestinationError } from './failures.ts'
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 

@@ -1,8 +1,8 @@
 /** Names the machines behind an origin, so that many names and ports of one machine count as one destination. */
 import { isIP, isIPv6 } from 'node:net'
+import { unbracketed } from '@claimcheck/core/hosting'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
-import { requireHostname, unbracketed } from '../base/base-address.ts'
 import type { Outbound } from './outbound.ts'
 
 export interface Destinations {
@@ -46,7 +46,7 @@ export function createDestinations({ outbound, now }: DestinationsOptions): Dest
 
   return {
     of(origin) {
-      const name = unbracketed(requireHostname(origin))
+      const name = unbracketed(new URL(origin).hostname)
       if (isIP(name) !== 0) return [networkOf(name)]
       const found = known.get(name)
       if (!found || now() - found.at > KEPT_MS) lookUp(origin, name)

@@ -1,11 +1,10 @@
 /** Decides which addresses outgoing requests may reach: https and tls to public ones, and what the operator names in ALLOW_PRIVATE. */
 import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
+import { isLiteral, refusal, type SocketAddress, unbracketed } from '@claimcheck/core/hosting'
 import { parseUrl } from '@claimcheck/core/plugin'
-import { isLiteral, type SocketAddress, unbracketed } from '../base/base-address.ts'
 import { isAllowed } from '../config/allow-private.ts'
 import { isPublicAddress } from './addresses.ts'
-import { refusal } from './failures.ts'
 import { type Lookup, lookUp, queryNames, systemLookup, toLookupFunction } from './lookup.ts'
 
 /** Passed the gate. */

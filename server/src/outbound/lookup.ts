@@ -2,8 +2,8 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
+import { refusal } from '@claimcheck/core/hosting'
 import { isPublicAddress } from './addresses.ts'
-import { refusal } from './failures.ts'
 
 /** The form of node:dns `lookup`, which tests of DNS rebinding replace. */
 export type Lookup = (

@@ -2,21 +2,20 @@
  * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
+
+import { refusal, type SendInit, socketAddress, toDestinationError } from '@claimcheck/core/hosting'
 import { CEILING } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
-import { socketAddress } from '../base/base-address.ts'
 import { VERSION } from '../base/version.ts'
 import type { HostConfig } from '../config/config.ts'
 import { limitBody } from './body.ts'
-import { type CheckGuard, type CheckRequests, createCheckRequests, type SendInit } from './check-requests.ts'
+import { type CheckGuard, type CheckRequests, createCheckRequests } from './check-requests.ts'
 import { createDigestLimit } from './digest-limit.ts'
-import { refusal, toDestinationError } from './failures.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
 import type { Lookup } from './lookup.ts'
 import { askPlainly } from './plain-request.ts'
 
-export type { CheckGuard, CheckRequests } from './check-requests.ts'
-export type { Reach } from './declared.ts'
+export type { CheckGuard, CheckRequests, Reach } from './check-requests.ts'
 
 export interface Outbound {
   /**

@@ -6,9 +6,9 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { Readable } from 'node:stream'
+import type { SendInit } from '@claimcheck/core/hosting'
 import { DestinationError } from '@claimcheck/core/plugin'
 import { hasBody } from './body.ts'
-import type { SendInit } from './check-requests.ts'
 import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 
 interface PlainOptions {

@@ -1,6 +1,6 @@
 /** Calls a plugin that the operator trusts, in this process. What it gets are copies, so that its changes to them affect nothing else. */
 
-import { createHttp, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
+import { createHttp, normalAddress, secretNames, withoutSecretValues } from '@claimcheck/core/hosting'
 import type {
   CheckCache,
   CheckContext,
@@ -11,7 +11,6 @@ import type {
   Verifier,
 } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
-import { normalAddress } from '../base/base-address.ts'
 import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'
 import { batched } from './batches.ts'

@@ -1,6 +1,6 @@
 /** What a manifest allows a plugin's checks to ask, and what no manifest allows. Threat P2 of `security.md`. */
+import { grantOf } from '@claimcheck/core/hosting'
 import { basic, bearer, header } from '@claimcheck/core/plugin'
-import { grantOf } from '@claimcheck/server/outbound/declared'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import { code, guardOf, outboundTo, resolveTo, serve } from '../support/loopback.ts'
@@ -41,7 +41,7 @@ for (const [entry, origin, asked, expected] of grants) {
   t.test(
     `${entry} ${expected ? 'allows' : 'does not allow'} ${origin} ${whose}${hasSecrets ? ', with credentials' : ''}`,
     async (t) => {
-      t.equal(grantOf({ hosts: [entry], mayReveal: false }, { origin, throughConnection, hasSecrets }), expected)
+      t.equal(grantOf({ hosts: [entry] }, { origin, throughConnection, hasSecrets }), expected)
     },
   )
 }

@@ -3,7 +3,7 @@
  * else.
  */
 
-import { clockOffset, hasHandle, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
+import { clockOffset, hasHandle, requireOrigin, type SecretValues, withoutSecretValues } from '@claimcheck/core/hosting'
 import { type Claim, type Connection, DestinationError } from '@claimcheck/core/plugin'
 import {
   type CheckRecord,
@@ -14,7 +14,6 @@ import {
   type Source,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
-import { requireOrigin } from '../../base/base-address.ts'
 import { LazyAbortController, withinTime } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { CheckRequests } from '../../outbound/check-requests.ts'

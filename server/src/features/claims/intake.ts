@@ -1,5 +1,6 @@
 /** Makes the row of a submitted claim: validates it against its profile, normalizes and digests it, and chooses its connection. */
 
+import { originOf } from '@claimcheck/core/hosting'
 import { type ActionProfile, type Claim, type Connection, isDestinationError } from '@claimcheck/core/plugin'
 import { canonicalize, claimDigest } from '@claimcheck/core/receipts'
 import {
@@ -11,7 +12,6 @@ import {
   toleranceEnd,
   UNSUPPORTED_DEADLINE_MS,
 } from '@claimcheck/core/rules'
-import { originOf } from '../../base/base-address.ts'
 import { type Issue, ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { copyJson } from '../../base/json-copy.ts'

@@ -1,9 +1,7 @@
 /** Where a claim is read: at its connection's address, or at one that the plugin names for the claim. */
 
-import { withoutSecretValues } from '@claimcheck/core/hosting'
+import { grantOf, originOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
-import { originOf, requireOrigin } from '../../base/base-address.ts'
-import { grantOf } from '../../outbound/declared.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 
 export interface Place extends AnonymousSource {

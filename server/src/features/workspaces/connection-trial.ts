@@ -1,9 +1,8 @@
 /** Probes a destination once, within limits, before the service stores a connection to it. */
 
-import { withoutSecretValues } from '@claimcheck/core/hosting'
+import { originOf, withoutSecretValues } from '@claimcheck/core/hosting'
 import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimcheck/core/rules'
-import { originOf } from '../../base/base-address.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { LeakFinder } from '../../base/leaks.ts'
 import { withinTime } from '../../base/time-limit.ts'

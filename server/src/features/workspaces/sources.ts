@@ -1,7 +1,7 @@
 /** Where a claim is read, as its receipt says it: by the host's own account, and not by the plugin's. */
 import { createHmac } from 'node:crypto'
+import { normalAddress } from '@claimcheck/core/hosting'
 import type { Source } from '@claimcheck/core/rules'
-import { normalAddress } from '../../base/base-address.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { AddressVisibility, ConnectionRow } from '../../storage/workspaces.ts'
 import type { WorkspacesConfig } from './config.ts'

@@ -1,5 +1,5 @@
-/** The errors of outgoing requests that say that a destination could not be read. */
-import { DestinationError } from '@claimcheck/core/plugin'
+/** The errors that say that a destination could not be read. */
+import { DestinationError } from '../contract/destination-error.ts'
 
 export function refusal(reason: string): DestinationError {
   return new DestinationError('unavailable', { cause: new Error(`the request was not sent: ${reason}`) })

@@ -1,10 +1,4 @@
-import {
-  normalAddress,
-  originOf,
-  requireHostname,
-  requireOrigin,
-  socketAddress,
-} from '@claimcheck/server/base/base-address'
+import { normalAddress, originOf, requireOrigin, socketAddress } from '@claimcheck/core/hosting'
 import t from 'tap'
 
 const origins: [text: string, origin: string | undefined][] = [
@@ -45,20 +39,4 @@ t.test('one base address has one form', async (t) => {
   t.equal(normalAddress('https://GitLab.example.com/api/v4//'), 'https://gitlab.example.com/api/v4')
   t.equal(normalAddress('TLS://Mail.example.com:993/'), 'tls://mail.example.com:993')
   t.throws(() => normalAddress('nonsense'), TypeError)
-})
-
-t.test('an origin is the same when it is asked for again', async (t) => {
-  for (const text of ['HTTPS://Example.COM:443/a', 'tls://Mail.Example.com:993', 'no address', 'data:text/plain,a']) {
-    t.equal(originOf(text), originOf(text), text)
-  }
-  t.equal(originOf('HTTPS://Example.COM:443/a'), 'https://example.com')
-  for (const _ of [1, 2]) t.throws(() => requireOrigin('no address'), TypeError)
-  const long = `https://example.com/${'a'.repeat(5000)}`
-  t.equal(originOf(long), 'https://example.com', 'an address that is too long to be remembered')
-})
-
-t.test('the host of a base address is as a URL has it', async (t) => {
-  t.equal(requireHostname('https://API.example.com:8443/v3'), 'api.example.com')
-  t.equal(requireHostname('tls://[0:0::1]:993'), '[::1]')
-  t.throws(() => requireHostname('no address'), TypeError)
 })

@@ -1,0 +1,159 @@
+/** Bounds a connection of a check that speaks another protocol than HTTP: its size, its time, and secrets put in for their handles. */
+import type { SecretValues } from '../contract/auth.ts'
+import { DestinationError } from '../contract/destination-error.ts'
+import type { Socket } from '../contract/verifier.ts'
+import { refusal, toDestinationError } from './failures.ts'
+import { putSecrets } from './put-secrets.ts'
+
+/** What is used of a socket of `node:net` and `node:tls`. */
+export interface RawSocket {
+  readonly closed: boolean
+  on(event: string, listener: (value?: unknown) => void): unknown
+  once(event: string, listener: (value?: unknown) => void): unknown
+  off(event: string, listener: (value?: unknown) => void): unknown
+  write(bytes: Uint8Array, done: (error?: Error | null) => void): unknown
+  end(): unknown
+  pause(): unknown
+  resume(): unknown
+  destroy(error?: Error): unknown
+  destroySoon(): unknown
+}
+
+export interface SocketBounds {
+  /** The event that says that the socket is connected. */
+  readonly connected: 'connect' | 'secureConnect'
+  /** Ends the connection. */
+  readonly signal: AbortSignal
+  /** More than this is not read. */
+  readonly maxBytes: number
+  /** By handle. */
+  readonly secrets: SecretValues
+}
+
+const CONNECT_TIMEOUT_MS = 5000
+const CLOSE_TIMEOUT_MS = 1000
+const BUFFERED_BYTES = 64 * 1024
+/** Commands that read are short. */
+const MAX_WRITTEN_BYTES = 64 * 1024
+
+/** @param dial begins to connect @throws DestinationError */
+export async function openSocket(dial: () => RawSocket, bounds: SocketBounds): Promise<Socket> {
+  const { connected, signal } = bounds
+  if (signal.aborted) throw new DestinationError('timeout')
+  const socket = dial()
+  try {
+    await untilConnected(socket, connected, signal)
+  } catch (error) {
+    socket.destroy()
+    throw toDestinationError(error, signal)
+  }
+  return toStreams(socket, bounds)
+}
+
+function untilConnected(socket: RawSocket, event: string, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const expire = () => end(() => reject(new DestinationError('timeout')))
+    const timer = setTimeout(expire, CONNECT_TIMEOUT_MS)
+    const succeed = () => end(resolve)
+    const fail = (error?: unknown) => end(() => reject(error ?? new Error('the connection was closed')))
+    const end = (settle: () => void) => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', expire)
+      socket.off(event, succeed)
+      settle()
+    }
+    signal.addEventListener('abort', expire)
+    socket.once(event, succeed)
+    // The listener for errors stays: an error that nothing listens to would end the process.
+    socket.on('error', fail)
+    socket.on('close', () => fail())
+  })
+}
+
+function toStreams(socket: RawSocket, { signal, maxBytes, secrets }: SocketBounds): Socket {
+  let readBytes = 0
+  let writtenBytes = 0
+  let failure: DestinationError | undefined
+  let reader: ReadableStreamDefaultController<Uint8Array>
+  let writer: WritableStreamDefaultController
+
+  const expire = () => fail(new DestinationError('timeout'))
+
+  /** Without an error the stream of what is read just ends. */
+  function fail(error?: DestinationError): void {
+    if (failure) return
+    failure = error ?? refusal('the connection is closed')
+    signal.removeEventListener('abort', expire)
+    if (error) reader.error(error)
+    else closeReader()
+    writer.error(failure)
+    socket.destroy()
+  }
+
+  function closeReader(): void {
+    // Throws when it is closed, or when nothing reads any more.
+    try {
+      reader.close()
+    } catch {}
+  }
+
+  function receive(chunk: Uint8Array): void {
+    if (failure) return
+    readBytes += chunk.length
+    if (readBytes > maxBytes) {
+      fail(new DestinationError('too_large'))
+      return
+    }
+    // A copy: other connections share the memory behind the chunk.
+    reader.enqueue(new Uint8Array(chunk))
+    if ((reader.desiredSize ?? 0) <= 0) socket.pause()
+  }
+
+  const readable = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        reader = controller
+      },
+      pull: () => void socket.resume(),
+      cancel: () => fail(),
+    },
+    { highWaterMark: BUFFERED_BYTES, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
+  const writable = new WritableStream<Uint8Array>({
+    start(controller) {
+      writer = controller
+    },
+    write(chunk) {
+      if (failure) throw failure
+      const bytes = chunk.length > MAX_WRITTEN_BYTES ? chunk : putSecrets(chunk, secrets)
+      writtenBytes += bytes.length
+      if (!(writtenBytes <= MAX_WRITTEN_BYTES)) throw refusal(`a check may write ${MAX_WRITTEN_BYTES} bytes`)
+      return new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(failure ?? toDestinationError(error, signal)) : resolve()))
+      })
+    },
+    close: () => void socket.end(),
+    abort: () => void socket.destroy(),
+  })
+
+  socket.on('timeout', expire)
+  socket.on('error', (error) => fail(toDestinationError(error, signal)))
+  socket.on('end', closeReader)
+  socket.on('close', () => fail())
+  socket.on('data', (chunk) => receive(chunk as Uint8Array))
+  signal.addEventListener('abort', expire)
+  if (signal.aborted) expire()
+
+  return {
+    readable,
+    writable,
+    async close() {
+      if (socket.closed) return
+      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+      const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
+      socket.destroySoon()
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
