@@ -39,7 +39,7 @@ export interface CheckGuard
 
 export interface CheckRequests extends GuardedRequests, Pick<CheckContext, 'reveal'> {
   /** Its own limits ended the check's requests: its time is over, or it may send no more. */
-  isEnded(): boolean
+  isSpent(): boolean
   /** The first thing that the plugin asked for without being allowed to. What it then reports is no evidence. */
   breach(): BreachError | undefined
   /** Finds the check's secrets in what its plugin says. */
@@ -99,7 +99,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
         throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')
       return credentialHeader(auth, secrets)
     },
-    isEnded: () => timer.signal.aborted || spending?.isRefused() === true,
+    isSpent: () => timer.signal.aborted || spending?.isRefused() === true,
     breach: () => breach,
     leaks: () => leakFinder([...secrets.values()]),
   }

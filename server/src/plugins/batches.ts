@@ -55,7 +55,7 @@ export function batched(checkMany: CheckMany): (call: CheckCall) => Promise<unkn
         return
       }
       // Its limits say nothing of the others.
-      const isOver = requests.isEnded() && requests.breach() === undefined
+      const isOver = requests.isSpent() && requests.breach() === undefined
       if (isOver) lane.again.unshift(others)
       for (const { reject } of isOver ? [leader] : batch) reject(error)
       return
@@ -71,7 +71,7 @@ export function batched(checkMany: CheckMany): (call: CheckCall) => Promise<unkn
         if (member !== leader) member.call.requests.inherit(requests.readings())
         member.resolve(seen)
       } catch (error) {
-        if (member !== leader && requests.isEnded() && isDestinationError(error)) repeated.push(member)
+        if (member !== leader && requests.isSpent() && isDestinationError(error)) repeated.push(member)
         else member.reject(error)
       }
     }
@@ -119,7 +119,7 @@ function take(waiting: Member[]): Member[] {
 
 /** Nobody waits for a check whose time is over. */
 function isRunning({ call, reject }: Member): boolean {
-  if (!call.requests.isEnded()) return true
+  if (!call.requests.isSpent()) return true
   reject(new DestinationError('timeout'))
   return false
 }

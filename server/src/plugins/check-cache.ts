@@ -71,7 +71,7 @@ export function createCheckCache(): CheckCache {
 export interface SharedRequests<R> {
   readings(): R
   inherit(readings: R): void | Promise<void>
-  isEnded(): boolean
+  isSpent(): boolean
 }
 
 /** The part of the cache whose keys begin with `prefix`. */
@@ -89,7 +89,7 @@ export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedR
             const value = await read()
             return { value, readings: requests.readings() }
           } catch (error) {
-            return { error, isEnded: requests.isEnded() }
+            return { error, isSpent: requests.isSpent() }
           }
         })
         if (!('error' in shared)) {
@@ -97,7 +97,7 @@ export function cacheFor<R>(prefix: string, cache: CheckCache, requests: SharedR
           await requests.inherit(shared.readings)
           return shared.value
         }
-        if (isOwn || !shared.isEnded || requests.isEnded()) throw shared.error
+        if (isOwn || !shared.isSpent || requests.isSpent()) throw shared.error
         if (reads === MOST_SHARED_READS) return read()
       }
     },
@@ -108,4 +108,4 @@ const MOST_SHARED_READS = 3
 
 type SharedRead<T, R> =
   | { readonly value: T; readonly readings: R }
-  | { readonly error: unknown; readonly isEnded: boolean }
+  | { readonly error: unknown; readonly isSpent: boolean }

@@ -6,10 +6,10 @@ import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cac
 import t, { type Test } from 'tap'
 
 /** The readings of one check. */
-function readable({ isEnded = false } = {}) {
+function readable({ isSpent = false } = {}) {
   let readings = NO_READINGS
   return {
-    isEnded: () => isEnded,
+    isSpent: () => isSpent,
     readings: () => readings,
     inherit(others: Readings) {
       readings = mergeReadings(readings, others)
@@ -205,7 +205,7 @@ t.test('a check that its own limit ends, while it reads for others, ends nobody 
   // The second and the third wait for the first; the third, which reads for both, is the one whose time is over.
   const first = cacheFor(cacheKey(null), cache, readable()).share('read', () => held.opened)
   const second = cacheFor(cacheKey(null), cache, readable()).share('read', async () => 'read')
-  const third = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () =>
+  const third = cacheFor(cacheKey(null), cache, readable({ isSpent: true })).share('read', async () =>
     Promise.reject(ended),
   )
   held.open()
@@ -219,8 +219,8 @@ t.test('a check whose own time is over does not begin to read for itself', async
   const held = gate()
   let reads = 0
   const first = cacheFor(cacheKey(null), cache, readable()).share('read', () => held.opened)
-  const late = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () => ++reads)
-  const last = cacheFor(cacheKey(null), cache, readable({ isEnded: true })).share('read', async () =>
+  const late = cacheFor(cacheKey(null), cache, readable({ isSpent: true })).share('read', async () => ++reads)
+  const last = cacheFor(cacheKey(null), cache, readable({ isSpent: true })).share('read', async () =>
     Promise.reject(new RangeError()),
   )
   held.open()

@@ -89,7 +89,7 @@ function requests() {
     connect: () => Promise.reject(new Error('no sockets')),
     reveal: () => ({ name: 'authorization', value: TOKEN }),
     readings: () => NO_READINGS,
-    isEnded: () => false,
+    isSpent: () => false,
     again() {},
     inherit() {},
     breach: () => undefined,

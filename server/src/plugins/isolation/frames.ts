@@ -13,24 +13,24 @@ export interface FramesOptions {
   /** Of one message of the other side. */
   readonly maxBytes: number
   readonly onMessage: (message: JsonValue) => void
-  /** The stream ended, or the other side does not keep to the form. Called once; nothing is received after it. */
-  readonly onEnd: (problem: 'ended' | 'too_large' | 'not_json') => void
+  /** The stream closed, or the other side does not keep to the form. Called once; nothing is received after it. */
+  readonly onClose: (problem: 'closed' | 'too_large' | 'not_json') => void
 }
 
 const NEWLINE = 0x0a
 
-export function createFrames(stream: Duplex, { maxBytes, onMessage, onEnd }: FramesOptions): Frames {
+export function createFrames(stream: Duplex, { maxBytes, onMessage, onClose }: FramesOptions): Frames {
   let waiting: string[] = []
   let parts: Buffer[] = []
   let size = 0
-  let isOver = false
+  let isClosed = false
 
-  function end(problem: Parameters<FramesOptions['onEnd']>[0]): void {
-    if (isOver) return
-    isOver = true
+  function close(problem: Parameters<FramesOptions['onClose']>[0]): void {
+    if (isClosed) return
+    isClosed = true
     parts = []
     stream.destroy()
-    onEnd(problem)
+    onClose(problem)
   }
 
   function receive(line: Buffer): void {
@@ -38,7 +38,7 @@ export function createFrames(stream: Duplex, { maxBytes, onMessage, onEnd }: Fra
     try {
       message = JSON.parse(line.toString('utf8'))
     } catch {
-      end('not_json')
+      close('not_json')
       return
     }
     onMessage(message)
@@ -46,29 +46,29 @@ export function createFrames(stream: Duplex, { maxBytes, onMessage, onEnd }: Fra
 
   stream.on('data', (chunk: Buffer) => {
     let from = 0
-    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !isOver; at = chunk.indexOf(NEWLINE, from)) {
+    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !isClosed; at = chunk.indexOf(NEWLINE, from)) {
       const last = chunk.subarray(from, at)
       from = at + 1
-      if (size + last.length > maxBytes) return end('too_large')
+      if (size + last.length > maxBytes) return close('too_large')
       const line = size === 0 ? last : Buffer.concat([...parts, last])
       parts = []
       size = 0
       receive(line)
     }
-    if (isOver || from === chunk.length) return
+    if (isClosed || from === chunk.length) return
     size += chunk.length - from
-    if (size > maxBytes) return end('too_large')
+    if (size > maxBytes) return close('too_large')
     parts.push(chunk.subarray(from))
   })
-  stream.on('error', () => end('ended'))
-  stream.on('close', () => end('ended'))
-  stream.on('end', () => end('ended'))
+  stream.on('error', () => close('closed'))
+  stream.on('close', () => close('closed'))
+  stream.on('end', () => close('closed'))
 
   function flush(): void {
     if (waiting.length === 0) return
     const text = waiting.join('')
     waiting = []
-    if (!isOver && stream.writable) stream.write(text)
+    if (!isClosed && stream.writable) stream.write(text)
   }
 
   return {

@@ -11,7 +11,7 @@ export interface HostCalls {
   /** @param hold is told of the bytes of a body as they come */
   answer(method: string, args: readonly JsonValue[], hold: (bytes: number) => void): Promise<Answer>
   /** Its own limits ended the run's requests. */
-  isEnded(): boolean
+  isSpent(): boolean
   /** Closes what the run left open. */
   close(): void
 }
@@ -134,7 +134,7 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
       const value = await methods[method]!(args[0]!, args[1])
       return { bytes: 0, value: () => value }
     },
-    isEnded: () => requests.isEnded(),
+    isSpent: () => requests.isSpent(),
     close() {
       for (const { socket } of sockets.values()) void socket.close().catch(() => {})
     },

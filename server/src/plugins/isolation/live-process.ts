@@ -47,15 +47,6 @@ export interface LiveOptions {
   readonly onEnd: (reason: EndReason, blamed: number | undefined, lastWords: string) => void
 }
 
-/** A message to the process that it has not worked on yet. */
-interface Undone {
-  readonly n: number
-  readonly run: number | undefined
-  readonly sentAt: number
-  /** The process' processor time when it was sent, once that was read. */
-  processorMs: number | undefined
-}
-
 const PING_MS = 250
 /** It is ended when one message keeps its processor busy for this long. */
 const BUSY_MS = 750
@@ -68,25 +59,22 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
   const { launch, maxBytes, runs, onSaid, onTooMuch, onEnd } = options
   const child = launch()
   const stream = child.stdio[3] as Duplex
-  const undone: Undone[] = []
-  let sent = 0
-  /** The message that it works on; 0: none. */
-  let at = 0
-  let lastWords = ''
-  let isOver = false
+  const work = createUndone(child)
+  let hasEnded = false
 
   const flood = createFlood({ runs, onFlood: () => end('it flooded the host') })
   flood.watch(stream)
   const frames = createFrames(stream, {
     maxBytes,
     onMessage(message) {
-      if (isOver) return
+      if (hasEnded) return
       flood.message()
-      const known = readMessage(message, sent)
-      if (known) receive(known)
-      else end('it flooded the host')
+      const known = readMessage(message, work.sent())
+      if (!known) end('it flooded the host')
+      else if (known.k === 'at' || known.k === 'idle') work.reached(known)
+      else onSaid(known)
     },
-    onEnd: (problem) => end(problem === 'ended' ? 'it exited' : 'it flooded the host'),
+    onClose: (problem) => end(problem === 'closed' ? 'it exited' : 'it flooded the host'),
   })
   flood.watchWork(stream)
   const holding = createHolding(stream, { onTooMuch })
@@ -94,53 +82,28 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
   pinger.unref()
   child.on('error', () => end('it did not start'))
   child.on('close', () => end('it exited'))
-  // Nobody needs what it prints, but for the last words of a process that dies. A full pipe would block it.
   flood.watchPrinted(child.stdout!)
   flood.watchPrinted(child.stderr!)
-  child.stderr!.on('data', (chunk: Buffer) => {
-    lastWords = (lastWords + chunk.toString()).slice(0, MAX_LAST_WORDS)
-  })
-
-  function receive(message: FromPlugin): void {
-    if (message.k === 'at') {
-      at = message.n
-      while (undone[0] && undone[0].n < message.n) undone.shift()
-    } else if (message.k === 'idle') {
-      at = 0
-      while (undone[0] && undone[0].n <= message.n) undone.shift()
-    } else onSaid(message)
-  }
+  const lastWords = lastWordsOf(child)
 
   /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
   function watch(): void {
     // What waits unread counts whatever it says that it has worked on.
-    if (holding.waitingMs() >= SILENT_MS || isStuck()) end('it looped')
-    else if (!undone.some(({ run }) => run === undefined)) send(undefined, { k: 'ping' })
-  }
-
-  function isStuck(): boolean {
-    const [oldest] = undone
-    if (!oldest) return false
-    const spent = processorTimeMs(child.pid!)
-    oldest.processorMs ??= spent
-    const busyMs = (spent ?? 0) - (oldest.processorMs ?? 0)
-    return busyMs >= BUSY_MS || performance.now() - oldest.sentAt >= SILENT_MS
+    if (holding.waitingMs() >= SILENT_MS || work.isStuck()) end('it looped')
+    else if (!work.isPinged()) send(undefined, { k: 'ping' })
   }
 
   function send(run: number | undefined, message: object): void {
-    const n = ++sent
-    undone.push({ n, run, sentAt: performance.now(), processorMs: undefined })
-    frames.send({ n, ...message })
+    frames.send({ n: work.add(run), ...message })
   }
 
   function end(reason: EndReason): void {
-    if (isOver) return
-    isOver = true
+    if (hasEnded) return
+    hasEnded = true
     clearInterval(pinger)
     child.kill('SIGKILL')
     stream.destroy()
-    const [oldest] = undone
-    onEnd(reason, oldest && oldest.n === at ? oldest.run : undefined, lastWords.trim())
+    onEnd(reason, work.current(), lastWords())
   }
 
   return {
@@ -152,11 +115,61 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
       frames.flush()
     },
     begins: () => flood.run(),
-    lagMs: () => (undone[0] ? performance.now() - undone[0].sentAt : 0),
+    lagMs: work.lagMs,
     end,
     async gone() {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return
       await new Promise((resolve) => child.once('close', resolve))
     },
+  }
+}
+
+/** Nothing else that it prints is needed. A full pipe would block it. */
+function lastWordsOf(child: ChildProcess): () => string {
+  let words = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    words = (words + chunk.toString()).slice(0, MAX_LAST_WORDS)
+  })
+  return () => words.trim()
+}
+
+/** A message to the process that it has not worked on yet. */
+interface Undone {
+  readonly n: number
+  readonly run: number | undefined
+  readonly sentAt: number
+  /** The process' processor time when it was sent, once that was read. */
+  processorMs: number | undefined
+}
+
+/** The messages that the process was sent, from the one that it is at. */
+function createUndone(child: ChildProcess) {
+  const undone: Undone[] = []
+  let sent = 0
+  /** The message that it works on; 0: none. */
+  let at = 0
+
+  return {
+    sent: () => sent,
+    add(run: number | undefined): number {
+      undone.push({ n: ++sent, run, sentAt: performance.now(), processorMs: undefined })
+      return sent
+    },
+    reached({ k, n }: Extract<FromPlugin, { k: 'at' | 'idle' }>): void {
+      at = k === 'at' ? n : 0
+      while (undone[0] && (k === 'at' ? undone[0].n < n : undone[0].n <= n)) undone.shift()
+    },
+    isPinged: () => undone.some(({ run }) => run === undefined),
+    isStuck(): boolean {
+      const [oldest] = undone
+      if (!oldest) return false
+      const spent = processorTimeMs(child.pid!)
+      oldest.processorMs ??= spent
+      const busyMs = (spent ?? 0) - (oldest.processorMs ?? 0)
+      return busyMs >= BUSY_MS || performance.now() - oldest.sentAt >= SILENT_MS
+    },
+    lagMs: () => (undone[0] ? performance.now() - undone[0].sentAt : 0),
+    /** The run that it works on. */
+    current: () => (undone[0]?.n === at ? undone[0].run : undefined),
   }
 }

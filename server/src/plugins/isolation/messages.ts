@@ -46,7 +46,7 @@ export type ToPlugin =
       readonly n: number
       readonly id: number
       readonly error: WireError
-      readonly isEnded?: boolean
+      readonly isSpent?: boolean
     }
   | { readonly k: 'ping'; readonly n: number }
 

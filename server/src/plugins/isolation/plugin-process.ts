@@ -10,6 +10,7 @@ import type { PluginLogger } from '../plugin-logger.ts'
 import type { HostCalls } from './host-calls.ts'
 import { createLiveProcess, type EndReason, type LiveProcess, type Said } from './live-process.ts'
 import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
+import { createPauses } from './pauses.ts'
 
 /** The process ended while it worked on a call. */
 export class ProcessEnded extends Error {
@@ -24,24 +25,6 @@ export class ProcessEnded extends Error {
     this.blame = blame
     this.wasAlone = wasAlone
   }
-}
-
-export interface PluginProcess {
-  /**
-   * Calls a function of the plugin. Waits while the process is started again.
-   * @throws ProcessEnded; Error when it takes longer than `timeoutMs`, or the error of the plugin
-   */
-  call(
-    method: PluginMethod,
-    part: number,
-    args: (run: number) => readonly unknown[],
-    options: CallOptions,
-  ): Promise<unknown>
-  state(): PluginState
-  /** For how long it has not answered what it was sent; infinite while it is started. Milliseconds. */
-  lagMs(): number
-  /** Ends the process, after the plugin's own `close`. */
-  close(): Promise<void>
 }
 
 export interface CallOptions {
@@ -63,6 +46,7 @@ export interface ProcessOptions {
 /** Calls the plugin's setup. */
 export type SetupCall = (given: unknown) => Promise<JsonValue>
 
+/** A call that the process works on. */
 interface Pending {
   readonly hostCalls: HostCalls | undefined
   /** Calls of the host that are not answered yet. */
@@ -77,94 +61,180 @@ const MAX_SETUP_BYTES = 1024 * 1024
 const MAX_MESSAGE_BYTES = 256 * 1024
 const START_MS = 10_000
 const CLOSE_MS = 2000
-const FIRST_PAUSE_MS = 50
-const LONGEST_PAUSE_MS = 5000
-/** After so long without an end, the pauses begin anew. */
-const SOUND_MS = 60_000
 /** Of one run: a plugin that awaits nothing must not fill the host's memory. */
 const MOST_CALLS_AT_ONCE = 256
 const LARGE_BYTES = 64 * 1024
 const STOPPED = 'the plugin is stopped'
 
+/** What waits for a process that starts. */
+interface Starting {
+  ready(plugin: Described): void
+  failed(error: Error): void
+}
+
+/** @throws the error of the first start */
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
-  const { launch, logger, pluginLogger, now, prepare } = options
-  const pending = new Map<number, Pending>()
-  let current: LiveProcess | undefined
-  let available = newGate()
-  let runs = 0
-  let restarts = 0
-  let pauseMs = 0
-  let soundSince = Number.NEGATIVE_INFINITY
-  let lastEnd: string | undefined
-  let isClosed = false
-  let known: string | undefined
+  const process = new PluginProcess(options)
+  await process.start()
+  return process
+}
 
-  /** Of one message. What a plugin offers is the same each time. */
-  function mostBytes(): number {
-    return known === undefined ? MAX_SETUP_BYTES : Math.max(MAX_MESSAGE_BYTES, 2 * Buffer.byteLength(known))
+/** Starts, runs and starts again, until it is closed. */
+export class PluginProcess {
+  readonly #options: ProcessOptions
+  readonly #pending = new Map<number, Pending>()
+  readonly #pauses = createPauses()
+  /** The process that starts or runs; undefined in the pause before the next one. */
+  #live: LiveProcess | undefined
+  /** Opens when calls need not wait any more: a process is ready, or none comes. */
+  #available = newGate()
+  #isClosed = false
+  #runs = 0
+  #restarts = 0
+  #lastEnd: EndReason | undefined
+  /** What the plugin offers, once its first process is ready. */
+  #offers: string | undefined
+
+  constructor(options: ProcessOptions) {
+    this.#options = options
   }
 
-  interface Starting {
-    ready(plugin: Described): void
-    failed(error: Error): void
+  state(): PluginState {
+    const running = this.#live?.isReady ? 'running' : 'restarting'
+    return {
+      status: this.#isClosed ? 'stopped' : running,
+      restarts: this.#restarts,
+      ...(this.#lastEnd === undefined ? {} : { lastEnd: this.#lastEnd }),
+    }
   }
 
-  function launched(starting: Starting): LiveProcess {
+  /** For how long it has not answered what it was sent; infinite while it is started. Milliseconds. */
+  lagMs(): number {
+    if (this.#isClosed) return 0
+    return this.#live?.isReady ? this.#live.lagMs() : Number.POSITIVE_INFINITY
+  }
+
+  async start(): Promise<void> {
+    if (this.#isClosed) return
+    let live: LiveProcess | undefined
+    const limit = setTimeout(() => live?.end('it did not start'), START_MS)
+    try {
+      const plugin = await new Promise<Described>((ready, failed) => {
+        live = this.#launch({ ready, failed })
+        this.#live = live
+      })
+      this.#accept(live!, await this.#options.prepare(plugin, (given) => this.#setUp(live!, given)))
+    } catch (error) {
+      if (live) live.end('it did not start')
+      // The system gave no process, for want of memory or handles, which may pass.
+      else this.#restart()
+      throw error
+    } finally {
+      clearTimeout(limit)
+    }
+  }
+
+  #accept(live: LiveProcess, offers: string): void {
+    if (this.#offers !== undefined && this.#offers !== offers) {
+      live.end('it changed')
+      return
+    }
+    this.#offers = offers
+    live.isReady = true
+    this.#available.open()
+  }
+
+  #launch(starting: Starting): LiveProcess {
+    const { launch, logger, pluginLogger } = this.#options
     const live = createLiveProcess({
       launch,
-      maxBytes: mostBytes(),
-      runs: () => pending.size,
-      onSaid: (said) => receive(live, said, starting),
-      onTooMuch(run) {
-        pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
+      maxBytes: this.#mostBytes(),
+      runs: () => this.#pending.size,
+      onSaid: (said) => this.#receive(live, said, starting),
+      onTooMuch: (run) => {
+        this.#pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
       },
-      onEnd(reason, blamed, lastWords) {
-        if (isClosed) {
+      onEnd: (reason, blamed, lastWords) => {
+        if (this.#isClosed) {
           starting.failed(new Error(STOPPED))
           return
         }
-        lastEnd = reason
         logger.warn({ reason, stderr: pluginLogger.redact(lastWords) || undefined }, 'the process of the plugin ended')
         starting.failed(new Error(`its process ended: ${reason}${lastWords === '' ? '' : `\n${lastWords}`}`))
-        ended(live, reason, blamed)
+        this.#ended(live, reason, blamed)
       },
     })
     return live
   }
 
-  function receive(live: LiveProcess, said: Said, { ready, failed }: Starting): void {
+  /** Of one message. What a plugin offers is the same each time. */
+  #mostBytes(): number {
+    return this.#offers === undefined
+      ? MAX_SETUP_BYTES
+      : Math.max(MAX_MESSAGE_BYTES, 2 * Buffer.byteLength(this.#offers))
+  }
+
+  #setUp(live: LiveProcess, given: unknown): Promise<JsonValue> {
+    return new Promise((resolve, reject) => {
+      const run = ++this.#runs
+      this.#pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
+      live.send(run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: this.#options.now() })
+    })
+  }
+
+  #ended(live: LiveProcess, reason: EndReason, blamed: number | undefined): void {
+    this.#lastEnd = reason
+    this.#live = undefined
+    if (live.isReady) this.#available = newGate()
+    const wasAlone = this.#pending.size === 1
+    for (const [run, { reject }] of [...this.#pending]) {
+      this.#pending.delete(run)
+      reject(new ProcessEnded(reason, blameOf(run, blamed), wasAlone))
+    }
+    this.#restart()
+  }
+
+  #restart(): void {
+    // The first start fails by itself.
+    if (this.#offers === undefined || this.#isClosed) return
+    this.#restarts++
+    setTimeout(() => void this.start().catch(() => {}), this.#pauses.next()).unref()
+  }
+
+  #receive(live: LiveProcess, said: Said, { ready, failed }: Starting): void {
     switch (said.k) {
       case 'ready':
         ready(said.plugin)
         return
       case 'log':
-        passOn(said)
+        this.#passOn(said)
         return
       case 'call':
-        void answer(live, said)
+        void this.#answer(live, said)
         return
       case 'ok':
-        settled(said.id)?.resolve(said.value)
+        this.#take(said.id)?.resolve(said.value)
         return
       case 'err':
         if (said.id === 0) failed(fromWireError(said.error))
-        else settled(said.id)?.reject(fromWireError(said.error))
+        else this.#take(said.id)?.reject(fromWireError(said.error))
     }
   }
 
-  function settled(run: number): Pending | undefined {
-    const call = pending.get(run)
-    pending.delete(run)
+  #take(run: number): Pending | undefined {
+    const call = this.#pending.get(run)
+    this.#pending.delete(run)
     return call
   }
 
-  function passOn({ level, fields, text }: Extract<Said, { k: 'log' }>): void {
+  #passOn({ level, fields, text }: Extract<Said, { k: 'log' }>): void {
     const to = level === 'debug' || level === 'info' ? level : 'warn'
-    pluginLogger[to](typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}, text)
+    const own = typeof fields === 'object' && fields !== null ? { plugin_fields: fields } : {}
+    this.#options.pluginLogger[to](own, text)
   }
 
-  async function answer(live: LiveProcess, { id, run, method, args }: Extract<Said, { k: 'call' }>): Promise<void> {
-    const asked = pending.get(run)
+  async #answer(live: LiveProcess, { id, run, method, args }: Extract<Said, { k: 'call' }>): Promise<void> {
+    const asked = this.#pending.get(run)
     const { hostCalls } = asked ?? {}
     try {
       if (!asked || !hostCalls) throw new TypeError('this run is over, or may ask nothing')
@@ -173,155 +243,71 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
       const { bytes, value } = await hostCalls
         .answer(method, args, (bytes) => live.holding.add(run, bytes))
         .finally(() => asked.calls--)
-      if (bytes < LARGE_BYTES) live.send(run, { k: 'ok', id, value: value() })
+      const reply = () => ({ k: 'ok', id, value: value() })
+      if (bytes < LARGE_BYTES) live.send(run, reply())
       // What is for a run that is over is not sent.
-      else await live.holding.inTurn(() => pending.has(run) && live.sendNow(run, { k: 'ok', id, value: value() }))
+      else await live.holding.inTurn(() => this.#pending.has(run) && live.sendNow(run, reply()))
       live.holding.add(run, -bytes)
     } catch (error) {
-      live.send(run, { k: 'err', id, error: toPlugin(error), isEnded: hostCalls?.isEnded() === true })
+      live.send(run, { k: 'err', id, error: toPlugin(error), isSpent: hostCalls?.isSpent() === true })
     }
   }
 
-  function ended(live: LiveProcess, reason: EndReason, blamed: number | undefined): void {
-    if (current === live) current = undefined
-    if (live.isReady) available = newGate()
-    const wasAlone = pending.size === 1
-    for (const [run, { reject }] of [...pending]) {
-      pending.delete(run)
-      reject(new ProcessEnded(reason, blameOf(run, blamed), wasAlone))
-    }
-    restart()
-  }
-
-  function restart(): void {
-    // The first start fails by itself.
-    if (known === undefined || isClosed) return
-    if (performance.now() - soundSince > SOUND_MS) pauseMs = 0
-    soundSince = performance.now()
-    const wait = pauseMs
-    pauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
-    restarts++
-    setTimeout(() => void start().catch(() => {}), wait).unref()
-  }
-
-  async function start(): Promise<void> {
-    if (isClosed) return
-    let live: LiveProcess | undefined
-    const limit = setTimeout(() => live?.end('it did not start'), START_MS)
-    try {
-      const plugin = await new Promise<Described>((resolve, reject) => {
-        live = launched({ ready: resolve, failed: reject })
-        current = live
-      })
-      const started = live!
-      const setup: SetupCall = (given) =>
-        new Promise((resolve, reject) => {
-          const run = ++runs
-          pending.set(run, { hostCalls: undefined, calls: 0, resolve: resolve as Pending['resolve'], reject })
-          started.send(run, { k: 'run', id: run, method: 'setup', part: 0, args: [given], now: now() })
-        })
-      const made = await prepare(plugin, setup)
-      if (known !== undefined && known !== made) {
-        started.end('it changed')
-        return
-      }
-      known = made
-      started.isReady = true
-      available.open()
-    } catch (error) {
-      if (live) live.end('it did not start')
-      // The system gave no process, for want of memory or handles, which may pass.
-      else restart()
-      throw error
-    } finally {
-      clearTimeout(limit)
-    }
-  }
-
-  await start()
-
-  function call(
+  /**
+   * Calls a function of the plugin. Waits while the process is started again.
+   * @throws ProcessEnded; Error when it takes longer than `timeoutMs`, or the error of the plugin
+   */
+  call(
     method: PluginMethod,
     part: number,
     args: (run: number) => readonly unknown[],
     { timeoutMs, hostCalls, signal }: CallOptions,
   ): Promise<unknown> {
-    const run = ++runs
+    const run = ++this.#runs
     return new Promise((resolve, reject) => {
-      const expire = () => fail(new Error(`the plugin's ${method} takes longer than ${timeoutMs} ms`))
-      const timer = setTimeout(expire, timeoutMs)
-      signal?.addEventListener('abort', expire, { once: true })
-
-      let isOver = false
-      function settle(): void {
-        isOver = true
+      let isSettled = false
+      const settle = () => {
+        isSettled = true
         clearTimeout(timer)
         signal?.removeEventListener('abort', expire)
         hostCalls?.close()
       }
-
-      function fail(error: Error): void {
+      const fail = (error: Error) => {
         settle()
-        if (pending.delete(run)) current?.send(run, { k: 'abort', id: run })
+        if (this.#pending.delete(run)) this.#live?.send(run, { k: 'abort', id: run })
         reject(error)
       }
-
-      function begin(): void {
-        if (isClosed) {
-          fail(new Error(STOPPED))
-          return
+      const expire = () => fail(new Error(`the plugin's ${method} takes longer than ${timeoutMs} ms`))
+      const begin = () => {
+        const live = this.#live
+        if (this.#isClosed) return fail(new Error(STOPPED))
+        if (!live?.isReady) return fail(new ProcessEnded('it did not start', 'other', false))
+        const succeed = (value: JsonValue | undefined) => {
+          settle()
+          resolve(value)
         }
-        const live = current
-        if (!live?.isReady) {
-          fail(new ProcessEnded('it did not start', 'other', false))
-          return
-        }
-        pending.set(run, {
-          hostCalls,
-          calls: 0,
-          resolve(value) {
-            settle()
-            resolve(value)
-          },
-          reject: fail,
-        })
+        this.#pending.set(run, { hostCalls, calls: 0, resolve: succeed, reject: fail })
         live.begins()
-        live.send(run, { k: 'run', id: run, method, part, args: args(run), now: now() })
+        live.send(run, { k: 'run', id: run, method, part, args: args(run), now: this.#options.now() })
       }
-
+      const timer = setTimeout(expire, timeoutMs)
+      signal?.addEventListener('abort', expire, { once: true })
       // Of an aborted signal no event tells.
       if (signal?.aborted) expire()
-      else if (isClosed || current?.isReady) begin()
-      else void available.opened.then(() => isOver || begin())
+      else if (this.#isClosed || this.#live?.isReady) begin()
+      else void this.#available.opened.then(() => isSettled || begin())
     })
   }
 
-  function statusNow(): PluginState['status'] {
-    if (isClosed) return 'stopped'
-    return current?.isReady ? 'running' : 'restarting'
-  }
-
-  return {
-    call,
-    state: () => ({
-      status: statusNow(),
-      restarts,
-      ...(lastEnd === undefined ? {} : { lastEnd }),
-    }),
-    lagMs() {
-      if (isClosed) return 0
-      if (!current?.isReady) return Number.POSITIVE_INFINITY
-      return current.lagMs()
-    },
-    async close() {
-      if (current?.isReady) await call('close', 0, () => [], { timeoutMs: CLOSE_MS }).catch(() => {})
-      isClosed = true
-      const live = current
-      live?.end('it exited')
-      for (const { reject } of [...pending.values()]) reject(new Error(STOPPED))
-      available.open()
-      await live?.gone()
-    },
+  /** Ends the process, after the plugin's own `close`. */
+  async close(): Promise<void> {
+    if (this.#live?.isReady) await this.call('close', 0, () => [], { timeoutMs: CLOSE_MS }).catch(() => {})
+    this.#isClosed = true
+    const live = this.#live
+    live?.end('it exited')
+    for (const { reject } of [...this.#pending.values()]) reject(new Error(STOPPED))
+    this.#available.open()
+    await live?.gone()
   }
 }
 

@@ -60,15 +60,15 @@ export function remoteParts(described: DescribedParts, options: RemoteOptions): 
   const remote: Remote = {
     ...options,
     shared: createSharedReadings(),
-    suspects: createQuarantine(options.process.lagMs),
+    suspects: createQuarantine(() => options.process.lagMs()),
     offenders: createOffenders(),
   }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
     connections: described.connections.map((part, index) => remoteConnectionType(part, index, remote)),
-    state: options.process.state,
-    close: options.process.close,
+    state: () => options.process.state(),
+    close: () => options.process.close(),
   }
 }
 

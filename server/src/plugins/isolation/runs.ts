@@ -35,20 +35,14 @@ export interface Runs {
   probeContext(id: number, target?: string): ProbeContext
   abort(id: number): void
   answer(id: number, value: unknown): void
-  refuse(id: number, error: WireError, isEnded: boolean): void
+  refuse(id: number, error: WireError, isSpent: boolean): void
   stray(text: string, error: unknown): void
 }
 
 interface Run {
   readonly aborted: AbortController
   /** The host's limits ended its requests. */
-  isEnded: boolean
-}
-
-interface Pending {
-  readonly run: number
-  resolve(value: unknown): void
-  reject(error: Error): void
+  isSpent: boolean
 }
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
@@ -57,17 +51,8 @@ const MAX_TEXT = 4096
 export function createRuns(frames: Frames): Runs {
   const cache = createCheckCache()
   const runs = new Map<number, Run>()
-  const pending = new Map<number, Pending>()
+  const host = createHost(frames)
   const clock = createHostClock()
-  let calls = 0
-
-  function call<T>(run: number, method: string, ...args: unknown[]): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const id = ++calls
-      pending.set(id, { run, resolve: resolve as (value: unknown) => void, reject })
-      frames.send({ k: 'call', id, run, method, args })
-    })
-  }
 
   const log = (level: string) => (fields: Readonly<Record<string, unknown>>, text: string) => {
     frames.send({ k: 'log', level, fields: plainFields(fields), text: String(text).slice(0, MAX_TEXT) })
@@ -76,12 +61,12 @@ export function createRuns(frames: Frames): Runs {
 
   function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger' | 'target'> {
     const fetch = async (url: string, init: FetchInit = {}) =>
-      toResponse(await call<WireResponse>(id, 'fetch', url, init))
+      toResponse(await host.call<WireResponse>(id, 'fetch', url, init))
     return {
       fetch,
       http: createHttp({ fetch, now: clock.now, limits }),
-      resolve: (url) => call(id, 'resolve', url),
-      connect: (url) => connect(id, url),
+      resolve: (url) => host.call(id, 'resolve', url),
+      connect: (url) => connect(host, id, url),
       reveal() {
         throw new TypeError('a plugin in a process of its own holds no credentials: name them in `auth`')
       },
@@ -97,7 +82,7 @@ export function createRuns(frames: Frames): Runs {
       connection: connection as CheckContext['connection'],
       ...requests(id, limits as CheckLimits),
       async digest(url, init) {
-        const { headers, ...answer } = await call<WireDigest>(id, 'digest', url, init)
+        const { headers, ...answer } = await host.call<WireDigest>(id, 'digest', url, init)
         return { ...answer, headers: headersOf(headers) }
       },
       signal,
@@ -105,31 +90,10 @@ export function createRuns(frames: Frames): Runs {
       cache: cacheFor(cacheKey, cache, {
         // The host keeps what the answers told; a check that shares a read names the check that made it.
         readings: () => id,
-        inherit: (other: number) => call<void>(id, 'inherit', other),
-        isEnded: () => signal.aborted || run.isEnded,
+        inherit: (other: number) => host.call<void>(id, 'inherit', other),
+        isSpent: () => signal.aborted || run.isSpent,
       }),
       share,
-    }
-  }
-
-  async function connect(id: number, url: string): Promise<Socket> {
-    const socket = await call<number>(id, 'connect', url)
-    const close = () => call<void>(id, 'socketClose', socket)
-    return {
-      readable: new ReadableStream<Uint8Array>({
-        async pull(controller) {
-          const part = await call<string | null>(id, 'socketRead', socket)
-          if (part === null) controller.close()
-          else controller.enqueue(Buffer.from(part, 'base64'))
-        },
-        cancel: close,
-      }),
-      writable: new WritableStream<Uint8Array>({
-        write: (part) => call(id, 'socketWrite', socket, Buffer.from(part).toString('base64')),
-        close,
-        abort: close,
-      }),
-      close,
     }
   }
 
@@ -138,12 +102,12 @@ export function createRuns(frames: Frames): Runs {
     now: clock.now,
     async within(id, now, work) {
       clock.set(now)
-      runs.set(id, { aborted: new AbortController(), isEnded: false })
+      runs.set(id, { aborted: new AbortController(), isSpent: false })
       try {
         return await work()
       } finally {
         runs.delete(id)
-        for (const [call, { run }] of pending) if (run === id) pending.delete(call)
+        host.forget(id)
       }
     },
     async check(id, verifier, args) {
@@ -162,28 +126,78 @@ export function createRuns(frames: Frames): Runs {
     },
     abort(id) {
       runs.get(id)?.aborted.abort()
-      // What the run still waits for ends with it.
-      for (const [call, { run, reject }] of pending) {
-        if (run !== id) continue
-        pending.delete(call)
-        reject(new DestinationError('timeout'))
-      }
+      for (const { reject } of host.forget(id)) reject(new DestinationError('timeout'))
     },
-    answer(id, value) {
-      pending.get(id)?.resolve(value)
-      pending.delete(id)
-    },
-    refuse(id, error, isEnded) {
-      const call = pending.get(id)
-      pending.delete(id)
+    answer: (id, value) => host.take(id)?.resolve(value),
+    refuse(id, error, isSpent) {
+      const call = host.take(id)
       const run = call && runs.get(call.run)
-      if (run && isEnded) run.isEnded = true
+      if (run && isSpent) run.isSpent = true
       call?.reject(fromWireError(error))
     },
     stray(text, error) {
       const stack = error instanceof Error ? String(error.stack) : `a ${typeof error}`
       log('warn')({ stack: stack.slice(0, MAX_TEXT) }, text)
     },
+  }
+}
+
+/** A call of the host that is not answered yet. */
+interface Asked {
+  readonly run: number
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+interface Host {
+  call<T>(run: number, method: string, ...args: unknown[]): Promise<T>
+  take(call: number): Asked | undefined
+  /** Forgets what a run waits for. */
+  forget(run: number): readonly Asked[]
+}
+
+function createHost(frames: Frames): Host {
+  const asked = new Map<number, Asked>()
+  let calls = 0
+
+  return {
+    call: <T>(run: number, method: string, ...args: unknown[]) =>
+      new Promise<T>((resolve, reject) => {
+        const id = ++calls
+        asked.set(id, { run, resolve: resolve as Asked['resolve'], reject })
+        frames.send({ k: 'call', id, run, method, args })
+      }),
+    take(call) {
+      const found = asked.get(call)
+      asked.delete(call)
+      return found
+    },
+    forget(run) {
+      const its = [...asked].filter(([, one]) => one.run === run)
+      for (const [call] of its) asked.delete(call)
+      return its.map(([, one]) => one)
+    },
+  }
+}
+
+async function connect(host: Host, run: number, url: string): Promise<Socket> {
+  const socket = await host.call<number>(run, 'connect', url)
+  const close = () => host.call<void>(run, 'socketClose', socket)
+  return {
+    readable: new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        const part = await host.call<string | null>(run, 'socketRead', socket)
+        if (part === null) controller.close()
+        else controller.enqueue(Buffer.from(part, 'base64'))
+      },
+      cancel: close,
+    }),
+    writable: new WritableStream<Uint8Array>({
+      write: (part) => host.call(run, 'socketWrite', socket, Buffer.from(part).toString('base64')),
+      close,
+      abort: close,
+    }),
+    close,
   }
 }
 

@@ -35,7 +35,7 @@ const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writab
     isIdleDue = true
     afterThis(() => later(idle))
   },
-  onEnd: () => process.exit(0),
+  onClose: () => process.exit(0),
 })
 
 const runs = createRuns(frames)
@@ -65,7 +65,7 @@ function receive(message: ToPlugin): void {
   if (message.k === 'run') void run(message)
   else if (message.k === 'abort') runs.abort(message.id)
   else if (message.k === 'ok') runs.answer(message.id, message.value)
-  else if (message.k === 'err') runs.refuse(message.id, message.error, message.isEnded === true)
+  else if (message.k === 'err') runs.refuse(message.id, message.error, message.isSpent === true)
 }
 
 async function run(message: RunMessage): Promise<void> {
