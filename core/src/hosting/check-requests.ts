@@ -3,7 +3,7 @@ import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import { CEILING, type CheckLimits, type FetchInit } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import type { CheckContext, DigestInit, ResolvedAddress, Socket } from '../contract/verifier.ts'
+import type { CheckContext, DigestAnswer, DigestInit, ResolvedAddress, Socket } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
 import { parseUrl } from '../url.ts'
 import { isOwnWww, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
@@ -77,29 +77,123 @@ const MAX_SOCKETS = 4
 const NO_HEADERS = new Headers()
 
 export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>): GuardedRequests {
-  const { timer, now, origin, secrets, limits = {}, manifest, refused } = guard
-  const { requests: mostRequests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = limits
-  const made = { requests: 0, sockets: 0, names: 0 }
-  let readings = NO_READINGS
+  const requests = new Requests(guard, transport)
+  return {
+    fetch: (text, init) => requests.fetch(text, init),
+    digest: (text, init) => requests.digest(text, init),
+    connect: (text) => requests.connect(text),
+    resolve: (text) => requests.resolve(text),
+    readings: () => requests.readings,
+    inherit(others) {
+      requests.readings = mergeReadings(requests.readings, others)
+    },
+    again() {
+      requests.made = NOTHING_MADE
+    },
+  }
+}
 
-  function refuse(rule: RequestRule, problem: string): DestinationError {
-    refused(rule, problem)
+type AdmittedUrl<A> = A & { readonly url: URL }
+
+const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
+
+/** One check's, with what they count. */
+class Requests<A> {
+  readings: Readings = NO_READINGS
+  made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
+  readonly #guard: RequestGuard
+  readonly #transport: Transport<A>
+  readonly #most: { readonly requests: number; readonly bodyBytes: number }
+
+  constructor(guard: RequestGuard, transport: Transport<A>) {
+    this.#guard = guard
+    this.#transport = transport
+    const { requests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = guard.limits ?? {}
+    this.#most = { requests, bodyBytes }
+  }
+
+  async fetch(text: string, init: FetchInit = {}, maxBytes = this.#most.bodyBytes): Promise<Response> {
+    const { secrets, userAgent } = this.#guard
+    const headers = this.#under('headers', () => requestHeaders({ ...init, userAgent }, secrets))
+    let admitted = this.#admit(text)
+    const body = this.#under('methods', () => this.#bodyOf(admitted.url, init))
+    const isCall = body !== undefined
+    if (isCall) headers.set('content-type', 'application/json')
+    const method = isCall ? 'POST' : (init.method ?? 'GET')
+    for (let redirects = 0; ; redirects++) {
+      const response = await this.#send(admitted, { method, headers, body }, maxBytes)
+      const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
+      if (location === null || (init.redirect === 'manual' && !isCall)) return response
+      await response.body?.cancel()
+      const { url } = admitted
+      const next = parseUrl(location, url.href)
+      const isLast = redirects === MAX_REDIRECTS || this.made.requests === this.#most.requests
+      // Another origin would receive the credentials of this one, another path a body that was not declared for it.
+      if (next?.origin !== url.origin || isLast || isCall)
+        throw new DestinationError('unexpected_response', { status: response.status })
+      admitted = this.#admit(next.href)
+    }
+  }
+
+  async digest(text: string, { algorithms, headers, ...init }: DigestInit): Promise<DigestAnswer> {
+    const asked = { ...init, headers: this.#under('headers', () => digestHeaders(headers, algorithms)) }
+    const response = await this.fetch(text, asked, this.#guard.maxDigestBytes)
+    const { createHash } = this.#transport
+    return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: this.#most.bodyBytes })
+  }
+
+  async connect(text: string): Promise<Socket> {
+    const { origin, manifest } = this.#guard
+    const address = socketAddress(text)
+    if (!address) throw this.#refuse('sockets', 'connects to what is no tls://host:port or tcp://host:port')
+    const isPublicOnly = this.#under('hosts', () => this.#grant()) === 'target'
+    if (address.hostname !== new URL(origin).hostname)
+      throw this.#refuse('sockets', 'connects to another host than that of its base address')
+    this.#under('sockets', () => checkPort(address, manifest))
+    const admitted = this.#transport.admitSocket(address, isPublicOnly)
+    if (this.#count('sockets') > MAX_SOCKETS)
+      throw this.#refuse('sockets', `opens more than ${MAX_SOCKETS} connections in a check`)
+    return this.#counted(async () => {
+      const socket = await this.#transport.open(address, admitted, this.#most.bodyBytes)
+      // Nothing tells the destination's clock.
+      return { result: socket, headers: undefined }
+    })
+  }
+
+  async resolve(text: string): Promise<ResolvedAddress> {
+    const admitted = this.#admit(text)
+    const { requests: most } = this.#most
+    // Each may ask a name server.
+    if (this.#count('names') > most) throw this.#refuse('limits', `resolves more than ${most} names in a check`)
+    const { hostname, port, protocol } = admitted.url
+    const address = await this.#transport.lookUp(hostname, admitted)
+    const usual = protocol === 'https:' ? 443 : 80
+    return { hostname: unbracketed(hostname), port: Number(port) || usual, address }
+  }
+
+  #count(what: keyof typeof NOTHING_MADE): number {
+    this.made = { ...this.made, [what]: this.made[what] + 1 }
+    return this.made[what]
+  }
+
+  #refuse(rule: RequestRule, problem: string): DestinationError {
+    this.#guard.refused(rule, problem)
     return refusal(problem)
   }
 
   /** Runs what throws a BreachError where a rule is broken. */
-  function under<T>(rule: RequestRule, run: () => T): T {
+  #under<T>(rule: RequestRule, run: () => T): T {
     try {
       return run()
     } catch (error) {
-      if (error instanceof BreachError) refused(rule, error.message, error)
+      if (error instanceof BreachError) this.#guard.refused(rule, error.message, error)
       throw error
     }
   }
 
   /** @throws BreachError where the manifest allows no check there */
-  function grant(): Grant {
-    const { throughConnection } = guard
+  #grant(): Grant {
+    const { origin, throughConnection, secrets, manifest } = this.#guard
     const given = grantOf(manifest, { origin, throughConnection, hasSecrets: secrets.size > 0 })
     if (given !== undefined) return given
     throw new BreachError(
@@ -108,124 +202,61 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>): 
   }
 
   /** The receipt says that the check read this origin; one that a claim names may have `www.` before its name. */
-  function admit(text: string): A & { readonly url: URL } {
-    const isTarget = under('hosts', grant) === 'target'
-    const admitted = transport.admitUrl(text, isTarget)
+  #admit(text: string): AdmittedUrl<A> {
+    const { origin } = this.#guard
+    const isTarget = this.#under('hosts', () => this.#grant()) === 'target'
+    const admitted = this.#transport.admitUrl(text, isTarget)
     const asked = admitted.url.origin
-    if (asked !== origin && !(isTarget && isOwnWww(asked, origin)))
-      throw refuse('origin', `asks ${asked}, and its base address is ${origin}`)
-    return admitted
+    if (asked === origin || (isTarget && isOwnWww(asked, origin))) return admitted
+    throw this.#refuse('origin', `asks ${asked}, and its base address is ${origin}`)
   }
 
-  function count(): (headers?: Headers) => void {
-    if (++made.requests > mostRequests) throw refuse('limits', `sends more than ${mostRequests} requests in a check`)
-    return guard.spend?.() ?? (() => {})
+  /** @returns the body of a call; undefined for GET and HEAD @throws BreachError */
+  #bodyOf(url: URL, { method, call }: FetchInit): string | undefined {
+    if (call === undefined) {
+      if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
+      throw new BreachError('a check may use GET and HEAD only')
+    }
+    if (method !== undefined) throw new BreachError('a call has no other method')
+    const { manifest, baseUrl } = this.#guard
+    return callBody(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
   }
 
-  async function request(
-    admitted: A & { readonly url: URL },
-    init: Omit<SendInit, 'signal' | 'sentAgain'>,
-    maxBytes: number,
-  ): Promise<Response> {
-    let answered = count()
+  #spend(): (headers?: Headers) => void {
+    const { requests: most } = this.#most
+    if (this.#count('requests') > most) throw this.#refuse('limits', `sends more than ${most} requests in a check`)
+    return this.#guard.spend?.() ?? (() => {})
+  }
+
+  #send(admitted: AdmittedUrl<A>, init: Omit<SendInit, 'signal' | 'sentAgain'>, maxBytes: number): Promise<Response> {
+    const { signal } = this.#guard.timer
+    return this.#counted(async (sentAgain) => {
+      const response = await this.#transport.send(admitted, { ...init, signal, sentAgain }, maxBytes)
+      return { result: response, headers: response.headers }
+    })
+  }
+
+  /** Counts what is sent, and reads the answer's clock. */
+  async #counted<T>(
+    send: (sentAgain: () => void) => Promise<{ readonly result: T; readonly headers: Headers | undefined }>,
+  ): Promise<T> {
+    const { now } = this.#guard
+    let answered = this.#spend()
     const sentAgain = () => {
-      const next = count()
+      const next = this.#spend()
       answered()
       answered = next
     }
     const sentAt = now()
     let headers: Headers | undefined
     try {
-      const response = await transport.send(admitted, { ...init, signal: timer.signal, sentAgain }, maxBytes)
-      headers = response.headers
-      readings = mergeReadings(readings, readAnswer(headers, sentAt, now()))
-      return response
+      const sent = await send(sentAgain)
+      headers = sent.headers
+      this.readings = mergeReadings(this.readings, readAnswer(headers ?? NO_HEADERS, sentAt, now()))
+      return sent.result
     } finally {
       answered(headers)
     }
-  }
-
-  /** @returns the body of a call; undefined for GET and HEAD */
-  function bodyOf(url: URL, { method, call }: FetchInit): string | undefined {
-    if (call === undefined) {
-      if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
-      throw new BreachError('a check may use GET and HEAD only')
-    }
-    if (method !== undefined) throw new BreachError('a call has no other method')
-    return callBody(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(guard.baseUrl)) })
-  }
-
-  async function fetch(text: string, init: FetchInit = {}, maxBytes = bodyBytes): Promise<Response> {
-    const headers = under('headers', () => requestHeaders({ ...init, userAgent: guard.userAgent }, secrets))
-    let admitted = admit(text)
-    const body = under('methods', () => bodyOf(admitted.url, init))
-    const isCall = body !== undefined
-    if (isCall) headers.set('content-type', 'application/json')
-    const method = isCall ? 'POST' : (init.method ?? 'GET')
-    for (let redirects = 0; ; redirects++) {
-      const response = await request(admitted, { method, headers, body }, maxBytes)
-      const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
-      if (location === null || (init.redirect === 'manual' && !isCall)) return response
-      await response.body?.cancel()
-      const { url } = admitted
-      const next = parseUrl(location, url.href)
-      const isLast = redirects === MAX_REDIRECTS || made.requests === mostRequests
-      // Another origin would receive the credentials of this one, another path a body that was not declared for it.
-      if (next?.origin !== url.origin || isLast || isCall)
-        throw new DestinationError('unexpected_response', { status: response.status })
-      admitted = admit(next.href)
-    }
-  }
-
-  async function digest(text: string, { algorithms, headers, ...init }: DigestInit) {
-    const asked = { ...init, headers: under('headers', () => digestHeaders(headers, algorithms)) }
-    const response = await fetch(text, asked, guard.maxDigestBytes)
-    return digestAnswer(response, { algorithms, createHash: transport.createHash, maxDecodedBytes: bodyBytes })
-  }
-
-  async function connect(text: string): Promise<Socket> {
-    const address = socketAddress(text)
-    if (!address) throw refuse('sockets', 'connects to what is no tls://host:port or tcp://host:port')
-    const isPublicOnly = under('hosts', grant) === 'target'
-    if (address.hostname !== new URL(origin).hostname)
-      throw refuse('sockets', 'connects to another host than that of its base address')
-    under('sockets', () => checkPort(address, manifest))
-    const admitted = transport.admitSocket(address, isPublicOnly)
-    if (++made.sockets > MAX_SOCKETS) throw refuse('sockets', `opens more than ${MAX_SOCKETS} connections in a check`)
-    const answered = count()
-    const sentAt = now()
-    try {
-      const socket = await transport.open(address, admitted, bodyBytes)
-      // Nothing tells the destination's clock.
-      readings = mergeReadings(readings, readAnswer(NO_HEADERS, sentAt, now()))
-      return socket
-    } finally {
-      answered()
-    }
-  }
-
-  async function resolve(text: string): Promise<ResolvedAddress> {
-    const admitted = admit(text)
-    // Each may ask a name server.
-    if (++made.names > mostRequests) throw refuse('limits', `resolves more than ${mostRequests} names in a check`)
-    const { hostname, port, protocol } = admitted.url
-    const address = await transport.lookUp(hostname, admitted)
-    const usual = protocol === 'https:' ? 443 : 80
-    return { hostname: unbracketed(hostname), port: Number(port) || usual, address }
-  }
-
-  return {
-    fetch: (text, init) => fetch(text, init),
-    digest,
-    connect,
-    resolve,
-    readings: () => readings,
-    inherit(others) {
-      readings = mergeReadings(readings, others)
-    },
-    again() {
-      made.requests = made.sockets = made.names = 0
-    },
   }
 }
 

@@ -144,16 +144,14 @@ function toStreams(socket: RawSocket, { signal, maxBytes, secrets }: SocketBound
   signal.addEventListener('abort', expire)
   if (signal.aborted) expire()
 
-  return {
-    readable,
-    writable,
-    async close() {
-      if (socket.closed) return
-      const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-      const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
-      socket.destroySoon()
-      await closed
-      clearTimeout(timer)
-    },
-  }
+  return { readable, writable, close: () => closed(socket) }
+}
+
+async function closed(socket: RawSocket): Promise<void> {
+  if (socket.closed) return
+  const isClosed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  const timer = setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS)
+  socket.destroySoon()
+  await isClosed
+  clearTimeout(timer)
 }

@@ -5,6 +5,7 @@ import { CEILING, type CheckLimits, type FetchInit } from '../contract/fetch.ts'
 import { createHttp } from '../contract/http.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import type { CheckContext, Connection, Logger } from '../contract/verifier.ts'
+import type { Instant } from '../evidence.ts'
 import { requireOrigin } from '../hosting/base-address.ts'
 import type { BreachError } from '../hosting/breach.ts'
 import { guardRequests } from '../hosting/check-requests.ts'
@@ -80,13 +81,12 @@ const ABORT_MS = 100
 
 export async function callPlugin<T>(
   { manifest, proxy, sockets, clock, note }: CallerOptions,
-  { connection, secrets, baseUrl, isOwn }: Place,
+  place: Place,
   { store = createCacheStore(), strike, socketStrike, endAfterStrikeMs, joins = false, doing }: CallAsked,
   limits: CheckLimits,
   run: (context: CallContext) => Promise<T>,
 ): Promise<Called<T>> {
   const { now } = clock
-  const origin = requireOrigin(baseUrl)
   const abort = new AbortController()
   const { signal } = abort
   const logs: unknown[] = []
@@ -96,71 +96,25 @@ export async function callPlugin<T>(
   endAfter(Math.min(limits.timeMs ?? USUAL_TIME_MS, USUAL_TIME_MS, CEILING.timeMs))
   if (!joins) {
     const onStrike = endAfterStrikeMs === undefined ? {} : { onStrike: () => void endAfter(endAfterStrikeMs) }
-    proxy.begin({ baseOrigin: origin, ...(strike ? { strike } : {}), ...onStrike })
+    proxy.begin({ baseOrigin: requireOrigin(place.baseUrl), ...(strike ? { strike } : {}), ...onStrike })
     sockets?.begin({ strike: socketStrike, ...onStrike })
   }
-  const transport = kitTransport({
-    proxy: proxy.url,
-    socketPort: sockets?.port,
-    secrets,
-    signal,
-    note,
-    resumed: () => holds(doing),
-  })
-  const guarded = guardRequests(
-    {
-      timer: abort,
-      now,
-      origin,
-      baseUrl,
-      throughConnection: isOwn,
-      manifest,
-      secrets,
-      limits,
-      userAgent: 'claimcheck-testkit',
-      maxDigestBytes: MAX_DIGEST_BYTES,
-      refused(rule, problem, found) {
-        breach ??= found
-        note(`requests.${rule}`, found ? `is refused: ${problem}` : problem)
-      },
-    },
-    transport,
-  )
-
-  function checkHandles(url: string, { headers = {} }: FetchInit): void {
-    const handles = [...secrets.keys()].flatMap((handle) => [handle, encodeURIComponent(handle)])
-    if (![url, ...Object.values(headers)].some((value) => handles.some((one) => String(value).includes(one)))) return
-    const problem = 'sends a handle of a secret: give it to `auth`, and the host puts the secret in'
-    note('requests.handles', problem)
-    throw refusal(problem)
-  }
-
-  async function fetch(url: string, init: FetchInit = {}): Promise<Response> {
-    checkHandles(url, init)
-    return unwatched(() => guarded.fetch(url, init))
-  }
-
-  const context: CallContext = {
-    connection: connection && structuredClone(connection),
-    fetch,
-    http: createHttp({ fetch, now, limits }),
-    async digest(url, init) {
-      checkHandles(url, init)
-      return unwatched(() => guarded.digest(url, init))
-    },
-    connect: (url) => unwatched(() => guarded.connect(url)),
-    resolve: (url) => unwatched(() => guarded.resolve(url)),
-    reveal(auth) {
-      if ((manifest.programs ?? []).length > 0) return authHeader(auth, secrets)
-      note('requests.reveal', 'asks for a credential in clear, and its manifest names no programs')
-      throw new TypeError('the manifest of this plugin names no programs')
-    },
-    signal,
+  const { context, readings, isTooLarge } = contextOf({
+    manifest,
+    proxy,
+    sockets,
     now,
-    logger: loggerInto(logs),
-    cache: cacheOf(store, guarded),
-    share: 'ws_1',
-  }
+    note,
+    place,
+    limits,
+    store,
+    abort,
+    logs,
+    resumed: () => holds(doing),
+    breached(found) {
+      breach ??= found
+    },
+  })
   holds(doing)
   const settled = watching(note, async () => run(context)).then(
     (value) => ({ value, ignoredAbort: false }),
@@ -176,16 +130,92 @@ export async function callPlugin<T>(
   const called = {
     // Whatever the plugin makes of what was refused.
     ...(breach ? { error: breach, ignoredAbort: result.ignoredAbort } : result),
-    readings: guarded.readings(),
+    readings: readings(),
     routes: proxy.routes(),
     socketRoutes: sockets?.routes() ?? [],
     logs,
     wasStruck: proxy.struck() + (sockets?.struck() ?? 0) > 0,
-    readTooMuch: transport.isTooLarge(),
-    secrets: [...secrets.values()],
+    readTooMuch: isTooLarge(),
+    secrets: [...place.secrets.values()],
   }
   abort.abort()
   return called
+}
+
+interface ContextOptions extends Omit<CallerOptions, 'clock'> {
+  readonly now: () => Instant
+  readonly place: Place
+  readonly limits: CheckLimits
+  readonly store: CacheStore
+  readonly abort: AbortController
+  readonly logs: unknown[]
+  /** Code of the plugin goes on. */
+  readonly resumed: () => void
+  /** @param breach undefined for what a host only refuses to send */
+  readonly breached: (breach: BreachError | undefined) => void
+}
+
+/** What the plugin is given, and what comes of it. */
+function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, abort, logs, ...on }: ContextOptions) {
+  const { connection, secrets, baseUrl, isOwn } = place
+  const { signal } = abort
+  const { resumed } = on
+  const transport = kitTransport({ proxy: proxy.url, socketPort: sockets?.port, secrets, signal, note, resumed })
+  const guarded = guardRequests(
+    {
+      timer: abort,
+      now,
+      origin: requireOrigin(baseUrl),
+      baseUrl,
+      throughConnection: isOwn,
+      manifest,
+      secrets,
+      limits,
+      userAgent: 'claimcheck-testkit',
+      maxDigestBytes: MAX_DIGEST_BYTES,
+      refused(rule, problem, found) {
+        on.breached(found)
+        note(`requests.${rule}`, found ? `is refused: ${problem}` : problem)
+      },
+    },
+    transport,
+  )
+
+  async function fetch(url: string, init: FetchInit = {}): Promise<Response> {
+    refuseHandles(url, init, secrets, note)
+    return unwatched(() => guarded.fetch(url, init))
+  }
+
+  const context: CallContext = {
+    connection: connection && structuredClone(connection),
+    fetch,
+    http: createHttp({ fetch, now, limits }),
+    async digest(url, init) {
+      refuseHandles(url, init, secrets, note)
+      return unwatched(() => guarded.digest(url, init))
+    },
+    connect: (url) => unwatched(() => guarded.connect(url)),
+    resolve: (url) => unwatched(() => guarded.resolve(url)),
+    reveal(auth) {
+      if ((manifest.programs ?? []).length > 0) return authHeader(auth, secrets)
+      note('requests.reveal', 'asks for a credential in clear, and its manifest names no programs')
+      throw new TypeError('the manifest of this plugin names no programs')
+    },
+    signal,
+    now,
+    logger: loggerInto(logs),
+    cache: cacheOf(store, guarded),
+    share: 'ws_1',
+  }
+  return { context, readings: guarded.readings, isTooLarge: transport.isTooLarge }
+}
+
+function refuseHandles(url: string, { headers = {} }: FetchInit, secrets: SecretValues, note: Note): void {
+  const handles = [...secrets.keys()].flatMap((handle) => [handle, encodeURIComponent(handle)])
+  if (![url, ...Object.values(headers)].some((value) => handles.some((one) => String(value).includes(one)))) return
+  const problem = 'sends a handle of a secret: give it to `auth`, and the host puts the secret in'
+  note('requests.handles', problem)
+  throw refusal(problem)
 }
 
 export function loggerInto(logs: unknown[]): Logger {

@@ -9,15 +9,7 @@ import type { DestinationErrorCode, Observation } from '../evidence.ts'
 import { originOf } from '../hosting/base-address.ts'
 import { declaredHosts } from '../hosting/grants.ts'
 import type { JsonObject } from '../json.ts'
-import {
-  type CallAsked,
-  type CallContext,
-  type Called,
-  type CallerOptions,
-  callPlugin,
-  loggerInto,
-  type Place,
-} from './call.ts'
+import { type CallAsked, type Called, type CallerOptions, callPlugin, loggerInto, type Place } from './call.ts'
 import type { KitClock } from './clock.ts'
 import { type FaultProxy, type ProxyOptions, startFaultProxy } from './fault-proxy.ts'
 import type { GivenConnection, OrAt } from './options.ts'
@@ -83,7 +75,7 @@ export interface LaneOptions {
 }
 
 export async function openLane(options: LaneOptions): Promise<Lane> {
-  const { plugin, socketUrl, clock, note } = options
+  const { plugin, socketUrl } = options
   const proxy = await startFaultProxy(options.proxy)
   const hasSockets = (plugin.manifest?.sockets ?? []).length > 0
   const sockets = hasSockets && socketUrl !== undefined ? await startSocketProxy(socketUrl) : undefined
@@ -93,112 +85,109 @@ export async function openLane(options: LaneOptions): Promise<Lane> {
     await stop(proxy, sockets)
     throw error
   }
+}
 
-  async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketProxy | undefined): Promise<Lane> {
-    const setupLogs: unknown[] = []
-    // What it does before its checks and between them is its own, but for connections.
-    const inSetup: Note = (name, problem) => name === 'clock.machine' || note(name, problem)
-    const given = valueAt(options.options, proxy.url)
-    const host = { logger: loggerInto(setupLogs), now: clock.now }
-    holds({ check: 'plugin.setup' })
-    const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
-    const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
-    const manifest = { ...plugin.manifest, hosts: declaredHosts(plugin.manifest, given) }
-    const caller: CallerOptions = { manifest, proxy, sockets, clock, note }
+async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketProxy | undefined): Promise<Lane> {
+  const { plugin, clock, note } = options
+  const setupLogs: unknown[] = []
+  // What it does before its checks and between them is its own, but for connections.
+  const inSetup: Note = (name, problem) => name === 'clock.machine' || note(name, problem)
+  const given = valueAt(options.options, proxy.url)
+  const host = { logger: loggerInto(setupLogs), now: clock.now }
+  holds({ check: 'plugin.setup' })
+  const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
+  const manifest = { ...plugin.manifest, hosts: declaredHosts(plugin.manifest, given) }
+  const caller: CallerOptions = { manifest, proxy, sockets, clock, note }
+  const connections = connectionsOf(parts, proxy.url)
+  const verifierFor = (action: string | undefined) => newestVerifier(parts, action)
 
-    function givenTo(connection: OrAt<GivenConnection>) {
-      const { provider, options, target } = valueAt(connection, proxy.url)
-      const type = types.get(provider)
-      if (!type) throw new TypeError(`the plugin has no connection type ${provider}`)
-      return { type, options: structuredClone(options), target }
-    }
-
-    function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): Place {
-      if (connection === null) {
-        const source = verifier.profile.access.anonymous
-          ? verifier.anonymousSource?.(structuredClone(claim))
-          : undefined
-        if (!source) throw new TypeError('the claim cannot be read without a connection')
-        return { connection: null, secrets: new Map(), baseUrl: source.baseUrl, isOwn: false }
-      }
-      const { type, ...own } = connected(connection)
-      if (type.fits(optionsOf(own), structuredClone(claim)) !== true) {
-        throw new TypeError('the connection does not fit the claim')
-      }
-      const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
-      return { ...own, baseUrl, isOwn: originOf(baseUrl) === originOf(own.baseUrl) }
-    }
-
-    function connected(connection: OrAt<GivenConnection>) {
-      const { type, options } = givenTo(connection)
-      const { options: shown, secrets } = withoutSecretValues(type, options)
-      const own = { id: 'conn_1', provider: type.provider, options: shown }
-      return { type, connection: own, secrets, baseUrl: type.baseUrl(structuredClone(shown) as never), isOwn: true }
-    }
-
-    function verifierFor(action: string | undefined): Verifier | undefined {
-      const named = (parts.verifiers ?? []).filter(
-        ({ profile }) =>
-          action === undefined || profile.action === action || Object.hasOwn(profile.aliases ?? {}, action),
+  return {
+    parts,
+    verifierFor,
+    given: connections.given,
+    origin: proxy.baseOrigin,
+    async check(asked) {
+      const { claim, previous = [], isSingle = false } = asked
+      const verifier = verifierFor(claim.action)!
+      holds(asked.doing)
+      const place = connections.placeOf(verifier, claim, asked.connection)
+      const { value, ...outcome } = await callPlugin(caller, place, asked, verifier.limits ?? {}, (context) => {
+        const one = { claim: structuredClone(claim), previous: structuredClone(previous) }
+        return isSingle || !verifier.checkMany
+          ? (verifier.check(one.claim, { ...context, previous: one.previous }) as Promise<Observation>)
+          : onlyOne(verifier.checkMany([one], context))
+      })
+      const logs = [...setupLogs, ...outcome.logs]
+      return { ...outcome, logs, ...('error' in outcome ? {} : { observation: value as Observation }) }
+    },
+    async checkMany(asked) {
+      const [first] = asked.claims
+      const verifier = verifierFor(first!.action)!
+      const place = connections.placeOf(verifier, first!, asked.connection)
+      const claims = () => asked.claims.map((claim) => ({ claim: structuredClone(claim), previous: [] }))
+      return callPlugin(caller, place, asked, verifier.limits ?? {}, (context) =>
+        verifier.checkMany!(claims(), context),
       )
-      return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
-    }
-
-    function call<T>(
-      asked: CallAsked,
-      place: Place,
-      limits: Verifier['limits'],
-      run: (one: CallContext) => Promise<T>,
-    ) {
-      return callPlugin(caller, place, asked, limits ?? {}, run)
-    }
-
-    return {
-      parts,
-      verifierFor,
-      given: givenTo,
-      origin: proxy.baseOrigin,
-      async check(asked) {
-        const { claim, previous = [], isSingle = false } = asked
-        const verifier = verifierFor(claim.action)!
-        holds(asked.doing)
-        const place = placeOf(verifier, claim, asked.connection)
-        const { value, ...outcome } = await call(asked, place, verifier.limits, (context) => {
-          const one = { claim: structuredClone(claim), previous: structuredClone(previous) }
-          return isSingle || !verifier.checkMany
-            ? (verifier.check(one.claim, { ...context, previous: one.previous }) as Promise<Observation>)
-            : onlyOne(verifier.checkMany([one], context))
-        })
-        const logs = [...setupLogs, ...outcome.logs]
-        return { ...outcome, logs, ...('error' in outcome ? {} : { observation: value as Observation }) }
-      },
-      async checkMany(asked) {
-        const [first] = asked.claims
-        const verifier = verifierFor(first!.action)!
-        return call(asked, placeOf(verifier, first!, asked.connection), verifier.limits, (context) =>
-          verifier.checkMany!(
-            asked.claims.map((claim) => ({ claim: structuredClone(claim), previous: [] })),
-            context,
-          ),
-        )
-      },
-      async probe(asked) {
-        const { type, ...place } = connected(asked.connection)
-        const { target } = givenTo(asked.connection)
-        return call(asked, place, PROBE_LIMITS, ({ connection, cache: _, share: __, ...context }) =>
-          type.probe(optionsOf({ connection: connection! }), target === undefined ? context : { ...context, target }),
-        )
-      },
-      async close() {
-        try {
-          holds({ check: 'close.throws' })
-          await watching(inSetup, async () => parts.close?.())
-        } finally {
-          await stop(proxy, sockets)
-        }
-      },
-    }
+    },
+    async probe(asked) {
+      const { type, ...place } = connections.connected(asked.connection)
+      const { target } = connections.given(asked.connection)
+      return callPlugin(caller, place, asked, PROBE_LIMITS, ({ connection, cache: _, share: __, ...context }) =>
+        type.probe(optionsOf({ connection: connection! }), target === undefined ? context : { ...context, target }),
+      )
+    },
+    async close() {
+      try {
+        holds({ check: 'close.throws' })
+        await watching(inSetup, async () => parts.close?.())
+      } finally {
+        await stop(proxy, sockets)
+      }
+    },
   }
+}
+
+/** Of those for an action, or of all, the one with the highest version. */
+function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefined): Verifier | undefined {
+  const named = verifiers.filter(
+    ({ profile }) => action === undefined || profile.action === action || Object.hasOwn(profile.aliases ?? {}, action),
+  )
+  return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
+}
+
+/** Where the plugin's checks read through connections, and without one. */
+function connectionsOf(parts: PluginParts, url: string) {
+  const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
+
+  function given(connection: OrAt<GivenConnection>) {
+    const { provider, options, target } = valueAt(connection, url)
+    const type = types.get(provider)
+    if (!type) throw new TypeError(`the plugin has no connection type ${provider}`)
+    return { type, options: structuredClone(options), target }
+  }
+
+  function connected(connection: OrAt<GivenConnection>) {
+    const { type, options } = given(connection)
+    const { options: shown, secrets } = withoutSecretValues(type, options)
+    const own = { id: 'conn_1', provider: type.provider, options: shown }
+    return { type, connection: own, secrets, baseUrl: type.baseUrl(structuredClone(shown) as never), isOwn: true }
+  }
+
+  function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): Place {
+    if (connection === null) {
+      const source = verifier.profile.access.anonymous ? verifier.anonymousSource?.(structuredClone(claim)) : undefined
+      if (!source) throw new TypeError('the claim cannot be read without a connection')
+      return { connection: null, secrets: new Map(), baseUrl: source.baseUrl, isOwn: false }
+    }
+    const { type, ...own } = connected(connection)
+    if (type.fits(optionsOf(own), structuredClone(claim)) !== true) {
+      throw new TypeError('the connection does not fit the claim')
+    }
+    const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
+    return { ...own, baseUrl, isOwn: originOf(baseUrl) === originOf(own.baseUrl) }
+  }
+
+  return { given, connected, placeOf }
 }
 
 async function stop(proxy: FaultProxy, sockets: SocketProxy | undefined): Promise<void> {

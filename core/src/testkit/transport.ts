@@ -32,56 +32,8 @@ const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed }: TransportOptions): KitTransport {
   let isTooLarge = false
-
-  function toResponse(answer: IncomingMessage, { url, method, maxBytes }: Expected): Response {
-    const status = answer.statusCode ?? 0
-    const headers = new Headers()
-    for (const [name, values] of Object.entries(answer.headersDistinct)) {
-      for (const value of values ?? []) headers.append(name, value)
-    }
-    if (status < 200 || status > 599) {
-      answer.destroy()
-      throw new DestinationError('unexpected_response', { status })
-    }
-    const hasBody = method !== 'HEAD' && !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
-    if (!hasBody) answer.resume()
-    const response = new Response(hasBody ? bounded(answer, status, maxBytes) : null, { status, headers })
-    return Object.defineProperty(response, 'url', { value: url.href })
-  }
-
-  function bounded(answer: IncomingMessage, status: number, maxBytes: number): ReadableStream<Uint8Array> {
-    const decoder = decoderFor(answer.headers['content-encoding'])
-    const decoded = decoder ? answer.pipe(decoder) : answer
-    if (decoder) answer.on('error', (error) => decoder.destroy(error))
-    // The reader gets an error that comes before it reads.
-    for (const stream of [answer, decoded]) stream.on('error', () => {})
-    const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-    let size = 0
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          try {
-            const { done, value } = await chunks.next()
-            resumed()
-            if (done) return controller.close()
-            size += value.length
-            if (size > maxBytes) {
-              isTooLarge = true
-              answer.destroy()
-              throw new DestinationError('too_large', { status })
-            }
-            controller.enqueue(new Uint8Array(value))
-          } catch (error) {
-            controller.error(toDestinationError(error, signal))
-          }
-        },
-        cancel() {
-          answer.destroy()
-        },
-      },
-      // A body without a reader is not read.
-      { highWaterMark: 0 },
-    )
+  const tooLarge = () => {
+    isTooLarge = true
   }
 
   return {
@@ -97,7 +49,7 @@ export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed
     lookUp: async () => '127.0.0.1',
     async send({ url }, init, maxBytes) {
       const answer = await exchange(new URL(proxy), url, init)
-      const response = toResponse(answer, { url, method: init.method, maxBytes })
+      const response = toResponse(answer, { url, method: init.method, maxBytes, signal, resumed, tooLarge })
       resumed()
       return response
     },
@@ -117,10 +69,69 @@ export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed
   }
 }
 
-interface Expected {
+interface Bounds extends Pick<TransportOptions, 'signal' | 'resumed'> {
+  readonly maxBytes: number
+  readonly tooLarge: () => void
+}
+
+interface Expected extends Bounds {
   readonly url: URL
   readonly method: string
-  readonly maxBytes: number
+}
+
+function toResponse(answer: IncomingMessage, { url, method, ...bounds }: Expected): Response {
+  const status = answer.statusCode ?? 0
+  const headers = new Headers()
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value)
+  }
+  if (status < 200 || status > 599) {
+    answer.destroy()
+    throw new DestinationError('unexpected_response', { status })
+  }
+  const hasBody = method !== 'HEAD' && !NO_BODY.has(status) && answer.headers['content-length'] !== '0'
+  if (!hasBody) answer.resume()
+  const response = new Response(hasBody ? bounded(answer, status, bounds) : null, { status, headers })
+  return Object.defineProperty(response, 'url', { value: url.href })
+}
+
+function bounded(
+  answer: IncomingMessage,
+  status: number,
+  { maxBytes, signal, resumed, tooLarge }: Bounds,
+): ReadableStream<Uint8Array> {
+  const decoder = decoderFor(answer.headers['content-encoding'])
+  const decoded = decoder ? answer.pipe(decoder) : answer
+  if (decoder) answer.on('error', (error) => decoder.destroy(error))
+  // The reader gets an error that comes before it reads.
+  for (const stream of [answer, decoded]) stream.on('error', () => {})
+  const chunks = decoded[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  let size = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await chunks.next()
+          resumed()
+          if (done) return controller.close()
+          size += value.length
+          if (size > maxBytes) {
+            tooLarge()
+            answer.destroy()
+            throw new DestinationError('too_large', { status })
+          }
+          controller.enqueue(new Uint8Array(value))
+        } catch (error) {
+          controller.error(toDestinationError(error, signal))
+        }
+      },
+      cancel() {
+        answer.destroy()
+      },
+    },
+    // A body without a reader is not read.
+    { highWaterMark: 0 },
+  )
 }
 
 function exchange(

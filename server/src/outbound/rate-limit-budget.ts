@@ -89,21 +89,14 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
 
   const isShared = ({ connectionId }: Spender) => connectionId === null || anonymous.has(connectionId)
 
-  function allowanceOf(spender: Spender): RateLimitBudget {
+  function budgetOf(spender: Spender): RateLimitBudget {
     const name = isShared(spender) ? `anonymous ${spender.origin}` : spender.connectionId!
     const known = budgets.get(name)
     if (known) {
       endWindow(known, now())
       return known
     }
-    const created: RateLimitBudget = {
-      window: undefined,
-      heardAt: undefined,
-      running: 0,
-      pending: 0,
-      spent: new Map(),
-      spentAgain: 0,
-    }
+    const created = newBudget()
     budgets.set(name, created)
     return created
   }
@@ -119,7 +112,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   return {
     mayBegin(spender) {
       if (spender.origin === null) return true
-      const budget = allowanceOf(spender)
+      const budget = budgetOf(spender)
       const { window, heardAt, running, pending } = budget
       const isUnknown = heardAt === undefined || (!window && now() - heardAt > UNTOLD_MS)
       if (isUnknown) return !isShared(spender) || running < MOST_BEFORE_FIRST_ANSWER
@@ -127,7 +120,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       return mayUse(budget, spender, 'looking', window.remaining - keptOf(window) - pending)
     },
     begin(spender, isDeciding) {
-      const budget = allowanceOf(spender)
+      const budget = budgetOf(spender)
       const users = usersOf(spender, kindOf(isDeciding))
       const setAside = budget.window ? PER_CHECK : 0
       budget.running++
@@ -148,7 +141,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       return {
         isRefused: () => isRefused,
         count() {
-          const budget = allowanceOf(spender)
+          const budget = budgetOf(spender)
           const { window } = budget
           if (window && !mayCount(budget, window, kind)) {
             isRefused = true
@@ -158,15 +151,7 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
           if (window) add(budget.spent, usersOf(spender, kind), 1)
           const counts = window !== undefined && isAgain && !isDeciding
           if (counts) budget.spentAgain++
-          return (headers) => {
-            budget.pending--
-            const before = budget.window?.remaining
-            if (headers) hear(budget, headers)
-            const after = budget.window?.remaining
-            // Unchanged pages are free at some destinations.
-            const isFree = before !== undefined && after !== undefined && after >= before
-            if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
-          }
+          return (headers) => answered(budget, counts, headers, now())
         },
       }
 
@@ -178,14 +163,29 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
       }
     },
   }
+}
 
-  function hear(budget: RateLimitBudget, headers: Headers): void {
-    budget.heardAt = now()
-    const told = readAllowance(headers, now())
-    if (!told) return
-    // While a window goes on, its end stays: some destinations tell an end that moves with every answer.
-    budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
-  }
+function newBudget(): RateLimitBudget {
+  return { window: undefined, heardAt: undefined, running: 0, pending: 0, spent: new Map(), spentAgain: 0 }
+}
+
+/** @param counts the request counts against looking again */
+function answered(budget: RateLimitBudget, counts: boolean, headers: Headers | undefined, now: Instant): void {
+  budget.pending--
+  const before = budget.window?.remaining
+  if (headers) hear(budget, headers, now)
+  const after = budget.window?.remaining
+  // Unchanged pages are free at some destinations.
+  const isFree = before !== undefined && after !== undefined && after >= before
+  if (counts && isFree && budget.spentAgain > 0) budget.spentAgain--
+}
+
+function hear(budget: RateLimitBudget, headers: Headers, now: Instant): void {
+  budget.heardAt = now
+  const told = readAllowance(headers, now)
+  if (!told) return
+  // While a window goes on, its end stays: some destinations tell an end that moves with every answer.
+  budget.window = { ...told, resetAt: budget.window?.resetAt ?? told.resetAt }
 }
 
 function kindOf(isDeciding: boolean): Kind {

@@ -54,10 +54,7 @@ export function createRuns(frames: Frames): Runs {
   const host = createHost(frames)
   const clock = createHostClock()
 
-  const log = (level: string) => (fields: Readonly<Record<string, unknown>>, text: string) => {
-    frames.send({ k: 'log', level, fields: plainFields(fields), text: String(text).slice(0, MAX_TEXT) })
-  }
-  const logger: Logger = { debug: log('debug'), info: log('info'), warn: log('warn') }
+  const logger = loggerInto(frames)
 
   function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger' | 'target'> {
     const fetch = async (url: string, init: FetchInit = {}) =>
@@ -137,9 +134,16 @@ export function createRuns(frames: Frames): Runs {
     },
     stray(text, error) {
       const stack = error instanceof Error ? String(error.stack) : `a ${typeof error}`
-      log('warn')({ stack: stack.slice(0, MAX_TEXT) }, text)
+      logger.warn({ stack: stack.slice(0, MAX_TEXT) }, text)
     },
   }
+}
+
+function loggerInto(frames: Frames): Logger {
+  const log = (level: string) => (fields: Readonly<Record<string, unknown>>, text: string) => {
+    frames.send({ k: 'log', level, fields: plainFields(fields), text: String(text).slice(0, MAX_TEXT) })
+  }
+  return { debug: log('debug'), info: log('info'), warn: log('warn') }
 }
 
 /** A call of the host that is not answered yet. */
