@@ -3,7 +3,7 @@
  * when it may have, so that a merged and deleted branch blames nobody.
  */
 import type { Instant, LogTime, Mark } from '@claimcheck/core/plugin'
-import type { CommitQuery, Place, RepositoryQuery } from './code-host.ts'
+import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
 
 export interface Surroundings {
   readonly place: Place
@@ -53,6 +53,12 @@ export function isMadeAfter(
 export function unchangedSince(openedAt: LogTime, { windowFrom }: Pick<RepositoryQuery, 'windowFrom'>): LogTime {
   const isWithin = openedAt.notBefore !== undefined && openedAt.notBefore >= windowFrom
   return isWithin ? openedAt : { notAfter: Math.max(openedAt.notAfter, windowFrom) }
+}
+
+/** @param account that pushed, by the host's log; undefined where it does not tell */
+export function pusherFact(account: string | undefined, { pusher }: CommitQuery): Pick<FoundCommit, 'pusherMatches'> {
+  if (account === undefined || pusher === undefined) return {}
+  return { pusherMatches: account.toLowerCase() === pusher.toLowerCase() }
 }
 
 /** An earlier read shows the pull request or the issue, in whatever state. */

@@ -15,3 +15,8 @@ export function httpFailure(response: Response, now: Instant, message = ''): Des
   // Receipts of these actions have recorded 408 so since their first version.
   return usual.code === 'timeout' ? new DestinationError('unexpected_response', { status }) : usual
 }
+
+/** Of a host that answered something else than what was asked for. */
+export function unexpected(): DestinationError {
+  return new DestinationError('unexpected_response', { status: 200 })
+}

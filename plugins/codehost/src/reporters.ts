@@ -26,6 +26,10 @@ export function nameOf(by: string, kind: 'app' | 'app-id' | 'account' | 'account
   return by.startsWith(`${kind}:`) ? by.slice(kind.length + 1) : undefined
 }
 
+export function isOfAccount({ by }: Pick<WantedCheck, 'by'>): boolean {
+  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
+}
+
 /** Hosts take names in any case. */
 export function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()

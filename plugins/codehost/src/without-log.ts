@@ -2,10 +2,11 @@
 import type { CheckContext, Instant, Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from './actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place, RepositoryQuery } from './code-host.ts'
+import { defined } from './defined.ts'
 import { isMadeAfter, markOf } from './forgetting.ts'
 
 /** git prunes commits that nothing names after two weeks; hosts may do it sooner, but not within this. */
-const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
+export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
 export interface Histories {
   /** The tip of the claimed branch; undefined where there is no such branch. */
@@ -44,15 +45,20 @@ export async function findInHistories(
     isKnown,
     keepsObjects: now() - query.claimedAt <= KEEPS_OBJECTS_MS,
     isAncestor: histories.contains,
-    ...(repositoryCreatedAt === undefined ? {} : { repositoryCreatedAt }),
+    ...defined({ repositoryCreatedAt }),
   })
-  return { place, ...branch, ...(mark === undefined ? {} : { mark }) }
+  return { place, ...branch, ...defined({ mark }) }
 }
 
 /** Of a commit that the host does not have: it keeps each for some time, but another repository may have had it under this name. */
-export function missingCommitMark(query: RepositoryQuery, now: Instant, createdAt: Instant | undefined): Mark {
+export function missingCommitMark(
+  query: RepositoryQuery,
+  now: Instant,
+  createdAt: Instant | undefined,
+  keepsMs = KEEPS_OBJECTS_MS,
+): Mark {
   const { claimedAt, previous } = query
   const wasSeen = previous.some(({ observation: { facts } }) => facts.commit_found === true)
-  const isKept = now - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, createdAt)
+  const isKept = now - claimedAt <= keepsMs && !isMadeAfter(query, createdAt)
   return isKept && !wasSeen ? 'never_before' : 'may_have_been'
 }

@@ -15,6 +15,7 @@ import {
 } from '@claimcheck/core/plugin'
 import type { FoundRepository, Provider, Reader, Readers, RepositoryQuery } from '../code-host.ts'
 import { isWithin, namespaceOf } from '../connection-options.ts'
+import { defined } from '../defined.ts'
 import { isMadeAfter } from '../forgetting.ts'
 import { atLast } from '../times.ts'
 
@@ -156,7 +157,7 @@ function withoutBlame<F>(observation: Observation<F>): Observation<F> {
   const showsIt = seen.kind === 'present' && seen.differs.length === 0
   return {
     ...seen,
-    ...(bounded === undefined ? {} : { stays: bounded }),
+    ...defined({ stays: bounded }),
     ...(showsIt ? {} : { mark: 'may_have_been' as const }),
   }
 }
@@ -164,7 +165,6 @@ function withoutBlame<F>(observation: Observation<F>): Observation<F> {
 /** The facts of the repository, as every profile has them. */
 export function repositoryFactsOf({ repositoryName, repositoryId }: FoundRepository) {
   return {
-    ...(repositoryName === undefined ? {} : { repository: repositoryName }),
-    ...(repositoryId === undefined ? {} : { repository_id: repositoryId }),
+    ...defined({ repository: repositoryName, repository_id: repositoryId }),
   }
 }

@@ -5,6 +5,7 @@
  */
 import { type ActionProfile, type Claim, type Observation, type Static, Type } from '@claimcheck/core/plugin'
 import type { Check, FoundChecks, RepositoryQuery, WantedCheck } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { isNamed } from '../reporters.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { ClaimedSha, Host, MINUTE_MS, RepositoryPath, repositoryFacts } from './fields.ts'
@@ -157,7 +158,7 @@ async function observed(
   const aged = ageMs === undefined ? {} : { ageMs }
   if (checks === undefined) {
     const facts = { ...repositoryFactsOf(found), commit_found: false }
-    return { kind: 'absent', facts, ...aged, ...(mark === undefined ? {} : { mark }) }
+    return { kind: 'absent', facts, ...aged, ...defined({ mark }) }
   }
   const wanted = claim.params.checks && wantedOf(claim.params.checks)
   const groups = wanted?.map((one) => checks.filter((check) => isNamed(check, one))) ?? [checks]

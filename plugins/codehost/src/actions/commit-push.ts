@@ -1,6 +1,7 @@
 /** The action `codehost.commit.push`: a commit can be reached from the named branch of a repository. */
 import { type ActionProfile, type Observation, type Static, Type } from '@claimcheck/core/plugin'
 import type { FoundCommit } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
   BranchName,
@@ -141,7 +142,7 @@ export const commitPush = defineAction({
     ...query,
     sha,
     branch,
-    ...(pusher === undefined ? {} : { pusher }),
+    ...defined({ pusher }),
   }),
   observe: observed,
 })
@@ -150,17 +151,16 @@ function observed(found: FoundCommit): Observation<Facts> {
   const { place, stays, mark, ageMs } = found
   const seen = {
     facts: { ...repositoryFactsOf(found), ...commitFactsOf(found) },
-    ...(stays === undefined ? {} : { stays }),
-    ...(ageMs === undefined ? {} : { ageMs }),
+    ...defined({ stays, ageMs }),
   }
   switch (place.at) {
     case 'branch':
       return { kind: 'present', differs: [], ...seen }
     // Not final: a merge into the claimed branch may still come.
     case 'another_branch':
-      return { kind: 'present', differs: ['branch'], ...seen, ...(mark === undefined ? {} : { mark }) }
+      return { kind: 'present', differs: ['branch'], ...seen, ...defined({ mark }) }
     case 'nowhere':
-      return { kind: 'absent', ...seen, ...(mark === undefined ? {} : { mark }) }
+      return { kind: 'absent', ...seen, ...defined({ mark }) }
   }
 }
 
@@ -170,11 +170,11 @@ function commitFactsOf(found: FoundCommit): CommitFacts {
   const { place, head, pushedAt, removedAt, preexisting, pusherMatches } = found
   return {
     branch_listed: head !== undefined,
-    ...(head === undefined ? {} : { head }),
+    ...defined({ head }),
     ...(pushedAt === undefined ? {} : { pushed_at: new Date(pushedAt).toISOString() }),
     ...(removedAt === undefined ? {} : { removed_at: new Date(removedAt).toISOString() }),
     ...(place.at === 'another_branch' && isBranchName(place.name) ? { found_on: place.name } : {}),
     ...(preexisting ? { preexisting } : {}),
-    ...(pusherMatches === undefined ? {} : { pusher_matches: pusherMatches }),
+    ...defined({ pusher_matches: pusherMatches }),
   }
 }

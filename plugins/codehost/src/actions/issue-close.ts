@@ -1,6 +1,7 @@
 /** The action `codehost.issue.close`: an issue was closed. A pull request is no issue, though some hosts number them together. */
 import { type ActionProfile, isLongBefore, type Stay, Type } from '@claimcheck/core/plugin'
 import type { Issue, RepositoryQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import { Host, MINUTE_MS, preexistingFact, RepositoryPath, repositoryFacts, Timestamp } from './fields.ts'
@@ -95,17 +96,16 @@ export const issueClose = defineAction({
     const observed = {
       facts: {
         ...repositoryFactsOf(found),
-        ...(state === undefined ? {} : { state }),
-        ...(reason === undefined ? {} : { closed_as: reason }),
+        ...defined({ state, closed_as: reason }),
         ...(closedAt ? { closed_at: shownTime(closedAt) } : {}),
         ...(isLongBefore(closedAt, found, query) ? { preexisting: true as const } : {}),
       },
-      ...(ageMs === undefined ? {} : { ageMs }),
+      ...defined({ ageMs }),
     }
-    if (!issue) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
+    if (!issue) return { kind: 'absent', ...observed, ...defined({ mark }) }
     if (state === 'closed' && (params.reason === undefined || params.reason === reason)) {
       const stays = await staysOf(issue, params.reason, query)
-      return { kind: 'present', differs: [], ...observed, ...(stays === undefined ? {} : { stays }) }
+      return { kind: 'present', differs: [], ...observed, ...defined({ stays }) }
     }
     const past = await pastOf(issue, params.reason, query)
     if (state === 'open') return { kind: 'absent', ...observed, ...past }

@@ -1,5 +1,6 @@
 /** The action `codehost.pull_request.merge`: a pull request was merged, and what came of it is on its base. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
+import { defined } from '../defined.ts'
 import { shownTime } from '../times.ts'
 import { defineAction } from './action.ts'
 import { ClaimedSha, MINUTE_MS, RepositoryPath, Sha, Timestamp } from './fields.ts'
@@ -85,7 +86,7 @@ export const pullRequestMerge = defineAction({
     const { pullRequest, mark, ageMs } = found
     const aged = ageMs === undefined ? {} : { ageMs }
     const shown = pullRequestFactsOf(found)
-    if (!pullRequest) return { kind: 'absent', facts: shown, ...aged, ...(mark === undefined ? {} : { mark }) }
+    if (!pullRequest) return { kind: 'absent', facts: shown, ...aged, ...defined({ mark }) }
     // Nobody can take a merge back at a host, so one that is not merged never was.
     if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ...aged, mark: 'never_before' }
     const { mergeCommit, mergedAt, isOnBase } = pullRequest
@@ -93,7 +94,7 @@ export const pullRequestMerge = defineAction({
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
       ...shown,
-      ...(mergeCommit === undefined ? {} : { merge_commit: mergeCommit }),
+      ...defined({ merge_commit: mergeCommit }),
       ...(mergeCommit === undefined || onBase === 'gone' ? {} : { merge_commit_on_base: onBase }),
       ...(mergedAt ? { merged_at: shownTime(mergedAt) } : {}),
       ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),

@@ -1,6 +1,7 @@
 /** The action `codehost.pull_request.open`: a pull request was opened. That it was merged or closed since changes nothing. */
 import { type ActionProfile, isLongBefore, Type } from '@claimcheck/core/plugin'
 import type { PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { defineAction } from './action.ts'
 import { MINUTE_MS, RepositoryPath } from './fields.ts'
 import { isLogDue, type Past, pastOf, staysAsClaimed } from './past.ts'
@@ -71,8 +72,8 @@ export const pullRequestOpen = defineAction({
   query: ({ number }, query) => ({ ...query, number }),
   async observe(found, { params }, query) {
     const { pullRequest, mark, ageMs } = found
-    const observed = { facts: factsOf(), ...(ageMs === undefined ? {} : { ageMs }) }
-    if (!pullRequest) return { kind: 'absent', ...observed, ...(mark === undefined ? {} : { mark }) }
+    const observed = { facts: factsOf(), ...defined({ ageMs }) }
+    if (!pullRequest) return { kind: 'absent', ...observed, ...defined({ mark }) }
     const differs = differing(pullRequest, params)
     if (differs.length > 0) {
       return { kind: 'present', differs, ...observed, ...(await past(pullRequest, differs)) }
@@ -80,7 +81,7 @@ export const pullRequestOpen = defineAction({
     // Seen in time, it came in time, whatever a log says.
     const isPlain = params.base === undefined && params.head_sha === undefined
     const stays = isPlain || query.sentAt >= query.inTimeUntil ? await staysAsClaimed(pullRequest, params) : undefined
-    return { kind: 'present', differs, ...observed, ...(stays === undefined ? {} : { stays }) }
+    return { kind: 'present', differs, ...observed, ...defined({ stays }) }
 
     async function past(shown: PullRequest, differs: readonly PullRequestField[]): Promise<Past> {
       if (shown.log && !isLogDue(query)) return {}

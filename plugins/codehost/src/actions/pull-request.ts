@@ -1,6 +1,7 @@
 /** What the actions about pull requests share: the params and facts, and how the claimed base and head are compared. */
 import { Type } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, PullRequest, RepositoryQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { shownTime } from '../times.ts'
 import { repositoryFactsOf } from './action.ts'
 import {
@@ -72,7 +73,7 @@ export function pullRequestFactsOf(found: FoundPullRequest) {
     ...repositoryFactsOf(found),
     state,
     ...(isBranchName(base) ? { base } : {}),
-    ...(head === undefined ? {} : { head_sha: head }),
+    ...defined({ head_sha: head }),
     ...(openedAt === undefined ? {} : { opened_at: shownTime(openedAt) }),
   }
 }

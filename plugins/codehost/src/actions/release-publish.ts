@@ -1,6 +1,7 @@
 /** The action `codehost.release.publish`: a release was published for a tag, with the named commit and files. A tag alone is no release. */
 import { type ActionProfile, isLongBefore, type Static, Type } from '@claimcheck/core/plugin'
 import type { Release, RepositoryQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { atLast, shownTime } from '../times.ts'
 import { defineAction, repositoryFactsOf } from './action.ts'
 import {
@@ -118,17 +119,17 @@ export const releasePublish = defineAction({
         kind: 'absent',
         facts: repositoryFactsOf(found),
         ...agedBy(tagAgeMs),
-        ...(told === undefined ? {} : { mark: told }),
+        ...defined({ mark: told }),
       }
     }
     const { publishedAt, commit, isPrerelease } = release
     const missing = params.assets?.filter((name) => !release.assets.includes(name)).length
     const facts = {
       ...repositoryFactsOf(found),
-      ...(commit === undefined ? {} : { commit }),
+      ...defined({ commit }),
       prerelease: isPrerelease,
       ...(publishedAt ? { published_at: shownTime(publishedAt) } : {}),
-      ...(missing === undefined ? {} : { assets_missing: missing }),
+      ...defined({ assets_missing: missing }),
       ...(isLongBefore(publishedAt, found, query) ? { preexisting: true as const } : {}),
     }
     const differs = differing(release, params)

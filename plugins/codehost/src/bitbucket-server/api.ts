@@ -1,12 +1,6 @@
 /** Requests to the REST API of Bitbucket Data Center. */
-import {
-  bearer,
-  type CheckContext,
-  DestinationError,
-  type JsonAnswer,
-  type Static,
-  type TSchema,
-} from '@claimcheck/core/plugin'
+import { bearer, type CheckContext, type JsonAnswer, type Static, type TSchema } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
 import type { PageOf } from './answers.ts'
 
 export interface ServerAccess {
@@ -47,9 +41,7 @@ export function createServerApi({ baseUrl, token }: ServerAccess, { http }: Pick
         next({ value: { isLastPage, nextPageStart } }) {
           if (isLastPage) return undefined
           // A list that does not go on would be read again and again.
-          if (typeof nextPageStart !== 'number' || nextPageStart <= start) {
-            throw new DestinationError('unexpected_response', { status: 200 })
-          }
+          if (typeof nextPageStart !== 'number' || nextPageStart <= start) throw unexpected()
           start = nextPageStart
           return from(start)
         },

@@ -4,6 +4,7 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
 import { isNamed, key as keyed, nameOf as nameIn } from '../reporters.ts'
 import { missingCommitMark } from '../without-log.ts'
 import { BuildAnswer, BuildsAnswer } from './answers.ts'
@@ -43,7 +44,7 @@ export async function findChecks(
 async function readBuild({ api, root }: Repository, sha: string, key: string): Promise<BuildAnswer | undefined> {
   const query = new URLSearchParams({ key })
   const answer = await api.find(`${root}/commits/${sha}/builds?${query}`, BuildAnswer)
-  if (answer && answer.value.key !== key) throw new DestinationError('unexpected_response', { status: 200 })
+  if (answer && answer.value.key !== key) throw unexpected()
   return answer?.value
 }
 
@@ -58,7 +59,7 @@ async function refuseUntold(missing: readonly WantedCheck[], sha: string, { api 
 const OUTCOMES = { SUCCESSFUL: 'passed', FAILED: 'failed', INPROGRESS: 'pending', CANCELLED: 'skipped' } as const
 
 function toCheck(build: BuildAnswer): Check {
-  if (build.state === 'UNKNOWN') throw new DestinationError('unexpected_response', { status: 200 })
+  if (build.state === 'UNKNOWN') throw unexpected()
   return { name: nameOf(build), by: [keyed(build.key)], isRunByHost: false, outcome: OUTCOMES[build.state] }
 }
 

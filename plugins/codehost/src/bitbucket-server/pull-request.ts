@@ -1,13 +1,9 @@
 /** Reads a pull request at Bitbucket Data Center. */
-import {
-  type CheckContext,
-  DestinationError,
-  type Instant,
-  isDestinationError,
-  type LogTime,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, type Instant, isDestinationError, type LogTime } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { unchangedSince, wasSeen } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { ActivitiesAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import type { ServerAccess } from './api.ts'
 import { AGE_MS, branchOf, openRepository, type Repository } from './repository.ts'
@@ -26,7 +22,7 @@ export async function findPullRequest(
     const answer = await api.find(`${root}/pull-requests/${number}`, PullRequestAnswer)
     if (!answer) return { ...(await show()), newest: await newestNumber(repository) }
     const { value, headers } = answer
-    if (value.id !== number) throw new DestinationError('unexpected_response', { status: 200 })
+    if (value.id !== number) throw unexpected()
     return { ...(await repository.identify(value.toRef.repository, headers)), answer: value }
   })
   if ('answer' in read) {
@@ -84,8 +80,7 @@ function toPullRequest(answer: PullRequestAnswer, repository: Repository): PullR
     state,
     base,
     openedAt: at(createdDate),
-    ...(head === undefined ? {} : { head }),
-    ...(draft === undefined ? {} : { isDraft: draft }),
+    ...defined({ head, isDraft: draft }),
     ...(mergedAt ? { mergedAt } : {}),
     ...(mergeCommit === undefined
       ? {}

@@ -3,6 +3,7 @@ import { type CheckContext, clockBehindMs, DestinationError, Value } from '@clai
 import { RepositoryPath } from '../actions/fields.ts'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
+import { unexpected } from '../http-failure.ts'
 import { BranchesAnswer, CommitAnswer, CommitsAnswer, RefsAnswer, RepositoryAnswer } from './answers.ts'
 import { createServerApi, type ServerAccess, type ServerApi } from './api.ts'
 
@@ -57,13 +58,13 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
 
   function identityOf({ id, slug, project }: RepositoryAnswer, headers: Headers): Identity {
     const repositoryName = `${project.key}/${slug}`
-    if (!Value.Check(RepositoryPath, repositoryName)) throw new DestinationError('unexpected_response', { status: 200 })
+    if (!Value.Check(RepositoryPath, repositoryName)) throw unexpected()
     return { repositoryId: String(id), repositoryName, clockBehindMs: clockBehindMs(headers, now()) }
   }
 
   async function isKnown(sha: string): Promise<boolean> {
     const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
-    if (commit && commit.value.id !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+    if (commit && commit.value.id !== sha) throw unexpected()
     return commit !== undefined
   }
 
@@ -118,6 +119,6 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
 
 /** The name of a branch by its ref. @throws DestinationError `unexpected_response` for what is no branch */
 export function branchOf(ref: string): string {
-  if (!ref.startsWith(BRANCH)) throw new DestinationError('unexpected_response', { status: 200 })
+  if (!ref.startsWith(BRANCH)) throw unexpected()
   return ref.slice(BRANCH.length)
 }

@@ -8,6 +8,7 @@ import {
   type Static,
   type TSchema,
 } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
 
 export interface BitbucketAccess {
   readonly baseUrl: string
@@ -67,6 +68,6 @@ export function createBitbucketApi(
 export function linkedPage({ next }: { readonly next?: string }): string | undefined {
   if (next === undefined) return undefined
   const url = parseUrl(next)
-  if (!url) throw new DestinationError('unexpected_response', { status: 200 })
+  if (!url) throw unexpected()
   return url.search.slice(1)
 }

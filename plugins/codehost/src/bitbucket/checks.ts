@@ -4,6 +4,8 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { BITBUCKET_JOBS, isBy, isNamed, isSame, key as keyed, workflow } from '../reporters.ts'
 import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
@@ -48,7 +50,7 @@ export async function findChecks(
   return {
     ...found,
     checks: [...posted.map(toPosted), ...runs].map(stoppedIsRed),
-    ...(changedAt === undefined ? {} : { changedAt }),
+    ...defined({ changedAt }),
     reportersBefore: () =>
       cache.share(`bitbucket ${slug} reporters before ${sha}`, () =>
         reportersBefore(sha, cache, reportsOf(repository, slug)),
@@ -123,7 +125,7 @@ function statusName({ name, key }: StatusAnswer): string {
 
 function toPosted(status: StatusAnswer): Check {
   const outcome = OUTCOMES.get(status.state)
-  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  if (outcome === undefined) throw unexpected()
   const { updated_on } = status
   const changed = updated_on === undefined ? {} : { changedAt: notAfter(updated_on) }
   return { name: statusName(status), by: [keyed(status.key)], isRunByHost: false, outcome, ...changed }
@@ -143,7 +145,7 @@ async function readPipelines(repository: Repository, sha: string): Promise<Check
     seen += page.values.length
     const isLast =
       page.size === undefined ? page.next === undefined && page.values.length < page.pagelen : seen >= page.size
-    if (!isLast && page.values.length === 0) throw new DestinationError('unexpected_response', { status: 200 })
+    if (!isLast && page.values.length === 0) throw unexpected()
     return isLast ? undefined : queryOf(pages + 1).toString()
   })) {
     pages++
@@ -196,6 +198,6 @@ const UNDER_WAY: ReadonlySet<string> = new Set(['PENDING', 'PARSING', 'BUILDING'
 function outcomeOf({ state: { name, result } }: Pipeline): Check['outcome'] {
   if (UNDER_WAY.has(name)) return 'pending'
   const outcome = name === 'COMPLETED' ? RESULTS.get(result?.name) : undefined
-  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  if (outcome === undefined) throw unexpected()
   return outcome
 }

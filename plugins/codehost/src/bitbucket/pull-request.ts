@@ -1,13 +1,9 @@
 /** Reads a pull request at Bitbucket Cloud. */
-import {
-  type CheckContext,
-  DestinationError,
-  isDestinationError,
-  type LogTime,
-  type Mark,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, isDestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { unchangedSince } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { ActivityAnswer, PullRequestAnswer, PullRequestsAnswer } from './answers.ts'
 import { type BitbucketAccess, linkedPage } from './api.ts'
@@ -75,7 +71,7 @@ async function readPullRequest(repository: Repository, number: number): Promise<
   const answer = await api.find(`${root}/pullrequests/${number}`, PullRequestAnswer)
   if (!answer) return missing(repository, number)
   const { id, source, destination, draft, created_on, merge_commit, ...rest } = answer.value
-  if (id !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (id !== number) throw unexpected()
   const identity = await identify(destination.repository, answer.headers)
   const state = STATES[rest.state]
   const head = source.commit ? await expand(source.commit.hash) : undefined
@@ -86,10 +82,7 @@ async function readPullRequest(repository: Repository, number: number): Promise<
     state,
     base: destination.branch.name,
     openedAt: logTime(created_on),
-    ...(draft === undefined ? {} : { isDraft: draft }),
-    ...(head === undefined ? {} : { head }),
-    ...(mergedAt === undefined ? {} : { mergedAt }),
-    ...(mergeCommit === undefined ? {} : { mergeCommit }),
+    ...defined({ isDraft: draft, head, mergedAt, mergeCommit }),
   }
   return { ...identity, ageMs: AGE_MS, pullRequest }
 }

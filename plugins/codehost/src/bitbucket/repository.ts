@@ -2,6 +2,7 @@
 import { type CheckContext, clockBehindMs, DestinationError, type Instant } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
 import { ownerAndName } from '../connection-options.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import {
   BranchAnswer,
@@ -87,7 +88,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
   async function isKnown(sha: string): Promise<boolean> {
     const commit = await api.find(`${root}/commit/${sha}`, CommitAnswer)
     // A branch may be called like a commit.
-    if (commit && commit.value.hash !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+    if (commit && commit.value.hash !== sha) throw unexpected()
     return commit !== undefined
   }
 
@@ -110,7 +111,7 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     // The right to see the repository is the right to see its branches.
     if (!answer) return { tip: undefined, identity: await show() }
     const { target, name: answered } = answer.value
-    if (answered !== name) throw new DestinationError('unexpected_response', { status: 200 })
+    if (answered !== name) throw unexpected()
     return { tip: target.hash, identity: await identify(target.repository, answer.headers) }
   }
 
@@ -122,26 +123,30 @@ export function openRepository(access: BitbucketAccess, slug: string, context: C
     isKnown,
     contains: (sha, tip) => isReachable(sha, tip, cache, () => readReachable(sha, tip)),
     branch: (name) => cache.share(`bitbucket ${slug} branch ${name}`, () => readBranch(name)),
-    async expand(hash) {
-      if (hash.length === 40) return hash
-      const key = `bitbucket ${slug} commit ${hash}`
-      return cache.share(key, async () => {
-        const known = cache.get(key)
-        if (typeof known === 'string') return known
-        const commit = await api.find(`${root}/commit/${hash}`, CommitAnswer)
-        if (!commit) return undefined
-        const full = commit.value.hash
-        if (!full.startsWith(hash)) throw new DestinationError('unexpected_response', { status: 200 })
-        cache.set(key, full)
-        return full
-      })
-    },
+    expand: (hash) => expand(hash, { api, root, cache }),
     async branchesWithTip(sha) {
       const query = new URLSearchParams({ q: `target.hash="${sha}"`, pagelen: '100' })
       const { value } = await api.read(`${root}/refs/branches?${query}`, BranchesAnswer)
       return value.values.filter(({ target }) => target.hash === sha).map(({ name }) => name)
     },
   }
+}
+
+async function expand(
+  hash: string,
+  { api, root, cache }: Pick<Repository, 'api' | 'root'> & Pick<CheckContext, 'cache'>,
+): Promise<string | undefined> {
+  if (hash.length === 40) return hash
+  const key = `bitbucket ${root} commit ${hash}`
+  return cache.share(key, async () => {
+    const known = cache.get(key)
+    if (typeof known === 'string') return known
+    const full = (await api.find(`${root}/commit/${hash}`, CommitAnswer))?.value.hash
+    if (full === undefined) return undefined
+    if (!full.startsWith(hash)) throw unexpected()
+    cache.set(key, full)
+    return full
+  })
 }
 
 function identityOf({ uuid, full_name }: RepositoryName, clockBehindMs: number | undefined): Identity {

@@ -50,38 +50,65 @@ const MAX_PACKS = 100
 const MAX_HISTORY_BYTES = 64 * 1024 * 1024
 const MAX_OUTPUT_BYTES = 1024 * 1024
 
-export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOptions): BranchCopy {
-  const searches = createSearches()
-  let lastTurn: Promise<unknown> = Promise.resolve()
-  let isMade = false
-  let hasHistory = false
-  let isSpoiled = false
-  let sizeBytes = 0
-  let step = FIRST_STEP
-  let growth = GROWTH
-  const setbacks = { update: 0, walk: 0, deepen: 0 }
+export function createBranchCopy(options: BranchCopyOptions): BranchCopy {
+  return new Copy(options)
+}
+
+class Copy implements BranchCopy {
+  sizeBytes = 0
+  isSpoiled = false
+  readonly #options: BranchCopyOptions
+  readonly #searches = createSearches()
+  #lastTurn: Promise<unknown> = Promise.resolve()
+  #isMade = false
+  #hasHistory = false
+  #step = FIRST_STEP
+  #growth = GROWTH
+  /** How often in a row a kind of work failed. */
+  readonly #setbacks = { update: 0, walk: 0, deepen: 0 }
+
+  constructor(options: BranchCopyOptions) {
+    this.#options = options
+  }
+
+  update(remote: Remote, situation: Situation): Promise<string | undefined> {
+    return this.#inTurn(() => this.#judged('update', this.#update(remote, situation), situation))
+  }
+
+  has(sha: string, tip: string, remote: Remote, { signal, share, now }: Situation): Promise<boolean> {
+    const until = (signal: AbortSignal): Situation => ({ signal, share, now })
+    return this.#searches.find(sha, tip, signal, {
+      walk: (onIds, signal) => this.#judged('walk', this.#walk(tip, onIds, until(signal)), until(signal)),
+      deepen: (signal) =>
+        this.#inTurn(() => this.#judged('deepen', this.#deepen(remote, until(signal)), until(signal))),
+    })
+  }
 
   /** One fetch after the other: git locks its files. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = lastTurn.then(work)
-    lastTurn = turn.catch(() => {})
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#lastTurn.then(work)
+    this.#lastTurn = turn.catch(() => {})
     return turn
   }
 
-  function runOf(env: NodeJS.ProcessEnv, { signal, share }: Situation): GitRun {
+  #runOf({ signal, share }: Situation, remote?: Remote): GitRun {
+    const { folder, maxBytes } = this.#options
+    const env = gitEnvironment(folder, remote)
     return { folder, env, signal, share, maxOutputBytes: MAX_OUTPUT_BYTES, maxFileBytes: maxBytes }
   }
 
-  async function make(situation: Situation): Promise<void> {
-    if (isMade) return
+  async #make(situation: Situation): Promise<void> {
+    if (this.#isMade) return
+    const { folder, git } = this.#options
     await mkdir(folder, { recursive: true })
-    await git(['init', '--quiet', '--bare', '--template=', '.'], runOf(gitEnvironment(folder), situation))
-    isMade = true
+    await git(['init', '--quiet', '--bare', '--template=', '.'], this.#runOf(situation))
+    this.#isMade = true
   }
 
   /** The tip of the branch; `undefined` where there is no such branch. */
-  async function fetch(how: readonly string[], remote: Remote, situation: Situation, onStart?: () => void) {
-    const { run, negotiatedVersion } = await traced(runOf(gitEnvironment(folder, remote), situation))
+  async #fetch(how: readonly string[], remote: Remote, situation: Situation, onStart?: () => void) {
+    const { folder, branch, git } = this.#options
+    const { run, negotiatedVersion } = await traced(this.#runOf(situation, remote))
     const options = ['--quiet', '--no-tags', ...how, '--filter=tree:0']
     const refspec = `+refs/heads/${branch}:refs/claimcheck/fetched`
     try {
@@ -91,65 +118,58 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
       if (isMissing(error, branch) && (await negotiatedVersion()) !== undefined) return undefined
       throw error
     } finally {
-      await measure()
+      await this.#measure()
     }
     if ((await negotiatedVersion()) === undefined) throw new DestinationError('unexpected_response')
     return tipIn(await readFile(join(folder, 'FETCH_HEAD'), 'utf8'), branch)
   }
 
-  async function measure(): Promise<void> {
-    const sizes = await packSizes(folder)
-    sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
-    if (sizeBytes > maxBytes) throw new DestinationError('unexpected_response')
-    if (sizes.length > MAX_PACKS) isSpoiled = true
-  }
-
-  /** The newest commits; all of them from a server that gives out only all. */
-  async function begin(remote: Remote, situation: Situation): Promise<string | undefined> {
-    const tip = await fetch([`--depth=${FIRST_DEPTH}`], remote, situation).catch((error: unknown) => {
+  /** From a server that gives out only all of a history, without depth. */
+  #fetchOrAll(
+    how: string,
+    all: readonly string[],
+    remote: Remote,
+    situation: Situation,
+    onStart?: () => void,
+  ): Promise<string | undefined> {
+    return this.#fetch([how], remote, situation, onStart).catch((error: unknown) => {
       if (!refusesShallow(error)) throw error
-      return fetch([], remote, situation)
+      return this.#fetch(all, remote, situation, onStart)
     })
-    hasHistory = tip !== undefined
-    return tip
   }
 
-  async function update(remote: Remote, situation: Situation): Promise<string | undefined> {
-    await make(situation)
-    if (!hasHistory) return begin(remote, situation)
-    let isStarted = false
-    const onStart = () => {
-      isStarted = true
-    }
-    try {
-      // Without a depth, which would cut off what was fetched before.
-      return await fetch([], remote, situation, onStart)
-    } catch (error) {
-      // New commits can bring in a long history of their own.
-      if (isTimeout(error) && isStarted) setBack('update')
-      throw error
-    }
+  async #measure(): Promise<void> {
+    const sizes = await packSizes(this.#options.folder)
+    this.sizeBytes = sizes.reduce((sum, size) => sum + size, 0)
+    if (this.sizeBytes > this.#options.maxBytes) throw new DestinationError('unexpected_response')
+    if (sizes.length > MAX_PACKS) this.isSpoiled = true
   }
 
-  async function deepen(remote: Remote, situation: Situation): Promise<void> {
+  async #update(remote: Remote, situation: Situation): Promise<string | undefined> {
+    await this.#make(situation)
+    if (!this.#hasHistory) {
+      const tip = await this.#fetchOrAll(`--depth=${FIRST_DEPTH}`, [], remote, situation)
+      this.#hasHistory = tip !== undefined
+      return tip
+    }
+    // Without a depth, which would cut off what was fetched before. New commits can bring in a long history of their own.
+    return whenTooSlow(
+      (onStart) => this.#fetch([], remote, situation, onStart),
+      () => this.#setBack('update'),
+    )
+  }
+
+  async #deepen(remote: Remote, situation: Situation): Promise<void> {
+    const { folder } = this.#options
     const before = await shallowIds(folder)
-    let isStarted = false
-    const onStart = () => {
-      isStarted = true
-    }
-    try {
-      await fetch([`--deepen=${step}`], remote, situation, onStart).catch((error: unknown) => {
-        if (!refusesShallow(error)) throw error
-        return fetch(['--unshallow'], remote, situation, onStart)
-      })
-    } catch (error) {
-      if (isTimeout(error) && isStarted) {
-        growth = SLOW_GROWTH
-        step = Math.max(1, Math.floor(step / SHRINKING))
-      }
-      throw error
-    }
-    step = Math.min(step * growth, MAX_STEP)
+    await whenTooSlow(
+      (onStart) => this.#fetchOrAll(`--deepen=${this.#step}`, ['--unshallow'], remote, situation, onStart),
+      () => {
+        this.#growth = SLOW_GROWTH
+        this.#step = Math.max(1, Math.floor(this.#step / SHRINKING))
+      },
+    )
+    this.#step = Math.min(this.#step * this.#growth, MAX_STEP)
     const after = await shallowIds(folder)
     // The server has no more itself, or gives out no more.
     if (after.size === before.size && [...after].every((id) => before.has(id))) {
@@ -158,7 +178,8 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
   }
 
   /** Whether the ids are all that there are: none of them is one whose parents are missing. */
-  async function walk(tip: string, onIds: (ids: Buffer) => boolean, situation: Situation): Promise<boolean> {
+  async #walk(tip: string, onIds: (ids: Buffer) => boolean, situation: Situation): Promise<boolean> {
+    const { folder, git } = this.#options
     const shallow = await shallowIds(folder)
     const enough = new AbortController()
     let isWhole = true
@@ -167,10 +188,10 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
       if (isWhole && shallow.size > 0) isWhole = !hasAny(ids, shallow)
       if (!onIds(ids)) enough.abort()
     })
-    const run = runOf(gitEnvironment(folder), situation)
     const signal = AbortSignal.any([situation.signal, enough.signal])
     try {
-      await git(['rev-list', tip], { ...run, signal, maxOutputBytes: MAX_HISTORY_BYTES, onOutput })
+      const run = { ...this.#runOf(situation), signal, maxOutputBytes: MAX_HISTORY_BYTES, onOutput }
+      await git(['rev-list', tip], run)
     } catch (error) {
       if (!enough.signal.aborted) throw error
     }
@@ -178,39 +199,37 @@ export function createBranchCopy({ folder, branch, maxBytes, git }: BranchCopyOp
   }
 
   /** Twice in a row means that this copy will not do. */
-  function setBack(work: keyof typeof setbacks): void {
-    if (++setbacks[work] > 1) isSpoiled = true
+  #setBack(work: Work): void {
+    if (++this.#setbacks[work] > 1) this.isSpoiled = true
   }
 
   /** Turns failures into those of the server, and sees whether they are this copy's. */
-  async function judged<T>(work: keyof typeof setbacks, running: Promise<T>, situation: Situation): Promise<T> {
+  async #judged<T>(work: Work, running: Promise<T>, situation: Situation): Promise<T> {
     try {
       const result = await fromServer(running, situation)
-      setbacks[work] = 0
+      this.#setbacks[work] = 0
       return result
     } catch (error) {
       const { code, status } = isDestinationError(error) ? error : { code: undefined, status: undefined }
-      if (code === 'unexpected_response') isSpoiled = true
-      else if (code !== 'timeout' && status === undefined) setBack(work)
+      if (code === 'unexpected_response') this.isSpoiled = true
+      else if (code !== 'timeout' && status === undefined) this.#setBack(work)
       throw error
     }
   }
+}
 
-  return {
-    get sizeBytes() {
-      return sizeBytes
-    },
-    get isSpoiled() {
-      return isSpoiled
-    },
-    update: (remote, context) => inTurn(() => judged('update', update(remote, context), context)),
-    has(sha, tip, remote, { signal, share, now }) {
-      return searches.find(sha, tip, signal, {
-        walk: (onIds, signal) => judged('walk', walk(tip, onIds, { signal, share, now }), { signal, share, now }),
-        deepen: (signal) =>
-          inTurn(() => judged('deepen', deepen(remote, { signal, share, now }), { signal, share, now })),
-      })
-    },
+type Work = 'update' | 'walk' | 'deepen'
+
+/** @param tooSlow the time was over after the fetch began to bring something */
+async function whenTooSlow<T>(fetch: (onStart: () => void) => Promise<T>, tooSlow: () => void): Promise<T> {
+  let isStarted = false
+  try {
+    return await fetch(() => {
+      isStarted = true
+    })
+  } catch (error) {
+    if (isTimeout(error) && isStarted) tooSlow()
+    throw error
   }
 }
 

@@ -2,13 +2,12 @@
 import type { CheckContext } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { markOf } from '../forgetting.ts'
+import { KEEPS_OBJECTS_MS } from '../without-log.ts'
 import type { Remote } from './environment.ts'
 import type { Repositories } from './repositories.ts'
 import { type GitAccess, openGitRepository } from './repository.ts'
-
-/** A git server that prunes as usual keeps a commit that no branch has for longer than this. */
-export const KEEPS_OBJECTS_MS = 24 * 60 * 60_000
 
 /** @param repositories what this host keeps of repositories */
 export async function findCommit(
@@ -37,7 +36,7 @@ export async function findCommit(
     const place: Place = (await isIn(sha, read)) ? { at: 'branch' } : await findElsewhere(remote)
     const found: FoundCommit = {
       place,
-      ...(head === undefined ? {} : { head }),
+      ...defined({ head }),
       ...(name === slug ? {} : { repositoryName: name }),
     }
     if (place.at === 'branch') return found
@@ -49,6 +48,6 @@ export async function findCommit(
       keepsObjects: !access.prunesAtOnce && context.now() - claimedAt <= KEEPS_OBJECTS_MS,
       isAncestor: (older) => isIn(older, read),
     })
-    return { ...found, ...(mark === undefined ? {} : { mark }) }
+    return { ...found, ...defined({ mark }) }
   })
 }

@@ -1,6 +1,7 @@
 /** Reads the branches of one repository at a git server, for whatever needs to know what is on them. */
 import type { Auth, CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
+import { defined } from '../defined.ts'
 import type { BranchCopy } from './branch-copy.ts'
 import type { Remote } from './environment.ts'
 import type { Repositories } from './repositories.ts'
@@ -52,7 +53,7 @@ export function openGitRepository(
     await requireGit()
     const { url, name } = await discover(baseUrl, slug, auth, context)
     const address = await context.resolve(url)
-    return { remote: { url, address, ...(authorization === undefined ? {} : { authorization }) }, name }
+    return { remote: { url, address, ...defined({ authorization }) }, name }
   }
 
   function reach(): Promise<Reached> {

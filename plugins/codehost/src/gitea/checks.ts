@@ -3,13 +3,14 @@
  * posts its outcomes in the same way: a job can post any status with the runner's token, and those look the same. So the runner's are what
  * the host ran by the repository's definition, and what that posted.
  */
-import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
-import { isMadeAfter } from '../forgetting.ts'
-import { KEEPS_OBJECTS_MS } from '../git/find-commit.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { account, accountId, FORGEJO_JOBS, GITEA_JOBS, isBy } from '../reporters.ts'
 import { reportersBefore } from '../reporters-before.ts'
 import { latestOf as latestTime, logTime } from '../times.ts'
+import { missingCommitMark } from '../without-log.ts'
 import { CommitAnswer, type StatusAnswer, StatusesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared, requireCode } from './repository.ts'
 
@@ -40,8 +41,10 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
     const commit = await readCommit(shown, sha)
     return commit && { ...commit, statuses: await readStatuses(shown, sha) }
   })
+  // A commit that no branch has stays for longer than a day, unless the server is set up otherwise.
   if (!value) {
-    return { ...repository.found, checks: undefined, mark: absence(repository, query, context) }
+    const mark = missingCommitMark(query, context.now(), repository.createdAt)
+    return { ...repository.found, checks: undefined, mark }
   }
   const { statuses, parents } = value
   if (wanted) {
@@ -54,7 +57,7 @@ export async function readChecks(access: GiteaAccess, query: ChecksQuery, contex
   return {
     ...repository.found,
     checks: latestOf(statuses, false),
-    ...(changedAt === undefined ? {} : { changedAt }),
+    ...defined({ changedAt }),
     async reportersBefore() {
       const before = { slug, part: `reporters before ${sha}` }
       const found = await readShared(access, before, context, (shown) =>
@@ -83,17 +86,9 @@ async function readCommit(
 ): Promise<{ readonly parents: readonly string[] } | undefined> {
   const path = `/git/commits/${sha}?stat=false&verification=false&files=false`
   const { value } = await repository.find(path, CommitAnswer)
-  if (value && value.sha !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+  if (value && value.sha !== sha) throw unexpected()
   if (!value) await requireCode(repository)
   return value && { parents: (value.parents ?? []).map((parent) => parent.sha) }
-}
-
-/** A commit that no branch has stays for longer than a day, unless the server is set up otherwise. */
-function absence({ createdAt }: Repository, query: ChecksQuery, { now }: CheckContext): Mark {
-  const { claimedAt, previous } = query
-  const wasSeen = previous.some(({ observation }) => observation.facts.commit_found === true)
-  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, createdAt)
-  return isKept && !wasSeen ? 'never_before' : 'may_have_been'
 }
 
 /**
@@ -105,14 +100,12 @@ async function readStatuses({ get }: Repository, sha: string): Promise<readonly 
   for (let page = 1; page <= MAX_PAGES; page++) {
     const path = `/statuses/${sha}?sort=highestindex&page=${page}&limit=${PAGE}`
     const { value, headers } = await get(path, StatusesAnswer)
-    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) {
-      throw new DestinationError('unexpected_response', { status: 200 })
-    }
+    if (value.length > PAGE || value.some(({ url }) => !url.endsWith(`/statuses/${sha}`))) throw unexpected()
     const before = byId.size
     for (const status of value) byId.set(status.id, status)
     const total = Number(headers.get('x-total-count') ?? Number.POSITIVE_INFINITY)
     if (value.length === 0 || byId.size >= total) return [...byId.values()].sort((one, other) => other.id - one.id)
-    if (byId.size === before) throw new DestinationError('unexpected_response', { status: 200 })
+    if (byId.size === before) throw unexpected()
   }
   throw new DestinationError('too_large')
 }
@@ -174,6 +167,6 @@ function namesOf(status: StatusAnswer): readonly string[] {
 function outcomeOf(posted: StatusAnswer): Check['outcome'] {
   const { status, description } = posted
   const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined
-  if (outcome === undefined) throw new DestinationError('unexpected_response', { status: 200 })
+  if (outcome === undefined) throw unexpected()
   return outcome === 'passed' && isRunner(posted) && SKIPPED.has(description) ? 'skipped' : outcome
 }

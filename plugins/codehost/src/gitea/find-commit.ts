@@ -4,7 +4,7 @@
  */
 import { type CheckContext, isDestinationError, isLongBefore, type Stay } from '@claimcheck/core/plugin'
 import type { CommitQuery, FoundCommit } from '../code-host.ts'
-import { isMadeAfter } from '../forgetting.ts'
+import { isMadeAfter, pusherFact } from '../forgetting.ts'
 import { findCommit as findInGit } from '../git/find-commit.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { openGitRepository } from '../git/repository.ts'
@@ -65,13 +65,10 @@ async function origin(head: string, look: Look): Promise<Partial<FoundCommit>> {
 }
 
 function describePush({ at, actor }: Push, { repository, query }: Look): Partial<FoundCommit> {
-  const { pusher } = query
   return {
     pushedAt: Math.floor(at.notAfter / 1000) * 1000,
     ...(isLongBefore(at, repository.found, query) ? { preexisting: true } : {}),
-    ...(actor === undefined || pusher === undefined
-      ? {}
-      : { pusherMatches: actor.toLowerCase() === pusher.toLowerCase() }),
+    ...pusherFact(actor, query),
   }
 }
 

@@ -2,6 +2,7 @@
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { Closing, FoundIssue, Log, NumberQuery } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { IssueAnswer, IssuesAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
 import { isOfWindow, readTimeline } from './timeline.ts'
@@ -13,7 +14,7 @@ export async function readIssue(access: GiteaAccess, query: NumberQuery, context
     return (await find(`/issues/${number}`, IssueAnswer)).value
   })
   if (!answer) return { ...repository.found, issue: undefined, ...(await absence(repository, query)) }
-  if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (answer.number !== number) throw unexpected()
   if (answer.repository.id !== repository.id) throw new DestinationError('ambiguous_claim')
   // Both are counted together: whether it is meant nobody can tell.
   if (answer.pull_request) throw new DestinationError('ambiguous_claim')

@@ -23,6 +23,7 @@ import {
   tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
+import { defined } from '../defined.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { FailureAnswer, RepositoryAnswer, UserAnswer, VersionAnswer } from './answers.ts'
 import { readChecks } from './checks.ts'
@@ -125,5 +126,5 @@ async function rightsOf(
 }
 
 function accessOf({ base_url, token }: Options): GiteaAccess {
-  return { baseUrl: withoutTrailingSlash(base_url), ...(token === undefined ? {} : { token }) }
+  return { baseUrl: withoutTrailingSlash(base_url), ...defined({ token }) }
 }

@@ -1,9 +1,11 @@
 /** Reads pull requests. What the host shows of one that is not open needs a second look: other branches and other people's dates are in it. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { unchangedSince, wasSeen } from '../forgetting.ts'
 import type { Repositories } from '../git/repositories.ts'
 import { type GitRepository, openGitRepository } from '../git/repository.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { IssueAnswer, NumbersAnswer, PullRequestAnswer, type TimelineEntry, TreeOfCommitAnswer } from './answers.ts'
 import { type GiteaAccess, type Repository, readShared } from './repository.ts'
@@ -24,7 +26,7 @@ export async function readPullRequest(
     return (await find(`/pulls/${number}`, PullRequestAnswer)).value
   })
   if (!answer) return { ...repository.found, pullRequest: undefined, ...(await absence(repository, query)) }
-  if (answer.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (answer.number !== number) throw unexpected()
   if (answer.base.repo_id !== repository.id) throw new DestinationError('ambiguous_claim')
   const git = openGitRepository(repository.git, repository.name, context, repositories)
   return { ...repository.found, pullRequest: await shown(answer, { repository, git, context }, query) }
@@ -46,12 +48,11 @@ async function shown(answer: PullRequestAnswer, place: Place, query: NumberQuery
   return {
     state: merged ? 'merged' : state,
     base: base.ref,
-    ...(draft === undefined ? {} : { isDraft: draft }),
-    ...(head === undefined ? {} : { head }),
+    ...defined({ isDraft: draft, head }),
     ...(repository.hasOwnTimes ? { openedAt: logTime(created_at) } : {}),
     // A merge by hand has the date of a commit's author as `merged_at`. It closes the pull request, and that time is the host's.
     ...(repository.hasOwnTimes && merged && closed_at ? { mergedAt: notAfter(closed_at) } : {}),
-    ...(mergeCommit === undefined ? {} : { mergeCommit }),
+    ...defined({ mergeCommit }),
     isOnBase: async () =>
       mergeCommit !== undefined && isMergedInto(base.ref, { mergeCommit, head, isDatedByHost }, place),
     log: async (field) => {

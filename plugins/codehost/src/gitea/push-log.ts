@@ -3,7 +3,8 @@
  * accounts that hide what they do, and old entries. So only entries that join one another without a gap, from the present tip backwards,
  * say how long the branch has had a commit, and nothing follows from what is not in it.
  */
-import { DestinationError, isDestinationError, type LogTime, readJson, Value } from '@claimcheck/core/plugin'
+import { isDestinationError, type LogTime, readJson, Value } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
 import { notAfter } from '../times.ts'
 import { ActivitiesAnswer, type Activity, PushContent } from './answers.ts'
 import type { Repository } from './repository.ts'
@@ -33,7 +34,7 @@ const REF_CHANGES: ReadonlySet<string> = new Set([
 /** One page of the feed. @param page from 1 on */
 export async function readActivities({ get, id }: Repository, page: number): Promise<readonly Activity[]> {
   const { value } = await get(`/activities/feeds?page=${page}&limit=${PAGE}`, ActivitiesAnswer)
-  if (value.some(({ repo_id }) => repo_id !== id)) throw new DestinationError('unexpected_response', { status: 200 })
+  if (value.some(({ repo_id }) => repo_id !== id)) throw unexpected()
   return value
 }
 

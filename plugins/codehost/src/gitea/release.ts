@@ -1,6 +1,8 @@
 /** Reads releases. The host shows drafts to those who may write, and older versions give a release the date of whoever made its tag. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, ReleaseQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import { ReleaseAnswer, ReleasesAnswer, TagAnswer } from './answers.ts'
 import { escaped, type GiteaAccess, type Repository, readShared } from './repository.ts'
@@ -25,7 +27,7 @@ export async function readRelease(
     release: {
       isPrerelease: prerelease,
       assets: (assets ?? []).map(({ name }) => name),
-      ...(commit === undefined ? {} : { commit }),
+      ...defined({ commit }),
       ...(isDated ? { publishedAt: logTime(published_at) } : {}),
     },
   }
@@ -40,9 +42,9 @@ async function readTag({ find, get }: Repository, tag: string) {
     if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
   }
   // The host looks for tags in any case.
-  if (release && release.tag_name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
+  if (release && release.tag_name !== tag) throw unexpected()
   if (!release || release.draft) return undefined
   const { value: tagged } = await find(`/tags/${escaped(tag)}`, TagAnswer)
-  if (tagged && tagged.name !== tag) throw new DestinationError('unexpected_response', { status: 200 })
+  if (tagged && tagged.name !== tag) throw unexpected()
   return { release, commit: tagged?.commit.sha }
 }

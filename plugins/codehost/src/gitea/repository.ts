@@ -4,7 +4,6 @@ import {
   basic,
   type CheckContext,
   clockBehindMs,
-  DestinationError,
   header,
   type Instant,
   type JsonAnswer,
@@ -14,6 +13,7 @@ import {
 import type { FoundRepository } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
 import type { GitAccess } from '../git/repository.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import { BranchAnswer, BranchesAnswer, RepositoryAnswer } from './answers.ts'
 
@@ -126,7 +126,7 @@ function passwordOf({ token }: GiteaAccess): Auth | undefined {
 /** The tip of a branch; undefined where the host shows no such branch. @throws DestinationError */
 export async function readTip({ find }: Repository, branch: string): Promise<string | undefined> {
   const { value } = await find(`/branches/${escaped(branch)}`, BranchAnswer)
-  if (value !== undefined && value.name !== branch) throw new DestinationError('unexpected_response', { status: 200 })
+  if (value !== undefined && value.name !== branch) throw unexpected()
   return value?.commit.id
 }
 

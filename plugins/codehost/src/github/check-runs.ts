@@ -1,6 +1,5 @@
-/** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
-import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'
 import { notAfter } from '../times.ts'
 import {
@@ -35,7 +34,7 @@ export async function checkRunsOf(
   const entries = read.pages.flatMap(({ check_runs }) => check_runs)
   const names = typeof wanted === 'string' ? new Set([wanted]) : wanted
   const runs = readable(entries, CheckRun, (name) => names === undefined || names.has(name as string))
-  if (runs.some(({ head_sha }) => head_sha !== sha)) throw new DestinationError('unexpected_response', { status: 200 })
+  if (runs.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
   return [...new Map(runs.map((run) => [run.id, run])).values()]
 }
 

@@ -2,8 +2,9 @@
  * Suites of check runs, which GitHub makes for each app that may report on a commit: one without runs says that an app may not have begun.
  * Their times are GitHub's own, where those of check runs are sent by what ran them.
  */
-import { DestinationError, type Instant } from '@claimcheck/core/plugin'
+import type { Instant } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
 import { type CheckSuite, CheckSuitesAnswer } from './answers.ts'
 import { reportersOf, type Seen, UNREAD, unread } from './check-runs.ts'
 import type { ClaimedRepository } from './repository.ts'
@@ -22,8 +23,7 @@ export async function checkSuitesOf(
   const read = await api.list(path, CheckSuitesAnswer, { refusals: UNREAD })
   if ('refused' in read) return unread(read.refused)
   const suites = read.pages.flatMap(({ check_suites }) => check_suites)
-  if (suites.some(({ head_sha }) => head_sha !== sha))
-    throw new DestinationError('unexpected_response', { status: 200 })
+  if (suites.some(({ head_sha }) => head_sha !== sha)) throw unexpected()
   return suites
 }
 

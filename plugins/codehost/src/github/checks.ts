@@ -1,9 +1,10 @@
 /** What GitHub shows of a commit's checks: of the lists that have them, those that a claim needs. */
 import { type CheckContext, DestinationError, type Instant, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks } from '../code-host.ts'
-import { isMadeAfter } from '../forgetting.ts'
+import { defined } from '../defined.ts'
 import { reportersBefore } from '../reporters-before.ts'
 import { latestOf } from '../times.ts'
+import { missingCommitMark } from '../without-log.ts'
 import { CheckRunsAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { checkRunsOf, checksOfRuns, checksOfStatuses, isSomeUnderWay, type Seen, statusesOf } from './check-runs.ts'
@@ -106,7 +107,7 @@ async function allChecks(lists: Lists, theirNow: Instant): Promise<Shown | undef
   const changedAt: LogTime | undefined = latestOf(times)
   return {
     checks: [...checksOfRuns(known, workflows, begun), ...checksOfStatuses(posted), ...checksOfSuites(begun, theirNow)],
-    ...(changedAt === undefined ? {} : { changedAt }),
+    ...defined({ changedAt }),
     reportersBefore: lists.reportersBefore,
   }
 }
@@ -122,11 +123,8 @@ async function markOfUnknown(
   query: ChecksQuery,
   { now }: CheckContext,
 ): Promise<Mark> {
-  const { claimedAt, previous } = query
   const branch = encodeURIComponent(`heads/${repository.defaultBranch}`)
   // An empty repository has no branch, and says so to who may read it.
   await api.get(`${repository.root}/commits/${branch}/check-runs?per_page=1`, CheckRunsAnswer, [409, 422])
-  const wasSeen = previous.some(({ observation }) => observation.facts.commit_found === true)
-  const isKept = now() - claimedAt <= KEEPS_OBJECTS_MS && !isMadeAfter(query, repository.createdAt)
-  return isKept && !wasSeen ? 'never_before' : 'may_have_been'
+  return missingCommitMark(query, now(), repository.createdAt, KEEPS_OBJECTS_MS)
 }

@@ -10,7 +10,8 @@ import {
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
-import { isMadeAfter, markOf } from '../forgetting.ts'
+import { defined } from '../defined.ts'
+import { isMadeAfter, markOf, pusherFact } from '../forgetting.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import {
   type CommitHistory,
@@ -58,7 +59,7 @@ export async function findCommit(
     ageMs: AGE_MS,
     repositoryId: String(repository.id),
     repositoryName: repository.name,
-    ...(head === undefined ? {} : { head }),
+    ...defined({ head }),
   }
 }
 
@@ -104,7 +105,7 @@ async function findIn(repository: Repository, head: string | undefined, look: Lo
   })
   // What a log leaves out that is cut, or that may not be read, may have been there.
   const mark = known ?? (read === undefined ? undefined : 'may_have_been')
-  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
+  return { place, ...told, ...defined({ mark }) }
 }
 
 /**
@@ -125,7 +126,7 @@ async function describe(repository: Repository, head: string, { query, context }
   if (arrival === undefined) return {}
   if (arrival === 'earlier') return { preexisting: true }
   const { at, actor } = arrival
-  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), ...matchPusher(actor, query) }
+  return { pushedAt: at.notBefore, ...preexisting(at, repository, query), ...pusherFact(actor, query) }
 }
 
 /**
@@ -158,12 +159,6 @@ async function arrivalAtHead(
 
 function preexisting(at: LogTime, repository: Repository, query: CommitQuery): Pick<Finding, 'preexisting'> {
   return isLongBefore(at, repository, query) ? { preexisting: true } : {}
-}
-
-function matchPusher(actor: string | undefined, { pusher }: CommitQuery): Partial<Finding> {
-  return actor === undefined || pusher === undefined
-    ? {}
-    : { pusherMatches: actor.toLowerCase() === pusher.toLowerCase() }
 }
 
 async function readLog(
@@ -238,7 +233,7 @@ function describeStay({ arrival, removal }: LoggedStay, repository: Repository, 
     ...(earlier ? {} : { pushedAt: entry.at.notBefore }),
     ...(removal ? { removedAt: removal.at.notBefore } : {}),
     ...preexisting(entry.at, repository, query),
-    ...(earlier ? {} : matchPusher(entry.actor, query)),
+    ...(earlier ? {} : pusherFact(entry.actor, query)),
   }
 }
 

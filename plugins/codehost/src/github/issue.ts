@@ -1,7 +1,9 @@
 /** What GitHub shows of an issue, or whether there ever was one with this number. */
 import { type CheckContext, DestinationError, type Mark } from '@claimcheck/core/plugin'
 import type { Closing, FoundIssue, Issue, NumberQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { wasSeen } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { atLast, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent, NumbersAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -22,11 +24,11 @@ export async function findIssue(access: GitHubAccess, query: NumberQuery, contex
   if ('refused' in read) {
     // 410: it was deleted, or the repository has no issues any more.
     const mark = read.refused === 410 ? 'may_have_been' : await markOfMissing(claimed, query)
-    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, issue: undefined, ...(mark === undefined ? {} : { mark }) }
+    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, issue: undefined, ...defined({ mark }) }
   }
   const { value } = read
   if (!isOf(value, claimed)) throw new DestinationError('ambiguous_claim')
-  if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (value.number !== number) throw unexpected()
   // Whoever says that issue 7 was closed may mean the pull request.
   if (value.pull_request) throw new DestinationError('ambiguous_claim')
   return { ...found, issue: issueOf(value, claimed, query) }
@@ -39,12 +41,12 @@ function isOf({ repository_url }: IssueAnswer, { repository }: ClaimedRepository
 
 function issueOf(answer: IssueAnswer, { api, repository }: ClaimedRepository, query: NumberQuery): Issue {
   const { state, closed_at, state_reason } = answer
-  if ((state === 'closed') !== (closed_at !== null)) throw new DestinationError('unexpected_response', { status: 200 })
+  if ((state === 'closed') !== (closed_at !== null)) throw unexpected()
   const reason = state === 'closed' ? reasonOf(state_reason) : undefined
   const shown = {
     state,
     ...(closed_at === null ? {} : { closedAt: logTime(closed_at) }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   }
   return {
     ...shown,
@@ -90,11 +92,11 @@ function closingsIn(
       continue
     }
     const known = isCurrent ? reason : told
-    closings.push({ since: logTime(change.created_at), ...(known === undefined ? {} : { reason: known }), ...until })
+    closings.push({ since: logTime(change.created_at), ...defined({ reason: known }), ...until })
   }
   // One that was imported as closed has no such event, and its time is the importer's.
   if (first === undefined && closedAt)
-    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...(reason === undefined ? {} : { reason }) })
+    closings.push({ ...(isFromStart ? {} : { since: closedAt }), ...defined({ reason }) })
   return closings
 }
 

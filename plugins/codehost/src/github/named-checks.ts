@@ -5,7 +5,7 @@
  */
 import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check, WantedCheck } from '../code-host.ts'
-import { GITHUB_JOBS, isBy, isNamed, isSame, nameOf } from '../reporters.ts'
+import { GITHUB_JOBS, isBy, isNamed, isOfAccount, isSame, nameOf } from '../reporters.ts'
 import type { CheckRun, WorkflowRun } from './answers.ts'
 import { checksOfRuns, checksOfStatuses, isOfActions, isUnderWay, reportersOf, withoutReplaced } from './check-runs.ts'
 import type { Lists, Shown } from './checks.ts'
@@ -111,10 +111,6 @@ function isAnyWorkflow({ by }: Pick<WantedCheck, 'by'>): boolean {
 
 function isOfApp({ by }: Pick<WantedCheck, 'by'>): boolean {
   return by.some((one) => nameOf(one, 'app') !== undefined || nameOf(one, 'app-id') !== undefined)
-}
-
-function isOfAccount({ by }: WantedCheck): boolean {
-  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
 }
 
 function isIn(checks: readonly Check[], wanted: WantedCheck): boolean {

@@ -13,6 +13,7 @@ import {
   tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
+import { defined } from '../defined.ts'
 import { RateLimitAnswer, RepositoryAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -73,7 +74,7 @@ export const github = defineProvider<GitHubAccess>({
           const [owner, name] = ownerAndName(repository)
           return api.get(`/repos/${owner}/${name}`, RepositoryAnswer)
         }),
-        ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...defined({ expiresAt }),
         scopes,
         warnings: [
           ...excessWarnings(scopes, isReadScope),
@@ -111,5 +112,5 @@ export function githubNames(apiUrl: string): string[] {
 
 function access({ token, base_url }: Options) {
   const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_API)
-  return { baseUrl, ...(token === undefined ? {} : { token }) }
+  return { baseUrl, ...defined({ token }) }
 }

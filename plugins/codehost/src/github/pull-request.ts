@@ -2,7 +2,9 @@
 import { type CheckContext, DestinationError, type LogTime, type Mark } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { FoundPullRequest, Held, Log, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { wasSeen } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { atLast, laterOf, logTime } from '../times.ts'
 import { IssueAnswer, type IssueEvent, NumbersAnswer, PullRequestAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -25,10 +27,10 @@ export async function findPullRequest(
   )
   if ('refused' in read) {
     const mark = await markOfMissing(claimed, query)
-    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
+    return { ...found, ageMs: WITHOUT_LOG_AGE_MS, pullRequest: undefined, ...defined({ mark }) }
   }
   const { value } = read
-  if (value.number !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (value.number !== number) throw unexpected()
   if (value.base.repo.id !== repository.id) throw new DestinationError('ambiguous_claim')
   return { ...found, pullRequest: pullRequestOf(value, claimed, query, context) }
 }
@@ -40,9 +42,9 @@ function pullRequestOf(
   context: CheckContext,
 ): PullRequest {
   const { state, draft, merged, merged_at, merge_commit_sha, created_at, head, base } = answer
-  if (merged !== (merged_at !== null)) throw new DestinationError('unexpected_response', { status: 200 })
+  if (merged !== (merged_at !== null)) throw unexpected()
   const shown = {
-    ...(draft === undefined ? {} : { isDraft: draft }),
+    ...defined({ isDraft: draft }),
     base: base.ref,
     head: head.sha,
     openedAt: logTime(created_at),
@@ -74,7 +76,7 @@ function pullRequestOf(
 
 /** GitHub alone says that one is merged, by a merge of its own or by a push that it found on the base. */
 async function isOnBranch(sha: string, branch: string, repository: Repository, { cache }: CheckContext) {
-  if (!isBranchName(branch)) throw new DestinationError('unexpected_response', { status: 200 })
+  if (!isBranchName(branch)) throw unexpected()
   const head = await cache.share(`github ${repository.id} head ${branch}`, () => repository.head(branch))
   if (head !== undefined) return (await repository.contains(sha, head)) === true
   // It is gone, or the repository's contents may not be read: then this throws.

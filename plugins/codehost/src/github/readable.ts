@@ -1,5 +1,6 @@
 /** Entries of a list of which some are of a form that is not known: one of another name must not hide the claimed one. */
-import { DestinationError, type Static, type TSchema, Value } from '@claimcheck/core/plugin'
+import { type Static, type TSchema, Value } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
 
 /**
  * @param isNeeded by its name, which may be anything; all are, when left out
@@ -12,8 +13,6 @@ export function readable<T extends TSchema>(
   nameOf: (entry: Record<string, unknown>) => unknown = ({ name }) => name,
 ): Static<T>[] {
   const needed = entries.filter((entry) => isNeeded(nameOf(entry as Record<string, unknown>)))
-  if (!needed.every((entry) => Value.Check(schema, entry))) {
-    throw new DestinationError('unexpected_response', { status: 200 })
-  }
+  if (!needed.every((entry) => Value.Check(schema, entry))) throw unexpected()
   return needed as Static<T>[]
 }

@@ -1,6 +1,8 @@
 /** What GitHub shows of the published release of a tag. */
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { CheckContext } from '@claimcheck/core/plugin'
 import type { FoundRelease, Release, ReleaseQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
 import { AnyList, AssetsAnswer, ReleaseAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
@@ -32,13 +34,11 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
     return undefined
   }
   const { id, tag_name, draft, prerelease, published_at, assets } = read.value
-  if (tag_name !== tag || draft || published_at === null) {
-    throw new DestinationError('unexpected_response', { status: 200 })
-  }
+  if (tag_name !== tag || draft || published_at === null) throw unexpected()
   const commit = await repository.tagged(tag)
   const files = assets.length < FILES_WITH_RELEASE ? assets : await allFiles(id)
   return {
-    ...(commit === undefined ? {} : { commit }),
+    ...defined({ commit }),
     isPrerelease: prerelease,
     publishedAt: logTime(published_at),
     assets: files.filter(({ state }) => state === 'uploaded').map(({ name }) => name),

@@ -8,6 +8,7 @@ import {
 import { isReachable } from '../ancestry.ts'
 import type { FoundRepository, RepositoryQuery } from '../code-host.ts'
 import { ownerAndName } from '../connection-options.ts'
+import { unexpected } from '../http-failure.ts'
 import { BranchesAnswer, CommitAnswer, ComparisonAnswer, RefAnswer, RepositoryAnswer, TagAnswer } from './answers.ts'
 import { createGitHubApi, type GitHubAccess, type GitHubApi } from './api.ts'
 import { type PushLog, readPushLog } from './push-log.ts'
@@ -133,7 +134,7 @@ export function openRepository(
     const answer = await api.get(`${root}/git/ref/${escaped(ref)}`, RefAnswer, [404, 409])
     if ('refused' in answer) return undefined
     // Some versions of the API answer with a ref whose name only begins like the requested one.
-    if (answer.value.ref !== `refs/${ref}`) throw new DestinationError('unexpected_response', { status: 200 })
+    if (answer.value.ref !== `refs/${ref}`) throw unexpected()
     return answer.value.object
   }
 
@@ -147,7 +148,7 @@ export function openRepository(
     clockBehindMs,
     async head(branch) {
       const object = await readRef(`heads/${branch}`)
-      if (object && object.type !== 'commit') throw new DestinationError('unexpected_response', { status: 200 })
+      if (object && object.type !== 'commit') throw unexpected()
       return object?.sha
     },
     async tagged(tag) {

@@ -4,6 +4,7 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
 import { app, GITHUB_JOBS, workflow } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import { Job, JobsAnswer, type WorkflowRun, WorkflowRunsAnswer } from './answers.ts'
@@ -37,9 +38,7 @@ export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha
   const path = `${repository.root}/actions/runs?head_sha=${sha}&per_page=${RUNS_PAGE}`
   const read = await api.list(path, WorkflowRunsAnswer)
   const runs = 'pages' in read ? read.pages.flatMap(({ workflow_runs }) => workflow_runs) : []
-  if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) {
-    throw new DestinationError('unexpected_response', { status: 200 })
-  }
+  if (runs.some((run) => run.head_sha !== sha || run.repository.id !== repository.id)) throw unexpected()
   const all = [...new Map(runs.map((run) => [run.id, run])).values()].sort((one, other) => other.id - one.id)
   const kinds = new Set<string>()
   const latest = all.filter((run) => {
@@ -88,9 +87,7 @@ export async function jobsOf(
       const key = `github ${claimed.repository.id} jobs ${run.id}`
       const entries = await cache.share(key, () => readJobs(claimed, run))
       const jobs = readable(entries, Job, (name) => names.has(name as string))
-      if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) {
-        throw new DestinationError('unexpected_response', { status: 200 })
-      }
+      if (jobs.some(({ run_id, head_sha }) => run_id !== run.id || head_sha !== run.head_sha)) throw unexpected()
       return checksOf(
         run,
         jobs.sort((one, other) => one.id - other.id),

@@ -1,12 +1,6 @@
 /** Reads GitLab's REST API: with the token in GitLab's own header, and with lists that are read to their end. */
-import {
-  type CheckContext,
-  DestinationError,
-  header,
-  type JsonAnswer,
-  type Static,
-  type TSchema,
-} from '@claimcheck/core/plugin'
+import { type CheckContext, header, type JsonAnswer, type Static, type TSchema } from '@claimcheck/core/plugin'
+import { unexpected } from '../http-failure.ts'
 
 export interface GitLabAccess {
   /** Of the server, not of its API. */
@@ -48,14 +42,12 @@ export function createGitLabApi({ baseUrl, token }: GitLabAccess, { http }: Read
         const told = headers.get('x-next-page')
         if (told === '') return undefined
         page++
-        if (told !== String(page)) throw new DestinationError('unexpected_response', { status: 200 })
+        if (told !== String(page)) throw unexpected()
         return url()
       }
       for await (const { value } of http.paginate(url(), { schema, auth, next, most })) {
         // More than was asked for would cost more than the limits of pages allow.
-        if (Array.isArray(value) && value.length > size) {
-          throw new DestinationError('unexpected_response', { status: 200 })
-        }
+        if (Array.isArray(value) && value.length > size) throw unexpected()
         yield value
       }
     },

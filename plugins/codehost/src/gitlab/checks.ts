@@ -4,7 +4,8 @@
  */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { Check, ChecksQuery, FoundChecks, WantedCheck } from '../code-host.ts'
-import { GITLAB_JOBS, isNamed, nameOf } from '../reporters.ts'
+import { defined } from '../defined.ts'
+import { GITLAB_JOBS, isNamed, isOfAccount } from '../reporters.ts'
 import { type Reports, reportersBefore } from '../reporters-before.ts'
 import { latestOf, notAfter } from '../times.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
@@ -45,7 +46,7 @@ export async function findChecks(
   return {
     ...found,
     checks,
-    ...(changedAt === undefined ? {} : { changedAt }),
+    ...defined({ changedAt }),
     reportersBefore: () =>
       context.cache.share(`gitlab ${project.id} reporters before ${sha}`, () =>
         reportersBefore(sha, context.cache, {
@@ -167,10 +168,6 @@ async function namedChecks(
     checks.push(...latest(posted).map((run) => toCheck(run, posted, [])))
   }
   return checks
-}
-
-function isOfAccount({ by }: WantedCheck): boolean {
-  return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
 }
 
 interface ReadRuns {

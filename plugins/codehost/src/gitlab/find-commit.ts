@@ -8,7 +8,8 @@ import {
 } from '@claimcheck/core/plugin'
 import { isBranchName } from '../actions/fields.ts'
 import type { CommitQuery, FoundCommit, Place } from '../code-host.ts'
-import { isMadeAfter, markOf } from '../forgetting.ts'
+import { defined } from '../defined.ts'
+import { isMadeAfter, markOf, pusherFact } from '../forgetting.ts'
 import { createGitLabApi, type GitLabAccess, type GitLabApi } from './api.ts'
 import { type Project, readProject, requireCode } from './project.ts'
 import {
@@ -59,7 +60,7 @@ export async function findCommit(
   const onBranch = head !== undefined && (await repository.contains(query.sha, head)) === true
   const look = { api, project, repository, head, onBranch, query, context }
   const finding = onBranch ? await findOnBranch(look) : await findOffBranch(look)
-  return { ...project.found, ...finding, ...(head === undefined ? {} : { head }) }
+  return { ...project.found, ...finding, ...defined({ head }) }
 }
 
 async function findOnBranch(look: Look): Promise<Finding> {
@@ -93,7 +94,7 @@ async function findOffBranch(look: Look): Promise<Finding> {
     repositoryCreatedAt: project.madeBy,
     isAncestor: (older, newer) => repository.contains(older, newer),
   })
-  return { place, ...told, ...(mark === undefined ? {} : { mark }) }
+  return { place, ...told, ...defined({ mark }) }
 
   function isRecent({ removal }: LoggedStay): boolean {
     return !removal || removal.at >= query.windowFrom
@@ -162,12 +163,11 @@ function staysOf({ stays }: History, isGapless: boolean): Pick<Finding, 'stays'>
 /** `pushedAt` is when the log wrote it down. */
 function described({ arrival, isExact, removal }: LoggedStay, { project, query }: Look): Partial<Finding> {
   const { at, by } = arrival
-  const isTold = isExact && by !== undefined && query.pusher !== undefined
   return {
     ...(isExact ? { pushedAt: at } : {}),
     ...(removal ? { removedAt: removal.at } : {}),
     ...(isLongBefore({ notAfter: at }, project.found, query) ? { preexisting: true } : {}),
-    ...(isTold ? { pusherMatches: by.toLowerCase() === query.pusher!.toLowerCase() } : {}),
+    ...pusherFact(isExact ? by : undefined, query),
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Instant, isDestinationError, type LogTime } from '@claimcheck/core/plugin'
 import type { Closing, Held, Log, NumberQuery, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
 import { logTime } from '../times.ts'
 import { type MergeRequestAnswer, StateEventsAnswer, VersionsAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
@@ -43,7 +44,7 @@ export async function heldBy(
   if (newest.head_commit_sha !== sha) return 'cut'
   const isBase = field === 'base'
   if (versions.length === 1) {
-    return [{ value: isBase ? target_branch : sha, ...(openedAt === undefined ? {} : { since: openedAt }) }]
+    return [{ value: isBase ? target_branch : sha, ...defined({ since: openedAt }) }]
   }
   if (!isBase) return versions.toReversed().map(({ head_commit_sha }) => ({ value: head_commit_sha }))
   const mayHaveMoved = versions.slice(0, -1).some((version) => isInWindow(version, project, windowFrom))

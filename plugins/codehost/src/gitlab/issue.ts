@@ -1,6 +1,8 @@
 /** Reads an issue at GitLab. Owners may choose its times, so that only our own reads tell when it was closed. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundIssue, Issue, NumberQuery } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { IssueAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { closingsOf } from './history.ts'
@@ -25,7 +27,7 @@ export async function findIssue(access: GitLabAccess, query: NumberQuery, contex
   // Where a project has no issues for these credentials, the list is empty; confidential ones are left out of it.
   if (!answer.issues_enabled || !seesConfidentialIssues(project)) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
-  return { ...found, issue: undefined, ...(mark === undefined ? {} : { mark }) }
+  return { ...found, issue: undefined, ...defined({ mark }) }
 }
 
 function toIssue(
@@ -33,7 +35,7 @@ function toIssue(
   { id }: Project,
   { number }: NumberQuery,
 ): Issue {
-  if (iid !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (iid !== number) throw unexpected()
   // To move an issue closes it here: it goes on in another project.
   if (project_id !== id || (moved_to_id ?? null) !== null) throw new DestinationError('ambiguous_claim')
   // The only reason that GitLab's API tells.

@@ -1,7 +1,8 @@
 /** Merge requests and issues that GitLab does not show: whether their numbers were ever given out. */
-import { DestinationError, type Mark } from '@claimcheck/core/plugin'
+import type { Mark } from '@claimcheck/core/plugin'
 import type { NumberQuery } from '../code-host.ts'
 import { wasSeen } from '../forgetting.ts'
+import { unexpected } from '../http-failure.ts'
 import { NumbersAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -22,8 +23,7 @@ export async function markOfMissing(
   query: NumberQuery,
 ): Promise<Mark | undefined> {
   const { value } = await api.get(`${list}&order_by=created_at&sort=desc&per_page=${NEWEST}`, NumbersAnswer)
-  if (value.some(({ project_id }) => project_id !== id))
-    throw new DestinationError('unexpected_response', { status: 200 })
+  if (value.some(({ project_id }) => project_id !== id)) throw unexpected()
   const highest = Math.max(0, ...value.map(({ iid }) => iid))
   if (query.number > highest + 1) return 'never_before'
   return query.number <= highest || wasSeen(query) ? 'may_have_been' : undefined

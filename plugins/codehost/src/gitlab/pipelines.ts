@@ -1,6 +1,5 @@
-/** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
-import { DestinationError } from '@claimcheck/core/plugin'
 import type { Check } from '../code-host.ts'
+import { unexpected } from '../http-failure.ts'
 import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
 import { logTime } from '../times.ts'
 import {
@@ -124,10 +123,6 @@ export function startedBy(source: string): string {
 
 function toPipeline({ id, ref, source, status, updated_at }: PipelineAnswer): Pipeline {
   return { id, ref: ref ?? '', source: source ?? 'unknown', status, ...(updated_at ? { updatedAt: updated_at } : {}) }
-}
-
-function unexpected(): DestinationError {
-  return new DestinationError('unexpected_response', { status: 200 })
 }
 
 async function all<T>(pages: AsyncIterable<readonly T[]>): Promise<T[]> {

@@ -11,6 +11,7 @@ import {
   tried,
   withoutTrailingSlash,
 } from '../connection-options.ts'
+import { defined } from '../defined.ts'
 import { AnyAnswer, AnyListAnswer, TokenAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
 import { findChecks } from './checks.ts'
@@ -103,5 +104,5 @@ export const gitlab = defineProvider<GitLabAccess>({
 
 function access({ token, base_url }: Options): GitLabAccess {
   const baseUrl = withoutTrailingSlash(base_url ?? PUBLIC_GITLAB)
-  return { baseUrl, ...(token === undefined ? {} : { token }) }
+  return { baseUrl, ...defined({ token }) }
 }

@@ -1,6 +1,8 @@
 /** Reads a merge request at GitLab. */
 import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundPullRequest, NumberQuery, PullRequest, PullRequestField } from '../code-host.ts'
+import { defined } from '../defined.ts'
+import { unexpected } from '../http-failure.ts'
 import { logTime, notAfter } from '../times.ts'
 import { MergeRequestAnswer } from './answers.ts'
 import { createGitLabApi, type GitLabAccess } from './api.ts'
@@ -30,7 +32,7 @@ export async function findMergeRequest(
   }
   if (!answer.merge_requests_enabled) throw new DestinationError('forbidden')
   const mark = await markOfMissing(api, project, `${list}?state=all&scope=all`, query)
-  return { ...found, pullRequest: undefined, ...(mark === undefined ? {} : { mark }) }
+  return { ...found, pullRequest: undefined, ...defined({ mark }) }
 }
 
 function toPullRequest(
@@ -40,7 +42,7 @@ function toPullRequest(
   repository: Repository,
 ): PullRequest {
   const { iid, project_id, target_project_id, state, target_branch, sha, draft, created_at, merged_at } = answer
-  if (iid !== number) throw new DestinationError('unexpected_response', { status: 200 })
+  if (iid !== number) throw unexpected()
   if (project_id !== project.id || target_project_id !== project.id) throw new DestinationError('ambiguous_claim')
   // It is being merged right now.
   if (state === 'locked') throw new DestinationError('unavailable')
@@ -50,7 +52,7 @@ function toPullRequest(
   return {
     state: state === 'opened' ? 'open' : state,
     base: target_branch,
-    ...(draft === undefined ? {} : { isDraft: draft }),
+    ...defined({ isDraft: draft }),
     ...(sha === null ? {} : { head: sha }),
     ...(isOwn ? { openedAt: logTime(created_at) } : {}),
     // A record beside the merge request has it, which is written after the merge.

@@ -1,6 +1,7 @@
 /** Reads the git repository of a project at GitLab. Each question has the one endpoint whose answer is reliable for it. */
-import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
+import type { CheckContext } from '@claimcheck/core/plugin'
 import { isReachable } from '../ancestry.ts'
+import { unexpected } from '../http-failure.ts'
 import { CommitAnswer, HoldersAnswer, ParentsAnswer, RefAnswer } from './answers.ts'
 import type { GitLabApi } from './api.ts'
 import type { Project } from './project.ts'
@@ -29,7 +30,7 @@ export function openRepository(
 
   async function tipOf(kind: 'branches' | 'tags', name: string): Promise<string | undefined> {
     const ref = await api.find(`${root}/${kind}/${encodeURIComponent(name)}`, RefAnswer)
-    if (ref && ref.name !== name) throw new DestinationError('unexpected_response', { status: 200 })
+    if (ref && ref.name !== name) throw unexpected()
     return ref?.commit.id
   }
 
@@ -48,7 +49,7 @@ export function openRepository(
       }),
     async knows(sha) {
       const commit = await api.find(`${root}/commits/${sha}`, CommitAnswer)
-      if (commit && commit.id !== sha) throw new DestinationError('unexpected_response', { status: 200 })
+      if (commit && commit.id !== sha) throw unexpected()
       return commit !== undefined
     },
     async parents(sha) {
