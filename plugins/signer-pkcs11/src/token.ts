@@ -82,25 +82,8 @@ export function openToken(library: Library, { module, token, label, pin }: Token
       return [...pairs.values()].map(({ keyId, publicKey }) => ({ keyId, publicKey }))
     },
     generate() {
-      const common = [
-        { type: library.CKA_TOKEN, value: true },
-        { type: library.CKA_LABEL, value: label },
-        { type: library.CKA_ID, value: randomBytes(16) },
-      ]
-      const made = pkcs11.C_GenerateKeyPair(
-        main,
-        { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
-        [...common, { type: library.CKA_EC_PARAMS, value: EDWARDS25519 }, { type: library.CKA_VERIFY, value: true }],
-        [
-          ...common,
-          { type: library.CKA_PRIVATE, value: true },
-          { type: library.CKA_SENSITIVE, value: true },
-          { type: library.CKA_EXTRACTABLE, value: false },
-          { type: library.CKA_SIGN, value: true },
-        ],
-      )
-      const [point] = pkcs11.C_GetAttributeValue(main, made.publicKey, [{ type: library.CKA_EC_POINT }])
-      const { keyId, publicKey } = toPair(publicKeyOf(point!.value as Buffer), made.privateKey)
+      const { point, privateKey } = generatePair(library, pkcs11, main, label)
+      const { keyId, publicKey } = toPair(publicKeyOf(point), privateKey)
       return { keyId, publicKey }
     },
     async sign(keyId, message) {
@@ -111,6 +94,28 @@ export function openToken(library: Library, { module, token, label, pin }: Token
       })
     },
   }
+}
+
+function generatePair(library: Library, pkcs11: Pkcs11.PKCS11, session: Handle, label: string) {
+  const common = [
+    { type: library.CKA_TOKEN, value: true },
+    { type: library.CKA_LABEL, value: label },
+    { type: library.CKA_ID, value: randomBytes(16) },
+  ]
+  const { publicKey, privateKey } = pkcs11.C_GenerateKeyPair(
+    session,
+    { mechanism: CKM_EC_EDWARDS_KEY_PAIR_GEN },
+    [...common, { type: library.CKA_EC_PARAMS, value: EDWARDS25519 }, { type: library.CKA_VERIFY, value: true }],
+    [
+      ...common,
+      { type: library.CKA_PRIVATE, value: true },
+      { type: library.CKA_SENSITIVE, value: true },
+      { type: library.CKA_EXTRACTABLE, value: false },
+      { type: library.CKA_SIGN, value: true },
+    ],
+  )
+  const [point] = pkcs11.C_GetAttributeValue(session, publicKey, [{ type: library.CKA_EC_POINT }])
+  return { point: point!.value as Buffer, privateKey }
 }
 
 function load(pkcs11: Pkcs11.PKCS11, module: string): void {

@@ -20,28 +20,48 @@ export async function findOnNpm(query: Query, place: Place, context: CheckContex
   return found
 }
 
-/** Some registries refuse the documents of versions whose names have a scope. What else they show counts only for the claim. */
+/** Some registries refuse the documents of versions with a scope in their names. What else they show counts only for the claim. */
 async function lookFor(
   query: Query,
   place: Place,
   context: CheckContext,
 ): Promise<FoundVersion & { readonly isRefused?: boolean }> {
-  const { name, version, integrity } = query
+  const { name, version } = query
+  const { readManifest, readPackument, readRecord, asked, found, ping } = documentsOf(query, place, context)
+  const manifest = await readManifest()
+  if (manifest !== undefined && manifest !== 'refused') return found(manifest, readRecord)
+  const isRefused = manifest === 'refused'
+
+  // That there is no such version is said only of a package that is seen.
+  const packument = await readPackument()
+  if (!packument) {
+    if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
+    await ping()
+    return { isListed: false, isRefused, facts: { package_listed: false } }
+  }
+  const { versions = {} } = packument.value
+  if (Object.hasOwn(versions, version)) {
+    const listed = versions[version]
+    if (!Value.Check(Manifest, listed)) throw unexpected()
+    const seen = await found(asked(listed), async () => recordOf(version, packument))
+    return { ...seen, isRefused, isDoubtful: packument.isDoubtful || seen.isDoubtful === true }
+  }
+  const record = recordOf(version, packument)
+  return {
+    isListed: false,
+    isRefused,
+    isDoubtful: packument.isDoubtful,
+    ...record,
+    facts: { package_listed: true, ...(record.published && { unpublished: true }) },
+  }
+}
+
+/** What the registry has of a version, each read once for all claims that wait for it. */
+function documentsOf({ name, version, integrity }: Query, place: Place, context: CheckContext) {
   const { cache, logger } = context
   const reader = createReader(place, context)
   const url = `${place.baseUrl}/${name.replace('/', '%2f')}`
   const shared = <T>(what: string, read: () => Promise<T>) => cache.share(`${url} ${what} ${version}`, read)
-
-  /** Undefined where there is none, `refused` for a 401. */
-  async function readManifest(): Promise<Manifest | 'refused' | undefined> {
-    try {
-      const read = await reader.get(`${url}/${version}`, { ...json('npm version', Manifest), also: [404, 405] })
-      return read && asked(read.value)
-    } catch (error) {
-      if (isDestinationError(error) && error.code === 'unauthorized') return 'refused'
-      throw error
-    }
-  }
 
   /** A tag's name leads to a version's document, too, and so does a version that is written in another way. */
   function asked(manifest: Manifest): Manifest {
@@ -49,19 +69,34 @@ async function lookFor(
     return manifest
   }
 
+  /** Undefined where there is none, `refused` for a 401. */
+  function readManifest(): Promise<Manifest | 'refused' | undefined> {
+    return shared('version', async () => {
+      try {
+        const read = await reader.get(`${url}/${version}`, { ...json('npm version', Manifest), also: [404, 405] })
+        return read && asked(read.value)
+      } catch (error) {
+        if (isDestinationError(error) && error.code === 'unauthorized') return 'refused'
+        throw error
+      }
+    })
+  }
+
   /** Undefined where there is none. */
-  async function readPackument(): Promise<Read<Packument> | undefined> {
-    const wanted = { name: 'value', versions: { namesAnd: version }, time: 'value' } as const
-    const init = json(`npm package ${version}`, Packument, (response) => readPruned(response, wanted))
-    const read = await reader.get(url, { ...init, also: [404] })
-    if (read && read.value.name !== name) throw unexpected()
-    return read
+  function readPackument(): Promise<Read<Packument> | undefined> {
+    return shared('package', async () => {
+      const wanted = { name: 'value', versions: { namesAnd: version }, time: 'value' } as const
+      const init = json(`npm package ${version}`, Packument, (response) => readPruned(response, wanted))
+      const read = await reader.get(url, { ...init, also: [404] })
+      if (read && read.value.name !== name) throw unexpected()
+      return read
+    })
   }
 
   /** Of a version that is there. Without a record only our own reads tell when it came, so nothing hangs on it. */
   async function readRecord(): Promise<PackageRecord> {
     try {
-      const packument = await shared('package', readPackument)
+      const packument = await readPackument()
       return packument ? recordOf(version, packument) : {}
     } catch (error) {
       if (!isDestinationError(error)) throw error
@@ -86,32 +121,8 @@ async function lookFor(
     }
   }
 
-  const manifest = await shared('version', readManifest)
-  if (manifest !== undefined && manifest !== 'refused') return found(manifest, readRecord)
-  const isRefused = manifest === 'refused'
-
-  // That there is no such version is said only of a package that is seen.
-  const packument = await shared('package', readPackument)
-  if (!packument) {
-    if (!place.sees(name)) throw new DestinationError('forbidden', { status: 404 })
-    await reader.get(`${place.baseUrl}/-/ping`, json('npm ping', Ping))
-    return { isListed: false, isRefused, facts: { package_listed: false } }
-  }
-  const { versions = {} } = packument.value
-  if (Object.hasOwn(versions, version)) {
-    const listed = versions[version]
-    if (!Value.Check(Manifest, listed)) throw unexpected()
-    const seen = await found(asked(listed), async () => recordOf(version, packument))
-    return { ...seen, isRefused, isDoubtful: packument.isDoubtful || seen.isDoubtful === true }
-  }
-  const record = recordOf(version, packument)
-  return {
-    isListed: false,
-    isRefused,
-    isDoubtful: packument.isDoubtful,
-    ...record,
-    facts: { package_listed: true, ...(record.published && { unpublished: true }) },
-  }
+  const ping = () => reader.get(`${place.baseUrl}/-/ping`, json('npm ping', Ping))
+  return { asked, readManifest, readPackument, readRecord, found, ping }
 }
 
 function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Packument>): PackageRecord {
