@@ -111,15 +111,14 @@ export const releasePublish = defineAction({
   query: ({ tag }, query) => ({ ...query, tag }),
   observe(found, { params }, query) {
     const { release, mark, ageMs, tagAgeMs = ageMs } = found
-    const aged = agedBy(ageMs)
+    const aged = defined({ ageMs })
     if (!release) {
       // No host keeps a log of releases: one that was deleted leaves no trace.
       const told = mark ?? (wasSeen(query) ? 'may_have_been' : undefined)
       return {
         kind: 'absent',
         facts: repositoryFactsOf(found),
-        ...agedBy(tagAgeMs),
-        ...defined({ mark: told }),
+        ...defined({ ageMs: tagAgeMs, mark: told }),
       }
     }
     const { publishedAt, commit, isPrerelease } = release
@@ -134,7 +133,7 @@ export const releasePublish = defineAction({
     }
     const differs = differing(release, params)
     if (differs.length > 0) {
-      const told = differs.includes('commit') ? agedBy(tagAgeMs) : aged
+      const told = differs.includes('commit') ? defined({ ageMs: tagAgeMs }) : aged
       // Tags move, and files are removed.
       return { kind: 'present', differs, facts, ...told, ...(hasChanged(release, query) ? MAY_HAVE_BEEN : {}) }
     }
@@ -152,10 +151,6 @@ export const releasePublish = defineAction({
 })
 
 const MAY_HAVE_BEEN = { mark: 'may_have_been' } as const
-
-function agedBy(ageMs: number | undefined): { readonly ageMs?: number } {
-  return ageMs === undefined ? {} : { ageMs }
-}
 
 function differing({ commit, assets }: Release, claimed: Params): ('commit' | 'assets')[] {
   return [
