@@ -167,7 +167,7 @@ t.test('of a password that cannot be kept the error tells nothing, which is logg
   }
   for (const sql of refuse[TEST_DATABASE]) await query(config.databaseUrl, sql)
   const { accounts } = claimcheck
-  const error = await accounts
+  const error = await accounts.passwords
     .reset(await accounts.resetToken(email), PASSWORD, { passkeys: [], identities: [] })
     .catch((error) => error)
   t.match(error.message, /full/)

@@ -120,7 +120,7 @@ t.test('a request of a stolen session that comes too late plants nothing', async
   const { accounts, identities, sessions, passkeys } = claimcheck
   const owner = await Visitor.owner(host)
   const [stale] = (await accounts.list()).filter(({ email }) => email === owner.email)
-  await accounts.reset(await accounts.resetToken(owner.email), NEXT, { passkeys: [], identities: [] })
+  await accounts.passwords.reset(await accounts.resetToken(owner.email), NEXT, { passkeys: [], identities: [] })
   const refused = { code: 'conflict', message: /sign in again/ }
   await t.rejects(identities.add(stale!, { issuer: 'https://id.example', subject: 'thief' }), refused)
   await t.rejects(sessions.start(stale!, 'password', { userAgent: '', address: '' }), refused)

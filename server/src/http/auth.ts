@@ -44,7 +44,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
 
 /** Accepts keys only, and no tokens of applications. */
 export function requireKey(app: App, keys: Keys, limiters: Limiters): void {
-  requireCredential(app, { authenticate: keys.authenticate, limiters })
+  requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), limiters })
 }
 
 export interface Keys {

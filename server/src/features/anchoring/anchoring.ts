@@ -8,7 +8,7 @@ import type { Registry } from '../../plugins/registry.ts'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
-import { type Advance, createAdvance } from './advance.ts'
+import { type Advance, Advancer } from './advance.ts'
 import { AnchoringError, callAnchorer } from './anchoring-error.ts'
 import { hasUnanchoredEntries, isIntervalOver } from './rule.ts'
 
@@ -53,7 +53,7 @@ export function createAnchoring({
 }: AnchoringOptions): Anchoring | undefined {
   if (!anchorer) return undefined
   const { chain, scheme, intervalMs } = anchorer
-  const advanceOne = createAdvance({ anchorer, storage, logGuard, now, logger })
+  const advancer = new Advancer({ anchorer, storage, logGuard, now, logger })
   let problem: AnchoringProblem | undefined
 
   /** Callers read this without a lock first, so that they lock the log only to plan an anchor. */
@@ -97,7 +97,7 @@ export function createAnchoring({
       return storage.write((tx) => plan(tx, atOnce, by))
     },
     async advance(anchor, signal) {
-      const advance = await advanceOne(anchor, signal)
+      const advance = await advancer.advance(anchor, signal)
       problem = advance.outcome === 'blocked' ? advance.problem : undefined
       return advance
     },

@@ -1,10 +1,7 @@
 /** The console: where people sign in, set their workspaces up, and allow applications to act for them. */
-import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { RouteGroup } from '../../http/app.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
-
-export type Services = ConsoleDependencies & Pick<HostServices, 'isActive'>
 
 export const consoleFeature = {
   name: 'console',
@@ -29,4 +26,4 @@ export const consoleFeature = {
       })
     return groups
   },
-} satisfies Feature<Services>
+} satisfies Feature<ConsoleDependencies>

@@ -12,8 +12,6 @@ import { unsentFormOf } from './unsent.tsx'
 
 export const FRESH_MS = 10 * 60_000
 
-type FreshServices = Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox' | 'config' | 'now'>
-
 /** Whether the request needs it: a form may make an owner or a member. */
 type Needs = (request: FastifyRequest) => boolean
 
@@ -29,13 +27,13 @@ export function isFresh(request: FastifyRequest, now: () => number): boolean {
  * A `preHandler`: asks for a sign-in where the last one is too long ago, and goes on afterwards with the form as it was typed. Goes after
  * the handlers that refuse the request in any case.
  */
-export function freshSignInOnly({ oidcSignIn, outbox, config, now }: FreshServices, needs = ALWAYS) {
+export function freshSignInOnly(services: ConsoleDependencies, needs = ALWAYS) {
   return async function freshSignInOnly(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
     const session = optionalSessionOf(request)
-    if (!session || !needs(request) || isFresh(request, now)) return undefined
+    if (!session || !needs(request) || isFresh(request, services.now)) return undefined
     if (request.method === 'GET') return reply.redirect(confirmPath(request.url), 303)
     const unsent = unsentFormOf(request)
-    const next = refererPath(request, config.publicUrl)
-    return sendSignIn(reply, { oidcSignIn, outbox }, { session, next, unsent, status: 403 })
+    const next = refererPath(request, services.config.publicUrl)
+    return sendSignIn(reply, services, { session, next, unsent, status: 403 })
   }
 }

@@ -13,10 +13,7 @@ const LASTS_SECONDS = 400 * 24 * 60 * 60
 const nameOf = (publicUrl: string | undefined) => cookieName(publicUrl, '-known')
 
 /** Of `app`, after the sessions were read: the browser of each signed-in request keeps that it is known. */
-export function rememberBrowsers(
-  app: App,
-  { knownBrowsers, config: { publicUrl } }: Pick<ConsoleDependencies, 'knownBrowsers' | 'config'>,
-): void {
+export function rememberBrowsers(app: App, { knownBrowsers, config: { publicUrl } }: ConsoleDependencies): void {
   const name = nameOf(publicUrl)
   app.addHook('preHandler', (request, reply, done) => {
     const session = optionalSessionOf(request)
@@ -25,8 +22,6 @@ export function rememberBrowsers(
     done()
   })
 }
-
-export interface GuessServices extends Pick<ConsoleDependencies, 'loginThrottle' | 'knownBrowsers' | 'config'> {}
 
 const NO_LIMIT: Guess = { succeeded: async () => {} }
 
@@ -42,7 +37,7 @@ export type Guessed =
  * @throws ServiceError `too_many`; StorageError `unavailable`
  */
 export async function beginGuess(
-  { loginThrottle, knownBrowsers, config }: GuessServices,
+  { loginThrottle, knownBrowsers, config }: ConsoleDependencies,
   request: FastifyRequest,
   guessed: Guessed,
 ): Promise<Guess> {

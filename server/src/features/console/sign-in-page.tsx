@@ -29,7 +29,7 @@ export interface SignInProps extends Destination {
 /** The page with all ways to sign in; with a problem, as the answer to a form. */
 export function sendSignIn(
   reply: FastifyReply,
-  { oidcSignIn, outbox }: Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox'>,
+  { oidcSignIn, outbox }: ConsoleDependencies,
   { status, ...props }: SignInProps & { readonly status?: number },
 ): FastifyReply {
   const Page = props.session ? Confirm : SignIn

@@ -13,7 +13,7 @@ export const RULE_WORDS: Readonly<Record<SignInRule, string>> = {
   passkey: 'a passkey',
 }
 
-export function answerWeak({ passkeys, secondSteps }: Pick<ConsoleDependencies, 'passkeys' | 'secondSteps'>) {
+export function answerWeak({ passkeys, secondSteps }: ConsoleDependencies) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { user, session } = sessionOf(request)
     const { name, signInRule } = workspaceOf(request)

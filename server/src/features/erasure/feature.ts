@@ -1,6 +1,7 @@
 /** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
 
 import type { Worker } from '../../base/worker.ts'
+import { construct } from '../../base/construct.ts'
 import type { Feature } from '../../host/feature.ts'
 import { erasureAuditWords } from './audit-words.ts'
 import { erasureConfig } from './config.ts'
@@ -17,14 +18,14 @@ export const erasureFeature = {
   auditWords: erasureAuditWords,
   config: erasureConfig,
   services: async () => {
-    const [{ createErasureService }, { createRetentionService }, { createRetentionWorker }] = await Promise.all([
+    const [{ createErasureService }, { RetentionService }, { createRetentionWorker }] = await Promise.all([
       import('./erasure.ts'),
       import('./retention.ts'),
       import('./retention-worker.ts'),
     ])
     return {
       erasure: createErasureService,
-      retention: createRetentionService,
+      retention: construct(RetentionService),
       retentionWorker: createRetentionWorker,
     }
   },

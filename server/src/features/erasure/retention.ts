@@ -10,22 +10,7 @@ import type { LogArchives } from '../log/log-archives.ts'
 import type { ErasureConfig } from './config.ts'
 import { eraseIn } from './erasure.ts'
 
-export interface RetentionService {
-  /** How many days a workspace keeps the content of its receipts; null: for ever. */
-  days(workspaceId: string): Promise<number | null>
-  /** @throws ServiceError `bad_request` for days out of the limits of this installation */
-  check(days: number): void
-  /** How many receipts of a workspace are older, counted up to `most`. */
-  olderThan(workspaceId: string, days: number, most: number): Promise<number>
-  /** @param days null: for ever @throws ServiceError `bad_request` */
-  set(workspaceId: string, days: number | null, by: Acting): Promise<void>
-  /** Whether any workspace has a retention. */
-  isNeeded(): Promise<boolean>
-  /** Erases what is older than its workspace keeps, in small transactions. Returns true when there is more to erase. */
-  pass(by: Acting, signal: AbortSignal): Promise<boolean>
-}
-
-interface RetentionOptions {
+export interface RetentionOptions {
   readonly storage: Storage
   readonly archives: Pick<LogArchives, 'erase'>
   readonly now: () => Instant
@@ -45,24 +30,76 @@ interface Place {
   readonly isBehind: boolean
 }
 
-export function createRetentionService({ storage, archives, now, config }: RetentionOptions): RetentionService {
-  const { leastDays } = config.retention
+export class RetentionService {
+  readonly #storage: Storage
+  readonly #archives: Pick<LogArchives, 'erase'>
+  readonly #now: () => Instant
+  readonly #leastDays: number
+  /** Where a turn ended that had more to do. */
+  readonly #places = new Map<string, Place>()
 
-  function check(days: number): void {
-    if (Number.isSafeInteger(days) && days >= leastDays && days <= MOST_DAYS) return
-    const detail = `receipts are kept for a whole number of days, from ${leastDays} to ${MOST_DAYS}`
+  constructor({ storage, archives, now, config }: RetentionOptions) {
+    this.#storage = storage
+    this.#archives = archives
+    this.#now = now
+    this.#leastDays = config.retention.leastDays
+  }
+
+  /** @throws ServiceError `bad_request` for days out of the limits of this installation */
+  check(days: number): void {
+    if (Number.isSafeInteger(days) && days >= this.#leastDays && days <= MOST_DAYS) return
+    const detail = `receipts are kept for a whole number of days, from ${this.#leastDays} to ${MOST_DAYS}`
     throw new ServiceError('bad_request', detail)
   }
 
+  /** How many days a workspace keeps the content of its receipts; null: for ever. */
+  async days(workspaceId: string): Promise<number | null> {
+    return (await this.#storage.read.retentions.of(workspaceId))?.days ?? null
+  }
+
+  /** How many receipts of a workspace are older, counted up to `most`. */
+  olderThan(workspaceId: string, days: number, most: number): Promise<number> {
+    return this.#storage.read.erasures.agedCount(workspaceId, this.#now() - days * DAY_MS, most)
+  }
+
+  /** @param days null: for ever @throws ServiceError `bad_request` */
+  async set(workspaceId: string, days: number | null, by: Acting): Promise<void> {
+    if (days !== null) this.check(days)
+    const at = this.#now()
+    await this.#storage.write(async (tx) => {
+      const before = (await tx.retentions.lock(workspaceId))?.days ?? null
+      if (before === days) return
+      if (days === null) await tx.retentions.remove(workspaceId)
+      else await tx.retentions.set({ workspaceId, days, changedAt: at, erasedBefore: 0 })
+      const details = { days, before }
+      tx.audit.record({ event: 'workspace.retention_changed', at, by, workspaceId, details })
+    })
+  }
+
+  /** Whether any workspace has a retention. */
+  async isNeeded(): Promise<boolean> {
+    return (await this.#storage.read.retentions.list()).length > 0
+  }
+
+  /** Erases what is older than its workspace keeps, in small transactions. Returns true when there is more to erase. */
+  async pass(by: Acting, signal: AbortSignal): Promise<boolean> {
+    let isMore = false
+    for (const retention of await this.#storage.read.retentions.list()) {
+      if (signal.aborted) return isMore
+      isMore = (await this.#turn(retention, by, signal)) || isMore
+    }
+    return isMore
+  }
+
   /** Erases the next batch after a place. Undefined: there are no older claims after it. */
-  async function eraseNext(
+  async #eraseNext(
     { workspaceId, days, erasedBefore }: RetentionRow,
     { after, isBehind }: Place,
     by: Acting,
   ): Promise<Place | undefined> {
-    const at = now()
+    const at = this.#now()
     const cutoff = at - days * DAY_MS
-    return storage.write(async (tx) => {
+    return this.#storage.write(async (tx) => {
       const current = await tx.retentions.lock(workspaceId)
       // Somebody has just changed it: the next pass goes by what it is now.
       if (current?.days !== days) return undefined
@@ -74,7 +111,7 @@ export function createRetentionService({ storage, archives, now, config }: Reten
         !isErased && isOld(issuedAt) && receiptId !== null ? [receiptId] : [],
       )
       const reason = { rule: 'retention', reference: retentionReference(days) } as const
-      const erased = await eraseIn(tx, archives, old, reason, at)
+      const erased = await eraseIn(tx, this.#archives, old, reason, at)
       if (erased.length > 0) {
         const details = { receipts: erased.length, days }
         tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })
@@ -87,48 +124,18 @@ export function createRetentionService({ storage, archives, now, config }: Reten
     })
   }
 
-  /** Where a turn ended that had more to do. */
-  const places = new Map<string, Place>()
-
   /** Returns true when there is more. */
-  async function turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
+  async #turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
     const { workspaceId, erasedBefore } = retention
     // The claims of that very millisecond are looked at again.
-    let place = places.get(workspaceId) ?? { after: { submittedAt: erasedBefore, claimId: '' }, isBehind: false }
-    places.delete(workspaceId)
+    let place = this.#places.get(workspaceId) ?? { after: { submittedAt: erasedBefore, claimId: '' }, isBehind: false }
+    this.#places.delete(workspaceId)
     for (let batch = 0; batch < BATCHES_A_TURN && !signal.aborted; batch++) {
-      const next = await eraseNext(retention, place, by)
+      const next = await this.#eraseNext(retention, place, by)
       if (!next) return false
       place = next
     }
-    places.set(workspaceId, place)
+    this.#places.set(workspaceId, place)
     return true
-  }
-
-  return {
-    check,
-    days: async (workspaceId) => (await storage.read.retentions.of(workspaceId))?.days ?? null,
-    olderThan: (workspaceId, days, most) => storage.read.erasures.agedCount(workspaceId, now() - days * DAY_MS, most),
-    async set(workspaceId, days, by) {
-      if (days !== null) check(days)
-      const at = now()
-      await storage.write(async (tx) => {
-        const before = (await tx.retentions.lock(workspaceId))?.days ?? null
-        if (before === days) return
-        if (days === null) await tx.retentions.remove(workspaceId)
-        else await tx.retentions.set({ workspaceId, days, changedAt: at, erasedBefore: 0 })
-        const details = { days, before }
-        tx.audit.record({ event: 'workspace.retention_changed', at, by, workspaceId, details })
-      })
-    },
-    isNeeded: async () => (await storage.read.retentions.list()).length > 0,
-    async pass(by, signal) {
-      let isMore = false
-      for (const retention of await storage.read.retentions.list()) {
-        if (signal.aborted) return isMore
-        isMore = (await turn(retention, by, signal)) || isMore
-      }
-      return isMore
-    },
   }
 }

@@ -55,7 +55,7 @@ export const oauthFeature = {
         scope: 'own',
         add(app, limiters) {
           requireKey(app, keys, limiters)
-          ownKeyRoutes(app, keys.revoke)
+          ownKeyRoutes(app, keys)
         },
       },
     ]

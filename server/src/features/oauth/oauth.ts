@@ -9,7 +9,7 @@ import type { OwnAddress } from '../../base/own-address.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { newToken } from '../../base/tokens.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
-import { type Audiences, createAudiences } from './audiences.ts'
+import { createAudiences } from './audiences.ts'
 import type { OAuthConfig } from './config.ts'
 import { loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
@@ -46,28 +46,7 @@ export interface Allowed {
   readonly confirm: () => Promise<void>
 }
 
-export interface OAuth {
-  /** The name of this service towards applications. */
-  issuer(): string
-  audiences(): Audiences
-  metadataUrl(): string
-  /** The same of the MCP server. */
-  mcpMetadataUrl(): string
-  /** Undefined when clients may not register themselves. */
-  readonly registrations: RegistrationQuota | undefined
-  /** Handles the requests of applications. */
-  handler(): Promise<Handler>
-  /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
-  consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest>
-  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
-  allow(uid: string, exchange: Exchange, allowed: Allowed): Promise<string>
-  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
-  deny(uid: string, exchange: Exchange): Promise<string>
-  /** Undefined when the client is unknown. */
-  clientName(clientId: string): Promise<string | undefined>
-}
-
-interface OAuthOptions {
+export interface OAuthOptions {
   readonly config: { readonly oauth: OAuthConfig }
   readonly ownAddress: OwnAddress
   readonly storage: Storage
@@ -78,49 +57,128 @@ interface OAuthOptions {
   readonly logger: FastifyBaseLogger
 }
 
-export function createOAuth(options: OAuthOptions): OAuth {
-  const { config, oauthPages, oauthRecords: records, ownAddress } = options
+export class OAuth {
+  readonly #options: OAuthOptions
+  readonly #records: OAuthRecords
   /** The addresses of requests that the library handles. */
-  const addresses = new WeakMap<IncomingMessage, string>()
+  readonly #addresses = new WeakMap<IncomingMessage, string>()
   /** What is told of grants that are being stored. */
-  const granting = new Map<string, Tell>()
-  let providerPromise: Promise<Provider> | undefined
-  let handlerPromise: Promise<Handler> | undefined
+  readonly #granting = new Map<string, Tell>()
+  #providerPromise: Promise<Provider> | undefined
+  #handlerPromise: Promise<Handler> | undefined
+  /** The name of this service towards applications. */
+  readonly issuer = () => this.#options.ownAddress.origin()
+  readonly audiences = () => createAudiences(this.#options.ownAddress.url(), this.#options.config.oauth.resources)
+  /** Undefined when clients may not register themselves. */
+  readonly registrations: RegistrationQuota | undefined
 
-  const issuer = () => ownAddress.origin()
-  const audiences = () => createAudiences(ownAddress.url(), config.oauth.resources)
+  constructor(options: OAuthOptions) {
+    this.#options = options
+    this.#records = options.oauthRecords
+    this.registrations = this.#options.config.oauth.dynamicRegistration
+      ? createRegistrationQuota(this.#options)
+      : undefined
+  }
 
-  function provider(): Promise<Provider> {
-    providerPromise ??= createProvider({
-      ...options,
-      issuer: issuer(),
-      audiences: audiences(),
-      config: config.oauth,
-      records,
-      isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
-      errorPage: oauthPages.errorPage,
-      addressOf: (request) => addresses.get(request) ?? null,
-      tell: (model, id) => (model === 'Grant' ? granting.get(id) : undefined),
+  metadataUrl(): string {
+    return this.issuer() + OAUTH_PATHS.resourceMetadata
+  }
+
+  /** The same of the MCP server. */
+  mcpMetadataUrl(): string {
+    return this.issuer() + OAUTH_PATHS.mcpMetadata
+  }
+
+  /** Handles the requests of applications. */
+  handler(): Promise<Handler> {
+    this.#handlerPromise ??= this.#provider().then((provider) =>
+      createHandler(provider, this.issuer(), this.#addresses),
+    )
+    return this.#handlerPromise
+  }
+
+  /** @throws ServiceError `not_found` unless the request was made in this browser and is open */
+  async consentRequest(uid: string, exchange: Exchange): Promise<ConsentRequest> {
+    const { params } = await this.#interaction(uid, exchange)
+    const clientId = String(params.client_id)
+    return {
+      clientId,
+      clientName: (await this.clientName(clientId)) ?? clientId,
+      redirectUri: String(params.redirect_uri),
+      scopes: readScopes(params.scope),
+      resources: resourcesOf(params.resource),
+    }
+  }
+
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+  async allow(uid: string, exchange: Exchange, { memberId, scopes, confirm }: Allowed): Promise<string> {
+    const { params } = await this.#interaction(uid, exchange)
+    const clientId = String(params.client_id)
+    const { Grant } = await this.#provider()
+    const grantId = newToken()
+    const grant = Object.assign(new Grant({ accountId: memberId, clientId }), { jti: grantId })
+    for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
+    await removeExpiry(this.#records, clientId)
+    const name = (await this.clientName(clientId)) ?? clientId
+    this.#granting.set(grantId, this.#toldOf(clientId, name, memberId, scopes, exchange.address))
+    try {
+      await grant.save()
+    } finally {
+      this.#granting.delete(grantId)
+    }
+    const login = { accountId: memberId, remember: false }
+    try {
+      await confirm()
+    } catch (error) {
+      await this.#records.endGrant(grantId, 'application.stopped', BY_SERVICE)
+      throw error
+    }
+    return this.#answer(exchange, { login, consent: { grantId } })
+  }
+
+  /** Returns the URL to redirect the browser to. @throws ServiceError `not_found` */
+  async deny(uid: string, exchange: Exchange): Promise<string> {
+    await this.#interaction(uid, exchange)
+    return this.#answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })
+  }
+
+  /** Undefined when the client is unknown. */
+  async clientName(clientId: string): Promise<string | undefined> {
+    const client = await (await this.#provider()).Client.find(clientId)
+    return client && (client.clientName ?? clientId)
+  }
+
+  #provider(): Promise<Provider> {
+    this.#providerPromise ??= createProvider({
+      ...this.#options,
+      issuer: this.issuer(),
+      audiences: this.audiences(),
+      config: this.#options.config.oauth,
+      records: this.#records,
+      isSignedIn: (ctx) => this.#options.oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
+      errorPage: this.#options.oauthPages.errorPage,
+      addressOf: (request) => this.#addresses.get(request) ?? null,
+      tell: (model, id) => (model === 'Grant' ? this.#granting.get(id) : undefined),
     })
-    return providerPromise
+    return this.#providerPromise
   }
 
   /** The person allows it; the audit trail names the application. */
-  function toldOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): Tell {
+  #toldOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): Tell {
     return async (tx) => {
       const member = await tx.members.byId(memberId)
       if (!member) return
       const { workspaceId, userId } = member
       const about = { workspaceId, userId, subject: clientId, details: { name, scopes: scopes.join(' ') } }
       const by: Acting = byUser(userId, address)
-      tx.audit.record({ event: 'application.allowed', at: options.now(), by, ...about })
+      tx.audit.record({ event: 'application.allowed', at: this.#options.now(), by, ...about })
     }
   }
 
-  async function interaction(uid: string, { request, response }: Exchange) {
+  async #interaction(uid: string, { request, response }: Exchange) {
     const { errors } = await loadLibrary()
     try {
-      const details = await (await provider()).interactionDetails(request, response)
+      const details = await (await this.#provider()).interactionDetails(request, response)
       if (details.uid === uid) return details
     } catch (error) {
       const { cause } = error as Error
@@ -133,66 +191,9 @@ export function createOAuth(options: OAuthOptions): OAuth {
     )
   }
 
-  async function answer({ request, response }: Exchange, result: InteractionResults): Promise<string> {
+  async #answer({ request, response }: Exchange, result: InteractionResults): Promise<string> {
     const options = { mergeWithLastSubmission: false }
-    return (await provider()).interactionResult(request, response, result, options)
-  }
-
-  async function clientName(clientId: string): Promise<string | undefined> {
-    const client = await (await provider()).Client.find(clientId)
-    return client && (client.clientName ?? clientId)
-  }
-
-  return {
-    issuer,
-    audiences,
-    metadataUrl: () => issuer() + OAUTH_PATHS.resourceMetadata,
-    mcpMetadataUrl: () => issuer() + OAUTH_PATHS.mcpMetadata,
-    registrations: config.oauth.dynamicRegistration ? createRegistrationQuota(options) : undefined,
-    handler() {
-      handlerPromise ??= provider().then((provider) => createHandler(provider, issuer(), addresses))
-      return handlerPromise
-    },
-    async consentRequest(uid, exchange) {
-      const { params } = await interaction(uid, exchange)
-      const clientId = String(params.client_id)
-      return {
-        clientId,
-        clientName: (await clientName(clientId)) ?? clientId,
-        redirectUri: String(params.redirect_uri),
-        scopes: readScopes(params.scope),
-        resources: resourcesOf(params.resource),
-      }
-    },
-    async allow(uid, exchange, { memberId, scopes, confirm }) {
-      const { params } = await interaction(uid, exchange)
-      const clientId = String(params.client_id)
-      const { Grant } = await provider()
-      const grantId = newToken()
-      const grant = Object.assign(new Grant({ accountId: memberId, clientId }), { jti: grantId })
-      for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
-      await removeExpiry(records, clientId)
-      const name = (await clientName(clientId)) ?? clientId
-      granting.set(grantId, toldOf(clientId, name, memberId, scopes, exchange.address))
-      try {
-        await grant.save()
-      } finally {
-        granting.delete(grantId)
-      }
-      const login = { accountId: memberId, remember: false }
-      try {
-        await confirm()
-      } catch (error) {
-        await records.endGrant(grantId, 'application.stopped', BY_SERVICE)
-        throw error
-      }
-      return answer(exchange, { login, consent: { grantId } })
-    },
-    async deny(uid, exchange) {
-      await interaction(uid, exchange)
-      return answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })
-    },
-    clientName,
+    return (await this.#provider()).interactionResult(request, response, result, options)
   }
 }
 

@@ -84,10 +84,17 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   return provider
 }
 
+const ROUTES = {
+  authorization: OAUTH_PATHS.authorize,
+  token: OAUTH_PATHS.token,
+  revocation: OAUTH_PATHS.revoke,
+  registration: OAUTH_PATHS.register,
+  jwks: OAUTH_PATHS.jwks,
+}
+
 function configuration(library: Library, options: ProviderOptions, rotation: Rotation): Configuration {
-  const { audiences, config, records, storage, secrets, now, isSignedIn, errorPage } = options
+  const { config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
-  const { Prompt, Check } = library.interactionPolicy
   const translated = translateStorageErrors(errors)
 
   return {
@@ -120,13 +127,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       keys: secrets.deriveAll('oauth cookies').map((key) => key.toString('base64url')),
     },
     jwks: { keys: [oauthSigningKey(secrets)] },
-    routes: {
-      authorization: OAUTH_PATHS.authorize,
-      token: OAUTH_PATHS.token,
-      revocation: OAUTH_PATHS.revoke,
-      registration: OAUTH_PATHS.register,
-      jwks: OAUTH_PATHS.jwks,
-    },
+    routes: ROUTES,
     scopes: [...SCOPES, KEY_SCOPE],
     responseTypes: ['code'],
     pkce: { required: () => true },
@@ -137,33 +138,9 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    extraParams: {
-      scope: async (ctx, text) => {
-        const scopes = text?.split(' ') ?? []
-        const possible = scopesFor(ctx.oidc.client?.clientId)
-        const unknown = scopes.find((scope) => !possible.includes(scope as Scope))
-        if (unknown !== undefined) throw new errors.InvalidScope('the scope is unknown', unknown)
-        if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${possible.join(', ')}`, '')
-      },
-    },
-    // The person is asked at each request: an earlier consent does not answer a later request.
+    extraParams: { scope: (ctx, text) => requireKnownScopes(errors, scopesFor(ctx.oidc.client?.clientId), text) },
     interactions: {
-      policy: [
-        new Prompt(
-          { name: 'login', requestable: false },
-          new Check('signed_out', 'the person must sign in', async (ctx) => {
-            return ctx.oidc.result?.login === undefined && !(await translated(() => isSignedIn(ctx)))
-          }),
-        ),
-        new Prompt(
-          { name: 'consent', requestable: true },
-          new Check(
-            'not_asked',
-            'the person must be asked for consent',
-            (ctx) => ctx.oidc.result?.consent === undefined,
-          ),
-        ),
-      ],
+      policy: prompts(library, (ctx) => translated(() => isSignedIn(ctx))),
       url: async (_ctx, { uid }) => OAUTH_PATHS.consent(uid),
     },
     loadExistingGrant: async (ctx) => {
@@ -191,32 +168,65 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     fetch: async () => {
       throw new Error('the OAuth flow sends no requests')
     },
-    features: {
-      devInteractions: { enabled: false },
-      dPoP: { enabled: false },
-      pushedAuthorizationRequests: { enabled: false },
-      rpInitiatedLogout: { enabled: false },
-      userinfo: { enabled: false },
-      clientCredentials: { enabled: true },
-      revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
-      registration: {
-        enabled: config.dynamicRegistration,
-        issueRegistrationAccessToken: false,
-        idFactory: () => `app_${randomBytes(16).toString('base64url')}`,
-        secretFactory: async () => newToken(),
-      },
-      resourceIndicators: {
-        enabled: true,
-        defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
-        getResourceServerInfo: async (ctx, resource, client) => {
-          const audience = audiences.find(resource)
-          if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
-          const isMachine = isMachineId(client.clientId)
-          // A machine that asks for no scope gets all that it has (RFC 6749 3.3).
-          if (isMachine && ctx.oidc.params) ctx.oidc.params.scope ??= client.scope
-          const accessTokenTTL = isMachine ? TTL.ClientCredentials : TTL.AccessToken
-          return { audience, scope: scopesFor(client.clientId).join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
-        },
+    features: features(library, options),
+  }
+}
+
+/** @throws InvalidScope */
+async function requireKnownScopes(
+  errors: Library['errors'],
+  possible: readonly Scope[],
+  text: string | undefined,
+): Promise<void> {
+  const scopes = text?.split(' ') ?? []
+  const unknown = scopes.find((scope) => !possible.includes(scope as Scope))
+  if (unknown !== undefined) throw new errors.InvalidScope('the scope is unknown', unknown)
+  if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${possible.join(', ')}`, '')
+}
+
+/** The person is asked at each request: an earlier consent does not answer a later request. */
+function prompts({ interactionPolicy }: Library, isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>) {
+  const { Prompt, Check } = interactionPolicy
+  return [
+    new Prompt(
+      { name: 'login', requestable: false },
+      new Check('signed_out', 'the person must sign in', async (ctx) => {
+        return ctx.oidc.result?.login === undefined && !(await isSignedIn(ctx))
+      }),
+    ),
+    new Prompt(
+      { name: 'consent', requestable: true },
+      new Check('not_asked', 'the person must be asked for consent', (ctx) => ctx.oidc.result?.consent === undefined),
+    ),
+  ]
+}
+
+function features({ errors }: Library, { audiences, config }: ProviderOptions): Configuration['features'] {
+  return {
+    devInteractions: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    rpInitiatedLogout: { enabled: false },
+    userinfo: { enabled: false },
+    clientCredentials: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
+    registration: {
+      enabled: config.dynamicRegistration,
+      issueRegistrationAccessToken: false,
+      idFactory: () => `app_${randomBytes(16).toString('base64url')}`,
+      secretFactory: async () => newToken(),
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: async (_ctx, _client, oneOf) => oneOf ?? audiences.own,
+      getResourceServerInfo: async (ctx, resource, client) => {
+        const audience = audiences.find(resource)
+        if (audience === undefined) throw new errors.InvalidTarget('the resource is unknown')
+        const isMachine = isMachineId(client.clientId)
+        // A machine that asks for no scope gets all that it has (RFC 6749 3.3).
+        if (isMachine && ctx.oidc.params) ctx.oidc.params.scope ??= client.scope
+        const accessTokenTTL = isMachine ? TTL.ClientCredentials : TTL.AccessToken
+        return { audience, scope: scopesFor(client.clientId).join(' '), accessTokenFormat: 'opaque', accessTokenTTL }
       },
     },
   }

@@ -40,23 +40,6 @@ export interface NewRecord {
   readonly tell?: Tell | undefined
 }
 
-export interface OAuthRecords {
-  /** Undefined when it does not exist or has expired. */
-  find(model: string, id: string): Promise<StoredRecord | undefined>
-  put(record: NewRecord): Promise<void>
-  /** Returns false, and ends the grant, when the record was consumed before, on any host. */
-  consume(model: string, id: string, by: Acting): Promise<boolean>
-  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
-  replace(model: string, id: string, others: readonly NewRecord[], by: Acting): Promise<boolean>
-  remove(model: string, id: string): Promise<void>
-  /** Removes the grant and everything that was issued under it, and records why. */
-  endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void>
-  /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
-  endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean>
-  /** The grants of this member. */
-  grantsOf(memberId: string): Promise<readonly StoredRecord[]>
-}
-
 export type GrantEnd = 'application.returned' | 'application.stopped' | 'application.token_reused'
 
 export type Tell = (tx: Writes) => Promise<void>
@@ -64,19 +47,84 @@ export type Tell = (tx: Writes) => Promise<void>
 const GRANT = 'Grant'
 const REMOVE_EVERY_MS = 10 * 60_000
 
-interface RecordsOptions {
+export interface RecordsOptions {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
   readonly now: () => Instant
 }
 
-export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): OAuthRecords {
-  let removedAt: Instant = Number.NEGATIVE_INFINITY
+export class OAuthRecords {
+  readonly #storage: Storage
+  readonly #secrets: Pick<Secrets, 'seal' | 'open'>
+  readonly #now: () => Instant
+  #removedAt: Instant = Number.NEGATIVE_INFINITY
 
-  function decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
-    if (expiresAt !== null && expiresAt <= now()) return undefined
+  constructor({ storage, secrets, now }: RecordsOptions) {
+    this.#storage = storage
+    this.#secrets = secrets
+    this.#now = now
+  }
+
+  /** Undefined when it does not exist or has expired. */
+  async find(model: string, id: string): Promise<StoredRecord | undefined> {
+    const row = await this.#storage.read.records.find(kindOf(model), hashToken(id))
+    return row && this.#decrypt(row)
+  }
+
+  async put(record: NewRecord): Promise<void> {
+    const at = this.#now()
+    await this.#storage.write(async (tx) => {
+      if (at - this.#removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
+      await this.#putIn(tx, record, at)
+    })
+    if (at - this.#removedAt >= REMOVE_EVERY_MS) this.#removedAt = at
+  }
+
+  /** Returns false, and ends the grant, when the record was consumed before, on any host. */
+  consume(model: string, id: string, by: Acting): Promise<boolean> {
+    return this.#storage.write((tx) => this.#consume(tx, model, id, by))
+  }
+
+  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
+  replace(model: string, id: string, others: readonly NewRecord[], by: Acting): Promise<boolean> {
+    return this.#storage.write(async (tx) => {
+      if (!(await this.#consume(tx, model, id, by))) return false
+      for (const record of others) await this.#putIn(tx, record, this.#now())
+      return true
+    })
+  }
+
+  async remove(model: string, id: string): Promise<void> {
+    await this.#storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
+  }
+
+  /** Removes the grant and everything that was issued under it, and records why. */
+  async endGrant(grantId: string, why: GrantEnd, by: Acting): Promise<void> {
+    await this.#storage.write((tx) => this.endGrantIn(tx, grantId, why, by))
+  }
+
+  /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
+  async endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
+    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
+    const memberId = await tx.records.removeGrant(grantId)
+    if (memberId === undefined) return false
+    const member = await tx.members.byId(memberId)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = (grant && this.#decrypt(grant))?.payload.clientId ?? null
+    tx.audit.record({ event: why, at: this.#now(), by, ...about, subject: clientId })
+    return true
+  }
+
+  /** The grants of this member. */
+  async grantsOf(memberId: string): Promise<readonly StoredRecord[]> {
+    const rows = await this.#storage.read.records.allByUid(kindOf(GRANT), memberId)
+    return rows.flatMap((row) => this.#decrypt(row) ?? [])
+  }
+
+  #decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
+    if (expiresAt !== null && expiresAt <= this.#now()) return undefined
     try {
-      return { payload: JSON.parse(secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
+      return { payload: JSON.parse(this.#secrets.open(payload, recordContext(kind, idHash))), consumedAt, expiresAt }
     } catch (error) {
       // The record was sealed under another key, or changed: it counts as missing.
       if (error instanceof SecretError) return undefined
@@ -84,24 +132,13 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
-  async function endGrant(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
-    const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
-    const memberId = await tx.records.removeGrant(grantId)
-    if (memberId === undefined) return false
-    const member = await tx.members.byId(memberId)
-    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
-    const clientId = (grant && decrypt(grant))?.payload.clientId ?? null
-    tx.audit.record({ event: why, at: now(), by, ...about, subject: clientId })
-    return true
-  }
-
-  function toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
+  #toRow({ model, id, payload, ttlMs }: NewRecord, at: Instant): RecordRow {
     const kind = kindOf(model)
     const idHash = hashToken(id)
     return {
       kind,
       idHash,
-      payload: secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
+      payload: this.#secrets.seal(JSON.stringify(payload), recordContext(kind, idHash)),
       grantId: model === GRANT ? id : (payload.grantId ?? null),
       uid: model === GRANT ? (payload.accountId ?? null) : null,
       consumedAt: null,
@@ -109,51 +146,18 @@ export function createOAuthRecords({ storage, secrets, now }: RecordsOptions): O
     }
   }
 
-  async function putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
-    await tx.records.put(toRow(record, at))
+  async #putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
+    await tx.records.put(this.#toRow(record, at))
     await record.tell?.(tx)
   }
 
-  async function consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {
+  async #consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {
     const kind = kindOf(model)
     const idHash = hashToken(id)
-    if (await tx.records.consume(kind, idHash, now())) return true
+    if (await tx.records.consume(kind, idHash, this.#now())) return true
     const row = await tx.records.find(kind, idHash)
-    if (row?.grantId) await endGrant(tx, row.grantId, 'application.token_reused', by)
+    if (row?.grantId) await this.endGrantIn(tx, row.grantId, 'application.token_reused', by)
     return false
-  }
-
-  return {
-    async find(model, id) {
-      const row = await storage.read.records.find(kindOf(model), hashToken(id))
-      return row && decrypt(row)
-    },
-    async put(record) {
-      const at = now()
-      await storage.write(async (tx) => {
-        if (at - removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
-        await putIn(tx, record, at)
-      })
-      if (at - removedAt >= REMOVE_EVERY_MS) removedAt = at
-    },
-    consume: (model, id, by) => storage.write((tx) => consume(tx, model, id, by)),
-    replace: (model, id, others, by) =>
-      storage.write(async (tx) => {
-        if (!(await consume(tx, model, id, by))) return false
-        for (const record of others) await putIn(tx, record, now())
-        return true
-      }),
-    async remove(model, id) {
-      await storage.write((tx) => tx.records.remove(kindOf(model), hashToken(id)))
-    },
-    async endGrant(grantId, why, by) {
-      await storage.write((tx) => endGrant(tx, grantId, why, by))
-    },
-    endGrantIn: endGrant,
-    async grantsOf(memberId) {
-      const rows = await storage.read.records.allByUid(kindOf(GRANT), memberId)
-      return rows.flatMap((row) => decrypt(row) ?? [])
-    },
   }
 }
 

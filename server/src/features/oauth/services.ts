@@ -1,14 +1,15 @@
 /** The services of OAuth. */
+import { construct } from '../../base/construct.ts'
 import { createApplicationService } from './applications.ts'
 import { createKeyExchange } from './key-exchange.ts'
 import { createMachineService } from './machines.ts'
-import { createOAuth } from './oauth.ts'
-import { createOAuthRecords } from './records.ts'
+import { OAuth } from './oauth.ts'
+import { OAuthRecords } from './records.ts'
 import { createTokenService } from './tokens.ts'
 
 export const services = {
-  oauthRecords: createOAuthRecords,
-  oauth: createOAuth,
+  oauthRecords: construct(OAuthRecords),
+  oauth: construct(OAuth),
   keyExchange: createKeyExchange,
   applications: createApplicationService,
   machines: createMachineService,

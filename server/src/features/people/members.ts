@@ -31,65 +31,165 @@ export interface OwnedWorkspace extends Workspace {
   readonly owner: User | undefined
 }
 
-/** @param by who does it; by default the command line */
-export interface MemberService {
-  /** Ordered by name. */
-  workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]>
-  /** In the order in which they joined. */
-  list(workspaceId: string): Promise<readonly MemberOfWorkspace[]>
-  /** The names of users by id, including users who left the workspace. */
-  namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>>
-  /**
-   * Creates a workspace with its first owner.
-   * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
-   * @throws ServiceError `bad_request`, `conflict`
-   */
-  createWorkspace(userId: string | null, name: string, by?: Acting): Promise<OwnedWorkspace>
-  /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
-  setRole(workspaceId: string, memberId: string, role: Role, by?: Acting): Promise<void>
-  /**
-   * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
-   * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
-   * @throws ServiceError `not_found`; `conflict` for the last owner
-   */
-  remove(workspaceId: string, memberId: string, by?: Acting, revoked?: readonly string[]): Promise<void>
-  /**
-   * Asks for this kind of sign-in from now on. A stricter rule ends what applications may do for members, until they allow it again.
-   * @throws ServiceError `not_found`
-   */
-  setSignInRule(workspaceId: string, rule: SignInRule, by?: Acting): Promise<void>
-  /**
-   * That the sign-in of this session is enough for the workspace, once what changes either now has ended.
-   * @throws ServiceError `not_found`; `conflict`
-   */
-  confirmSignIn(workspaceId: string, signedIn: SignedIn): Promise<void>
-  /** The unused invitations, newest first. */
-  invitations(workspaceId: string): Promise<readonly Invitation[]>
-  /** @throws ServiceError `not_found` */
-  withdraw(workspaceId: string, invitationId: string, by?: Acting): Promise<void>
-}
-
 interface Revoked {
   readonly workspaceId: string
   readonly userId: string
   readonly revoked: readonly string[]
 }
 
-export function createMemberService({ storage, now }: { storage: Storage; now: () => Instant }): MemberService {
-  async function requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<MemberRow> {
+/** @param by who does it; by default the command line */
+export class MemberService {
+  readonly #storage: Storage
+  readonly #now: () => Instant
+
+  constructor({ storage, now }: { storage: Storage; now: () => Instant }) {
+    this.#storage = storage
+    this.#now = now
+  }
+
+  /** Ordered by name. */
+  workspacesOf(userId: string): Promise<readonly WorkspaceOfMember[]> {
+    return this.#storage.read.members.workspacesOf(userId)
+  }
+
+  /** In the order in which they joined. */
+  list(workspaceId: string): Promise<readonly MemberOfWorkspace[]> {
+    return this.#storage.read.members.ofWorkspace(workspaceId)
+  }
+
+  /** The names of users by id, including users who left the workspace. */
+  async namesOf(userIds: readonly (string | null)[]): Promise<ReadonlyMap<string, string>> {
+    const ids = [...new Set(userIds.filter((id) => id !== null))]
+    const users = ids.length === 0 ? [] : await this.#storage.read.users.byIds(ids)
+    return new Map(users.map(({ id, name }) => [id, name]))
+  }
+
+  /**
+   * Creates a workspace with its first owner.
+   * @param userId null: the command line creates it, and its owner is the account that set the service up, if there is one
+   * @throws ServiceError `bad_request`, `conflict`
+   */
+  async createWorkspace(userId: string | null, name: string, by: Acting = byCommand()): Promise<OwnedWorkspace> {
+    const workspace = newWorkspace(name, this.#now())
+    return this.#storage.write(async (tx) => {
+      if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+      recordNewWorkspace(tx, workspace, by)
+      const ownerId = userId ?? (await tx.links.setUpUserId())
+      if (ownerId === undefined) return { ...workspace, owner: undefined }
+      await insertMember(tx, newMember(workspace.id, ownerId, 'owner', this.#now()), by)
+      const owner = await tx.users.byId(ownerId)
+      return { ...workspace, owner: owner && toUser(owner) }
+    })
+  }
+
+  /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
+  setRole(workspaceId: string, memberId: string, role: Role, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      await requireWorkspace(tx, workspaceId)
+      const { userId, role: from } = await this.#requireMember(tx, workspaceId, memberId)
+      if (role !== 'owner') {
+        await this.#requireAnotherOwner(tx, workspaceId, memberId)
+        await tx.links.withdrawAllBy(workspaceId, userId, this.#now())
+      }
+      await tx.members.setRole(memberId, role)
+      if (from === role) return
+      const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
+      tx.audit.record({ event: 'member.role_changed', at: this.#now(), by, ...about })
+    })
+  }
+
+  /**
+   * Also ends the open invitations of the removed member, and what applications may do for them in the workspace.
+   * @param revoked the ids of keys and machines that are revoked with it: those that others made stay
+   * @throws ServiceError `not_found`; `conflict` for the last owner
+   */
+  remove(
+    workspaceId: string,
+    memberId: string,
+    by: Acting = byCommand(),
+    revoked: readonly string[] = [],
+  ): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      await requireWorkspace(tx, workspaceId)
+      const { userId, role } = await this.#requireMember(tx, workspaceId, memberId)
+      await this.#requireAnotherOwner(tx, workspaceId, memberId)
+      // A removed owner could otherwise come back with an invitation of their own making.
+      await tx.links.withdrawAllBy(workspaceId, userId, this.#now())
+      await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
+      await tx.records.removeGrantsOf([memberId])
+      await tx.members.remove(memberId)
+      const event = by.actor.id === userId ? 'member.left' : 'member.removed'
+      tx.audit.record({ event, at: this.#now(), by, workspaceId, userId, subject: memberId, details: { role } })
+    })
+  }
+
+  /**
+   * Asks for this kind of sign-in from now on. A stricter rule ends what applications may do for members, until they allow it again.
+   * @throws ServiceError `not_found`
+   */
+  setSignInRule(workspaceId: string, rule: SignInRule, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      const { signInRule: from } = await requireWorkspace(tx, workspaceId)
+      if (from === rule) return
+      await tx.workspaces.setSignInRule(workspaceId, rule)
+      const details = { from, to: rule }
+      tx.audit.record({ event: 'workspace.sign_in_rule_changed', at: this.#now(), by, workspaceId, details })
+      if (!isStricter(rule, from)) return
+      const members = await tx.members.ofWorkspace(workspaceId)
+      await tx.records.removeGrantsOf(members.map(({ id }) => id))
+    })
+  }
+
+  /**
+   * That the sign-in of this session is enough for the workspace, once what changes either now has ended.
+   * @throws ServiceError `not_found`; `conflict`
+   */
+  async confirmSignIn(workspaceId: string, { user, session: { id } }: SignedIn): Promise<void> {
+    await this.#storage.write(async (tx) => {
+      const { signInRule } = await requireWorkspace(tx, workspaceId)
+      const session = (await tx.sessions.ofUser(user.id, this.#now())).find((one) => one.id === id)
+      if (session && meetsRule(signInRule, session.method)) return
+      throw new ServiceError('conflict', 'your session ended, or is not enough for this workspace now: sign in again')
+    })
+  }
+
+  /** The unused invitations, newest first. */
+  async invitations(workspaceId: string): Promise<readonly Invitation[]> {
+    const rows = await this.#storage.read.links.openInvitations(workspaceId, this.#now())
+    return rows.map(({ id, role, creatorName, createdAt, expiresAt }) => ({
+      id,
+      role: role!,
+      createdBy: creatorName,
+      createdAt,
+      expiresAt,
+    }))
+  }
+
+  /** @throws ServiceError `not_found` */
+  withdraw(workspaceId: string, invitationId: string, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      if (!(await tx.links.withdraw(workspaceId, invitationId, this.#now()))) {
+        throw new ServiceError('not_found', 'there is no such open invitation')
+      }
+      const about = { workspaceId, subject: invitationId }
+      tx.audit.record({ event: 'member.invitation_withdrawn', at: this.#now(), by, ...about })
+    })
+  }
+
+  async #requireMember(tx: Writes, workspaceId: string, memberId: string): Promise<MemberRow> {
     const member = await tx.members.byId(memberId)
     if (member?.workspaceId === workspaceId) return member
     throw new ServiceError('not_found', 'this workspace has no such member')
   }
 
-  async function requireAnotherOwner(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
+  async #requireAnotherOwner(tx: Writes, workspaceId: string, memberId: string): Promise<void> {
     const owners = await tx.members.lockOwners(workspaceId)
     if (owners.some(({ id }) => id !== memberId)) return
     throw new ServiceError('conflict', 'this is the only owner of the workspace: make another member an owner first')
   }
 
-  async function revokeMadeBy(tx: Writes, { workspaceId, userId, revoked }: Revoked, by: Acting): Promise<void> {
-    const at = now()
+  async #revokeMadeBy(tx: Writes, { workspaceId, userId, revoked }: Revoked, by: Acting): Promise<void> {
+    const at = this.#now()
     for (const key of await tx.keys.list(workspaceId)) {
       if (key.createdBy !== userId || key.revokedAt !== null || !revoked.includes(key.id)) continue
       await tx.keys.change(key, { revokedAt: at })
@@ -102,91 +202,6 @@ export function createMemberService({ storage, now }: { storage: Storage; now: (
       const details = { name: machine.name }
       tx.audit.record({ event: 'machine.revoked', at, by, workspaceId, subject: machine.id, details })
     }
-  }
-
-  return {
-    workspacesOf: (userId) => storage.read.members.workspacesOf(userId),
-    list: (workspaceId) => storage.read.members.ofWorkspace(workspaceId),
-    async namesOf(userIds) {
-      const ids = [...new Set(userIds.filter((id) => id !== null))]
-      const users = ids.length === 0 ? [] : await storage.read.users.byIds(ids)
-      return new Map(users.map(({ id, name }) => [id, name]))
-    },
-    async createWorkspace(userId, name, by = byCommand()) {
-      const workspace = newWorkspace(name, now())
-      return storage.write(async (tx) => {
-        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
-        recordNewWorkspace(tx, workspace, by)
-        const ownerId = userId ?? (await tx.links.setUpUserId())
-        if (ownerId === undefined) return { ...workspace, owner: undefined }
-        await insertMember(tx, newMember(workspace.id, ownerId, 'owner', now()), by)
-        const owner = await tx.users.byId(ownerId)
-        return { ...workspace, owner: owner && toUser(owner) }
-      })
-    },
-    setRole: (workspaceId, memberId, role, by = byCommand()) =>
-      storage.write(async (tx) => {
-        await requireWorkspace(tx, workspaceId)
-        const { userId, role: from } = await requireMember(tx, workspaceId, memberId)
-        if (role !== 'owner') {
-          await requireAnotherOwner(tx, workspaceId, memberId)
-          await tx.links.withdrawAllBy(workspaceId, userId, now())
-        }
-        await tx.members.setRole(memberId, role)
-        if (from === role) return
-        const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
-        tx.audit.record({ event: 'member.role_changed', at: now(), by, ...about })
-      }),
-    remove: (workspaceId, memberId, by = byCommand(), revoked = []) =>
-      storage.write(async (tx) => {
-        await requireWorkspace(tx, workspaceId)
-        const { userId, role } = await requireMember(tx, workspaceId, memberId)
-        await requireAnotherOwner(tx, workspaceId, memberId)
-        // A removed owner could otherwise come back with an invitation of their own making.
-        await tx.links.withdrawAllBy(workspaceId, userId, now())
-        await revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
-        await tx.records.removeGrantsOf([memberId])
-        await tx.members.remove(memberId)
-        const event = by.actor.id === userId ? 'member.left' : 'member.removed'
-        tx.audit.record({ event, at: now(), by, workspaceId, userId, subject: memberId, details: { role } })
-      }),
-    setSignInRule: (workspaceId, rule, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const { signInRule: from } = await requireWorkspace(tx, workspaceId)
-        if (from === rule) return
-        await tx.workspaces.setSignInRule(workspaceId, rule)
-        const details = { from, to: rule }
-        tx.audit.record({ event: 'workspace.sign_in_rule_changed', at: now(), by, workspaceId, details })
-        if (!isStricter(rule, from)) return
-        const members = await tx.members.ofWorkspace(workspaceId)
-        await tx.records.removeGrantsOf(members.map(({ id }) => id))
-      }),
-    async confirmSignIn(workspaceId, { user, session: { id } }) {
-      await storage.write(async (tx) => {
-        const { signInRule } = await requireWorkspace(tx, workspaceId)
-        const session = (await tx.sessions.ofUser(user.id, now())).find((one) => one.id === id)
-        if (session && meetsRule(signInRule, session.method)) return
-        throw new ServiceError('conflict', 'your session ended, or is not enough for this workspace now: sign in again')
-      })
-    },
-    async invitations(workspaceId) {
-      const rows = await storage.read.links.openInvitations(workspaceId, now())
-      return rows.map(({ id, role, creatorName, createdAt, expiresAt }) => ({
-        id,
-        role: role!,
-        createdBy: creatorName,
-        createdAt,
-        expiresAt,
-      }))
-    },
-    withdraw: (workspaceId, invitationId, by = byCommand()) =>
-      storage.write(async (tx) => {
-        if (!(await tx.links.withdraw(workspaceId, invitationId, now()))) {
-          throw new ServiceError('not_found', 'there is no such open invitation')
-        }
-        const about = { workspaceId, subject: invitationId }
-        tx.audit.record({ event: 'member.invitation_withdrawn', at: now(), by, ...about })
-      }),
   }
 }
 

@@ -63,7 +63,7 @@ export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | u
   let loaded: Promise<Steps> | undefined
   /** The library is loaded at the first sign-in: most processes see none. */
   const load = () => {
-    loaded ??= import('openid-client').then((openid) => createSteps(openid, provider, dependencies))
+    loaded ??= import('openid-client').then((openid) => new Steps({ ...dependencies, openid, provider }))
     return loaded
   }
   return {
@@ -74,61 +74,114 @@ export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | u
   }
 }
 
-type Steps = Pick<OidcSignIn, 'begin' | 'finish'>
+interface StepsParts extends Omit<OidcDependencies, 'config'> {
+  readonly openid: typeof Openid
+  readonly provider: OidcProvider
+}
 
-function createSteps(
-  openid: typeof Openid,
-  { issuer, clientId, clientSecret, name }: OidcProvider,
-  { outbound, tickets, logger }: OidcDependencies,
-): Steps {
-  const inBody = openid.ClientSecretPost(clientSecret)
-  const inHeader = openid.ClientSecretBasic(clientSecret)
-  let discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
+class Steps {
+  readonly #openid: typeof Openid
+  readonly #provider: OidcProvider
+  readonly #outbound: StepsParts['outbound']
+  readonly #tickets: StepsParts['tickets']
+  readonly #logger: StepsParts['logger']
+  #discovered: { readonly since: number; readonly configuration: Promise<Openid.Configuration> } | undefined
 
-  // A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3).
-  const authenticate: Openid.ClientAuth = (server, ...rest) => {
-    const supportsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
-    return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
+  constructor({ openid, provider, outbound, tickets, logger }: StepsParts) {
+    this.#openid = openid
+    this.#provider = provider
+    this.#outbound = outbound
+    this.#tickets = tickets
+    this.#logger = logger
+  }
+
+  async begin(purpose: SignInPurpose, callbackUrl: string): Promise<{ readonly url: string; readonly ticket: string }> {
+    const configuration = await this.#withServiceErrors(() => this.#discover())
+    const state = this.#openid.randomState()
+    const nonce = this.#openid.randomNonce()
+    const verifier = this.#openid.randomPKCECodeVerifier()
+    const url = this.#openid.buildAuthorizationUrl(configuration, {
+      redirect_uri: callbackUrl,
+      scope: SCOPE,
+      state,
+      nonce,
+      code_challenge: await this.#openid.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+    })
+    const expected: Expected = { purpose, state, nonce, verifier }
+    return { url: url.href, ticket: await this.#tickets.issue('outside_sign_in', expected) }
+  }
+
+  async finish(ticket: string | undefined, returnUrl: URL): Promise<Returned> {
+    const expected = (await this.#tickets.take('outside_sign_in', ticket)) as Expected | undefined
+    if (!expected) {
+      throw new ServiceError(
+        'bad_request',
+        'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
+      )
+    }
+    return this.#withServiceErrors(async () => {
+      const configuration = await this.#discover()
+      const tokens = await this.#openid.authorizationCodeGrant(configuration, returnUrl, {
+        expectedState: expected.state,
+        expectedNonce: expected.nonce,
+        pkceCodeVerifier: expected.verifier,
+      })
+      const claims = tokens.claims()!
+      const person =
+        expected.purpose.kind === 'sign_in'
+          ? claims
+          : await this.#completeClaims(configuration, tokens.access_token, claims)
+      return {
+        purpose: expected.purpose,
+        identity: { issuer: this.#provider.issuer, subject: claims.sub },
+        ...nameAndEmail(person),
+      }
+    })
   }
 
   /**
    * Discovers the provider at the first sign-in, and not at the start, so that an unreachable provider only disables this sign-in
    * method.
    */
-  function discover(): Promise<Openid.Configuration> {
-    if (discovered && performance.now() - discovered.since < DISCOVERY_TTL_MS) return discovered.configuration
-    const metadata = { [openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
-    const configuration = openid.discovery(new URL(issuer), clientId, metadata, authenticate, {
-      [openid.customFetch]: (url, { method, headers, body, signal }) =>
-        outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
+  #discover(): Promise<Openid.Configuration> {
+    if (this.#discovered && performance.now() - this.#discovered.since < DISCOVERY_TTL_MS)
+      return this.#discovered.configuration
+    const { issuer, clientId, clientSecret } = this.#provider
+    const metadata = { [this.#openid.clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+    const authentication = clientAuthentication(this.#openid, clientSecret)
+    const configuration = this.#openid.discovery(new URL(issuer), clientId, metadata, authentication, {
+      [this.#openid.customFetch]: (url, { method, headers, body, signal }) =>
+        this.#outbound.request(url, { method, headers, body: body == null ? undefined : String(body), signal }),
       timeout: TIMEOUT_SECONDS,
       // `outbound` permits plain http only for hosts that the operator allows. ID tokens must be signed in any case.
-      execute: [openid.allowInsecureRequests, openid.enableNonRepudiationChecks],
+      execute: [this.#openid.allowInsecureRequests, this.#openid.enableNonRepudiationChecks],
     })
-    discovered = { since: performance.now(), configuration }
+    this.#discovered = { since: performance.now(), configuration }
     configuration.catch(() => {
-      discovered = undefined
+      this.#discovered = undefined
     })
     return configuration
   }
 
-  async function withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
+  async #withServiceErrors<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      throw toServiceError(error)
+      throw this.#toServiceError(error)
     }
   }
 
-  function toServiceError(error: unknown): ServiceError {
-    if (error instanceof openid.AuthorizationResponseError) {
+  #toServiceError(error: unknown): ServiceError {
+    const { name, issuer } = this.#provider
+    if (error instanceof this.#openid.AuthorizationResponseError) {
       const isRefused = error.error === 'access_denied'
       const message = isRefused ? `${name} did not let you in` : `${name} refused the sign-in`
-      if (!isRefused) logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
+      if (!isRefused) this.#logger.warn({ issuer, error: error.error }, 'the OpenID provider answered with an error')
       return new ServiceError('bad_request', message, { cause: error })
     }
     // Logs the code only: the rest of the error may contain personal data.
-    logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
+    this.#logger.warn({ issuer, code: codeOf(error) }, 'the sign-in through the OpenID provider failed')
     if (isUnavailable(error)) {
       const message = `${name} cannot be reached now: use another sign-in method, or try again later`
       return new ServiceError('unavailable', message, { cause: error })
@@ -139,52 +192,20 @@ function createSteps(
   }
 
   /** Adds name and address from the userinfo endpoint when the ID token lacks them. */
-  async function completeClaims(configuration: Openid.Configuration, token: string, claims: Openid.IDToken) {
+  async #completeClaims(configuration: Openid.Configuration, token: string, claims: Openid.IDToken) {
     const isComplete = typeof claims.email === 'string' && typeof claims.name === 'string'
     if (isComplete || configuration.serverMetadata().userinfo_endpoint === undefined) return claims
-    return { ...(await openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
+    return { ...(await this.#openid.fetchUserInfo(configuration, token, claims.sub)), ...claims }
   }
+}
 
-  return {
-    async begin(purpose, callbackUrl) {
-      const configuration = await withServiceErrors(discover)
-      const state = openid.randomState()
-      const nonce = openid.randomNonce()
-      const verifier = openid.randomPKCECodeVerifier()
-      const url = openid.buildAuthorizationUrl(configuration, {
-        redirect_uri: callbackUrl,
-        scope: SCOPE,
-        state,
-        nonce,
-        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
-        code_challenge_method: 'S256',
-      })
-      const expected: Expected = { purpose, state, nonce, verifier }
-      return { url: url.href, ticket: await tickets.issue('outside_sign_in', expected) }
-    },
-    async finish(ticket, returnUrl) {
-      const expected = (await tickets.take('outside_sign_in', ticket)) as Expected | undefined
-      if (!expected) {
-        throw new ServiceError(
-          'bad_request',
-          'this sign-in cannot be completed: it was started in another browser, was used before, or took too long. Start again',
-        )
-      }
-      return withServiceErrors(async () => {
-        const configuration = await discover()
-        const tokens = await openid.authorizationCodeGrant(configuration, returnUrl, {
-          expectedState: expected.state,
-          expectedNonce: expected.nonce,
-          pkceCodeVerifier: expected.verifier,
-        })
-        const claims = tokens.claims()!
-        const person =
-          expected.purpose.kind === 'sign_in'
-            ? claims
-            : await completeClaims(configuration, tokens.access_token, claims)
-        return { purpose: expected.purpose, identity: { issuer, subject: claims.sub }, ...nameAndEmail(person) }
-      })
-    },
+/** A provider that does not list its methods supports the header (OpenID Connect Discovery 1.0, section 3). */
+function clientAuthentication(openid: typeof Openid, clientSecret: string): Openid.ClientAuth {
+  const inBody = openid.ClientSecretPost(clientSecret)
+  const inHeader = openid.ClientSecretBasic(clientSecret)
+  return (server, ...rest) => {
+    const supportsBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+    return supportsBody ? inBody(server, ...rest) : inHeader(server, ...rest)
   }
 }
 

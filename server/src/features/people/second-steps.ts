@@ -28,29 +28,6 @@ export interface SetUp {
   readonly ticket: string
 }
 
-/** @param by who does it; by default the command line */
-export interface SecondStepService {
-  find(userId: string): Promise<SecondStep | undefined>
-  /** Stores nothing but the ticket. */
-  begin(user: User): Promise<SetUp>
-  /**
-   * Switches it on by a first code of the app, and ends all other sessions of the user.
-   * @returns the recovery codes, which are not stored; or, for a wrong code, the same secret with another ticket
-   * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or there is no password beside it
-   */
-  confirm(user: User, sessionId: string, answer: Answer, by?: Acting): Promise<readonly string[] | SetUp>
-  /** Replaces the recovery codes. @throws ServiceError `conflict` when there is no second step */
-  replaceCodes(user: User, by?: Acting): Promise<readonly string[]>
-  /** Also ends what applications may do for the user. @throws ServiceError `conflict` when there is none */
-  switchOff(user: User, by?: Acting): Promise<void>
-  /** For the operator. False when there is none. */
-  remove(email: string, by?: Acting): Promise<boolean>
-  /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
-  ask(user: Pick<User, 'id' | 'generation'>): Promise<string | undefined>
-  /** @param begin counts a guess at the code before it is looked at */
-  answer(ticket: string | undefined, code: string, by?: Acting, begin?: BeginGuess): Promise<Outcome>
-}
-
 export interface Answer {
   readonly ticket: string
   /** As it was typed. */
@@ -78,7 +55,7 @@ const TRIES = 5
 const MOST_FAILURES = 10
 const WAIT_MS = 15 * 60_000
 
-interface SecondStepParts {
+export interface SecondStepParts {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
   readonly tickets: TicketService
@@ -92,27 +69,152 @@ interface AskedCode extends Pick<User, 'id' | 'generation'> {
 // Loaded on first use: most processes see no code.
 const loadTotp = () => import('otpauth')
 
-export function createSecondStepService(parts: SecondStepParts): SecondStepService {
-  const { storage, tickets, now } = parts
+/** @param by who does it; by default the command line */
+export class SecondStepService {
+  readonly #parts: SecondStepParts
+  readonly #storage: Storage
+  readonly #tickets: TicketService
+  readonly #now: () => Instant
 
-  function record(tx: Writes, event: AuditEvent, userId: string, by: Acting): void {
-    tx.audit.record({ event, at: now(), by, userId })
+  constructor(parts: SecondStepParts) {
+    this.#parts = parts
+    this.#storage = parts.storage
+    this.#tickets = parts.tickets
+    this.#now = parts.now
   }
 
-  async function counterOf(secret: string, code: string, at: Instant): Promise<number | undefined> {
+  async find(userId: string): Promise<SecondStep | undefined> {
+    const row = await this.#storage.read.secondSteps.ofUser(userId)
+    if (!row) return undefined
+    const { createdAt, lastUsedAt } = row
+    return { createdAt, lastUsedAt, codesLeft: await this.#storage.read.secondSteps.codesLeft(userId) }
+  }
+
+  /** Stores nothing but the ticket. */
+  async begin(user: User): Promise<SetUp> {
+    const { Secret } = await loadTotp()
+    return this.#setUpOf(user, new Secret({ size: SECRET_BYTES }).base32)
+  }
+
+  /**
+   * Switches it on by a first code of the app, and ends all other sessions of the user.
+   * @returns the recovery codes, which are not stored; or, for a wrong code, the same secret with another ticket
+   * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or there is no password beside it
+   */
+  async confirm(
+    user: User,
+    sessionId: string,
+    { ticket, code }: Answer,
+    by: Acting = byCommand(),
+  ): Promise<readonly string[] | SetUp> {
+    const taken = (await this.#tickets.take('second_step_setup', ticket)) as
+      | { userId: string; secret: string }
+      | undefined
+    if (taken?.userId !== user.id) {
+      throw new ServiceError('bad_request', 'this page was used already or took too long: begin again with a new code')
+    }
+    const at = this.#now()
+    const { secret } = taken
+    const counter = await this.#counterOf(secret, code.replace(/\s/g, ''), at)
+    if (counter === undefined) return this.#setUpOf(user, secret)
+    return this.#storage.write(async (tx) => {
+      const { passwordHash } = await requireCurrent(tx, user)
+      if (passwordHash === null) {
+        throw new ServiceError('conflict', 'a second step stands beside a password: choose a password first')
+      }
+      const sealed = this.#parts.secrets.seal(secret, secondStepContext(user.id))
+      const row = { userId: user.id, secret: sealed, lastCounter: counter, failures: 0, failedAt: null }
+      if (!(await tx.secondSteps.insert({ ...row, createdAt: at, lastUsedAt: at }))) {
+        throw new ServiceError('conflict', 'your second step is on already')
+      }
+      await tx.sessions.endAll(user.id, sessionId)
+      await tx.sessions.setMethod(sessionId, 'password_and_code')
+      this.#record(tx, 'second_step.on', user.id, by)
+      return this.#newCodes(tx, user.id)
+    })
+  }
+
+  /** Replaces the recovery codes. @throws ServiceError `conflict` when there is no second step */
+  replaceCodes(user: User, by: Acting = byCommand()): Promise<readonly string[]> {
+    return this.#storage.write(async (tx) => {
+      await requireCurrent(tx, user)
+      if (!(await tx.secondSteps.lock(user.id))) throw notOn()
+      this.#record(tx, 'second_step.codes_replaced', user.id, by)
+      return this.#newCodes(tx, user.id)
+    })
+  }
+
+  /** Also ends what applications may do for the user. @throws ServiceError `conflict` when there is none */
+  switchOff(user: User, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      await requireCurrent(tx, user)
+      if (!(await tx.secondSteps.remove(user.id))) throw notOn()
+      const memberships = await tx.members.workspacesOf(user.id)
+      await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
+      await tx.sessions.weaken(user.id)
+      this.#record(tx, 'second_step.off', user.id, by)
+    })
+  }
+
+  /** For the operator. False when there is none. */
+  remove(email: string, by: Acting = byCommand()): Promise<boolean> {
+    return this.#storage.write(async (tx) => {
+      const user = await tx.users.byEmail(email.trim().toLowerCase())
+      if (!user || !(await tx.secondSteps.remove(user.id))) return false
+      this.#record(tx, 'second_step.off', user.id, by)
+      return true
+    })
+  }
+
+  /** After a right password: a ticket for the code that is asked for. Undefined when none is. */
+  async ask({ id, generation }: Pick<User, 'id' | 'generation'>): Promise<string | undefined> {
+    if (!(await this.#storage.read.secondSteps.ofUser(id))) return undefined
+    const asked: AskedCode = { id, generation, triesLeft: TRIES }
+    return this.#tickets.issue('second_step', asked)
+  }
+
+  /** @param begin counts a guess at the code before it is looked at */
+  async answer(
+    ticket: string | undefined,
+    code: string,
+    by: Acting = byCommand(),
+    begin: BeginGuess = uncounted,
+  ): Promise<Outcome> {
+    const asked = (await this.#tickets.take('second_step', ticket)) as AskedCode | undefined
+    if (!asked) return { problem: EXPIRED, again: undefined }
+    const { id, generation, triesLeft } = asked
+    const guess = await begin({ id, generation }).catch(refusedForNow)
+    if (guess instanceof ServiceError) {
+      const again = await this.#tickets.issue('second_step', asked)
+      return { problem: guess.message, again, retryAfterMs: guess.retryAfterMs }
+    }
+    const problem = await this.#storage.write((tx) => this.#use(tx, id, code, by))
+    if (problem === undefined) {
+      await guess.succeeded()
+      return { user: { id, generation } }
+    }
+    const left: AskedCode = { id, generation, triesLeft: triesLeft - 1 }
+    return { problem, again: triesLeft > 1 ? await this.#tickets.issue('second_step', left) : undefined }
+  }
+
+  #record(tx: Writes, event: AuditEvent, userId: string, by: Acting): void {
+    tx.audit.record({ event, at: this.#now(), by, userId })
+  }
+
+  async #counterOf(secret: string, code: string, at: Instant): Promise<number | undefined> {
     const { Secret, TOTP } = await loadTotp()
     const totp = new TOTP({ secret: Secret.fromBase32(secret), period: PERIOD_SECONDS })
     const delta = totp.validate({ token: code, timestamp: at, window: 1 })
     return delta === null ? undefined : Math.floor(at / 1000 / PERIOD_SECONDS) + delta
   }
 
-  async function setUpOf({ id, email }: User, secret: string): Promise<SetUp> {
+  async #setUpOf({ id, email }: User, secret: string): Promise<SetUp> {
     const { Secret, TOTP } = await loadTotp()
     const uri = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret) }).toString()
-    return { secret, uri, ticket: await tickets.issue('second_step_setup', { userId: id, secret }) }
+    return { secret, uri, ticket: await this.#tickets.issue('second_step_setup', { userId: id, secret }) }
   }
 
-  async function newCodes(tx: Writes, userId: string): Promise<readonly string[]> {
+  async #newCodes(tx: Writes, userId: string): Promise<readonly string[]> {
     const codes = Array.from({ length: CODES }, newRecoveryCode)
     await tx.secondSteps.setCodes(
       userId,
@@ -122,111 +224,25 @@ export function createSecondStepService(parts: SecondStepParts): SecondStepServi
   }
 
   /** Uses the code up. Returns the problem; undefined when it is right. */
-  async function use(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
-    const at = now()
+  async #use(tx: Writes, userId: string, typed: string, by: Acting): Promise<string | undefined> {
+    const at = this.#now()
     const row = await tx.secondSteps.lock(userId)
     if (!row) return 'the second step was switched off meanwhile'
     const code = typed.replace(/[\s-]/g, '').toLowerCase()
     if (!/^\d{6}$/.test(code)) {
       const isUsed = await tx.secondSteps.useCode(userId, hashOf(userId, code))
-      record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
+      this.#record(tx, isUsed ? 'second_step.code_used' : 'second_step.failed', userId, by)
       return isUsed ? undefined : WRONG
     }
     if (row.failures >= MOST_FAILURES && at < row.failedAt! + WAIT_MS) return TOO_MANY
-    const counter = await counterOf(parts.secrets.open(row.secret, secondStepContext(userId)), code, at)
+    const counter = await this.#counterOf(this.#parts.secrets.open(row.secret, secondStepContext(userId)), code, at)
     if (counter === undefined || counter <= row.lastCounter) {
       await tx.secondSteps.failed(userId, row.failures + 1, at)
-      record(tx, 'second_step.failed', userId, by)
+      this.#record(tx, 'second_step.failed', userId, by)
       return counter === undefined ? WRONG : USED
     }
     await tx.secondSteps.used(userId, counter, at)
     return undefined
-  }
-
-  return {
-    async find(userId) {
-      const row = await storage.read.secondSteps.ofUser(userId)
-      if (!row) return undefined
-      const { createdAt, lastUsedAt } = row
-      return { createdAt, lastUsedAt, codesLeft: await storage.read.secondSteps.codesLeft(userId) }
-    },
-    async begin(user) {
-      const { Secret } = await loadTotp()
-      return setUpOf(user, new Secret({ size: SECRET_BYTES }).base32)
-    },
-    async confirm(user, sessionId, { ticket, code }, by = byCommand()) {
-      const taken = (await tickets.take('second_step_setup', ticket)) as { userId: string; secret: string } | undefined
-      if (taken?.userId !== user.id) {
-        throw new ServiceError(
-          'bad_request',
-          'this page was used already or took too long: begin again with a new code',
-        )
-      }
-      const at = now()
-      const { secret } = taken
-      const counter = await counterOf(secret, code.replace(/\s/g, ''), at)
-      if (counter === undefined) return setUpOf(user, secret)
-      return storage.write(async (tx) => {
-        const { passwordHash } = await requireCurrent(tx, user)
-        if (passwordHash === null) {
-          throw new ServiceError('conflict', 'a second step stands beside a password: choose a password first')
-        }
-        const sealed = parts.secrets.seal(secret, secondStepContext(user.id))
-        const row = { userId: user.id, secret: sealed, lastCounter: counter, failures: 0, failedAt: null }
-        if (!(await tx.secondSteps.insert({ ...row, createdAt: at, lastUsedAt: at }))) {
-          throw new ServiceError('conflict', 'your second step is on already')
-        }
-        await tx.sessions.endAll(user.id, sessionId)
-        await tx.sessions.setMethod(sessionId, 'password_and_code')
-        record(tx, 'second_step.on', user.id, by)
-        return newCodes(tx, user.id)
-      })
-    },
-    replaceCodes: (user, by = byCommand()) =>
-      storage.write(async (tx) => {
-        await requireCurrent(tx, user)
-        if (!(await tx.secondSteps.lock(user.id))) throw notOn()
-        record(tx, 'second_step.codes_replaced', user.id, by)
-        return newCodes(tx, user.id)
-      }),
-    switchOff: (user, by = byCommand()) =>
-      storage.write(async (tx) => {
-        await requireCurrent(tx, user)
-        if (!(await tx.secondSteps.remove(user.id))) throw notOn()
-        const memberships = await tx.members.workspacesOf(user.id)
-        await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))
-        await tx.sessions.weaken(user.id)
-        record(tx, 'second_step.off', user.id, by)
-      }),
-    remove: (email, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const user = await tx.users.byEmail(email.trim().toLowerCase())
-        if (!user || !(await tx.secondSteps.remove(user.id))) return false
-        record(tx, 'second_step.off', user.id, by)
-        return true
-      }),
-    async ask({ id, generation }) {
-      if (!(await storage.read.secondSteps.ofUser(id))) return undefined
-      const asked: AskedCode = { id, generation, triesLeft: TRIES }
-      return tickets.issue('second_step', asked)
-    },
-    async answer(ticket, code, by = byCommand(), begin = uncounted) {
-      const asked = (await tickets.take('second_step', ticket)) as AskedCode | undefined
-      if (!asked) return { problem: EXPIRED, again: undefined }
-      const { id, generation, triesLeft } = asked
-      const guess = await begin({ id, generation }).catch(refusedForNow)
-      if (guess instanceof ServiceError) {
-        const again = await tickets.issue('second_step', asked)
-        return { problem: guess.message, again, retryAfterMs: guess.retryAfterMs }
-      }
-      const problem = await storage.write((tx) => use(tx, id, code, by))
-      if (problem === undefined) {
-        await guess.succeeded()
-        return { user: { id, generation } }
-      }
-      const left: AskedCode = { id, generation, triesLeft: triesLeft - 1 }
-      return { problem, again: triesLeft > 1 ? await tickets.issue('second_step', left) : undefined }
-    },
   }
 }
 

@@ -1,27 +1,28 @@
 /** The services of people. */
 
+import { construct } from '../../base/construct.ts'
 import { createAccountDeletion } from './account-deletion.ts'
-import { createAccountService } from './accounts.ts'
+import { AccountService } from './accounts.ts'
 import { createIdentityService } from './identities.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
 import { createLoginThrottle } from './login-throttle.ts'
-import { createMemberService } from './members.ts'
+import { MemberService } from './members.ts'
 import { createOidcSignIn } from './oidc-sign-in.ts'
-import { createPasskeyService } from './passkeys.ts'
-import { createSecondStepService } from './second-steps.ts'
+import { PasskeyService } from './passkeys.ts'
+import { SecondStepService } from './second-steps.ts'
 import { createSessionService } from './sessions.ts'
 import { createTicketService } from './tickets.ts'
 
 export const services = {
-  accounts: createAccountService,
+  accounts: construct(AccountService),
   sessions: createSessionService,
-  members: createMemberService,
+  members: construct(MemberService),
   tickets: createTicketService,
   loginThrottle: createLoginThrottle,
   knownBrowsers: createKnownBrowsers,
-  passkeys: createPasskeyService,
+  passkeys: construct(PasskeyService),
   identities: createIdentityService,
-  secondSteps: createSecondStepService,
+  secondSteps: construct(SecondStepService),
   accountDeletion: createAccountDeletion,
   /** Undefined when no OpenID provider is configured. */
   oidcSignIn: createOidcSignIn,

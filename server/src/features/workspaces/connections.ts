@@ -102,63 +102,7 @@ export interface Tested {
 /** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
 export type OpenConnection = Connection & PublishedConnection
 
-/** @param acting who does it; by default the command line */
-export interface ConnectionService {
-  /**
-   * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
-   * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
-   * probe, gets the same connection: two equal connections would make claims ambiguous.
-   * @param by `userId` is null for the command line; `address` is `withheld` when left out
-   * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
-   */
-  connect(
-    workspaceId: string,
-    provider: string,
-    options: JsonObject,
-    by: ConnectedBy,
-    acting?: Acting,
-  ): Promise<ConnectionSummary | NotConnected>
-  /**
-   * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
-   * through it. Probes the destination first, as `connect` does, and changes nothing when the probe fails.
-   * @throws ServiceError `invalid` for secrets that do not match the provider's schema, for options that are not secret, and for no
-   * secrets at all; `conflict` when another request replaced secrets in the meantime; `not_found`, also for a connection of another
-   * workspace than `by.workspaceId`
-   */
-  replaceSecrets(
-    id: string,
-    secrets: JsonObject,
-    by: { readonly workspaceId?: string; readonly insists: boolean; readonly target?: string },
-    acting?: Acting,
-  ): Promise<Replaced | NotConnected>
-  /**
-   * Reads the destination once, as `connect` does, and notes what came of it.
-   * @param by `target`: what is to be read from now on; left out: what was read last
-   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`; `invalid` for a target that is none
-   */
-  test(
-    id: string,
-    by?: { readonly workspaceId?: string; readonly target?: string | undefined },
-    acting?: Acting,
-  ): Promise<Tested>
-  /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
-  rename(id: string, name: string, workspaceId?: string, acting?: Acting): Promise<void>
-  /** The active connections, oldest first. */
-  list(workspaceId?: string): Promise<readonly ConnectionSummary[]>
-  /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
-  remove(id: string, workspaceId?: string, acting?: Acting): Promise<void>
-  /** The active connections with their secrets, for checks. */
-  open(workspaceId: string): Promise<readonly OpenConnection[]>
-  /** The active connection with this id and its secrets. */
-  openById(id: string): Promise<OpenConnection | undefined>
-  /**
-   * Gives a key of its own to each connection of earlier versions, whose source key followed from the secret key: receipts go on naming
-   * its withheld address by the same id when the secret key is rotated.
-   */
-  fillSourceKeys(): Promise<void>
-}
-
-interface ConnectionServiceOptions extends TrialOptions {
+export interface ConnectionServiceOptions extends TrialOptions {
   readonly storage: Storage
   readonly registry: Registry
   readonly secrets: Secrets
@@ -166,59 +110,242 @@ interface ConnectionServiceOptions extends TrialOptions {
 
 const MAX_LOOKUPS = 500
 
-export function createConnectionService(dependencies: ConnectionServiceOptions): ConnectionService {
-  const { storage, registry, secrets, now } = dependencies
-  const sealing = createConnectionSecrets(secrets)
-  const tryOut = createTrial(dependencies)
+/** @param acting who does it; by default the command line */
+export class ConnectionService {
+  readonly #dependencies: ConnectionServiceOptions
+  readonly #storage: Storage
+  readonly #registry: Registry
+  readonly #secrets: Secrets
+  readonly #now: ConnectionServiceOptions['now']
+  readonly #sealing
+  readonly #tryOut
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
-  const opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({ max: 1000 })
+  readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
+    max: 1000,
+  })
   /** The requests whose probe runs, by their whole content. */
-  const connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
-
-  function open(row: ConnectionRow): OpenConnection {
-    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey])
-    const known = opened.get(row.id)
-    if (known?.sealed === sealed) return known.connection
-    const options = { ...row.options, ...sealing.unseal(row) }
-    const publishesAddress = row.address === 'published'
-    const sourceKey = sealing.sourceKeyOf(row)
-    const connection = { id: row.id, provider: row.provider, options, publishesAddress, sourceKey }
-    opened.set(row.id, { sealed, connection })
-    return connection
-  }
-
+  readonly #connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
   // Claims that arrive together share one lookup.
-  const lookups = createBatch<string, readonly ConnectionRow[]>(
+  readonly #lookups = createBatch<string, readonly ConnectionRow[]>(
     async (workspaceIds) => {
-      const rows = await storage.read.connections.active([...new Set(workspaceIds)])
+      const rows = await this.#storage.read.connections.active([...new Set(workspaceIds)])
       return workspaceIds.map((id) => rows.filter((row) => row.workspaceId === id))
     },
     { maxItems: MAX_LOOKUPS },
   )
 
-  function toSummary(row: ConnectionRow): ConnectionSummary {
+  constructor(dependencies: ConnectionServiceOptions) {
+    this.#dependencies = dependencies
+    this.#storage = dependencies.storage
+    this.#registry = dependencies.registry
+    this.#secrets = dependencies.secrets
+    this.#now = dependencies.now
+    this.#sealing = createConnectionSecrets(this.#secrets)
+    this.#tryOut = createTrial(this.#dependencies)
+  }
+
+  /**
+   * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
+   * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
+   * probe, gets the same connection: two equal connections would make claims ambiguous.
+   * @param by `userId` is null for the command line; `address` is `withheld` when left out
+   * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider
+   */
+  async connect(
+    workspaceId: string,
+    provider: string,
+    options: JsonObject,
+    by: ConnectedBy,
+    acting: Acting = byCommand(),
+  ): Promise<ConnectionSummary | NotConnected> {
+    const { userId, insists, address, name, target } = by
+    const request = JSON.stringify([workspaceId, provider, options, userId, insists, address, name, target])
+    const running = this.#connecting.get(request)
+    if (running) return running
+    const connected = this.#connect(workspaceId, provider, options, by, acting).finally(() =>
+      this.#connecting.delete(request),
+    )
+    this.#connecting.set(request, connected)
+    return connected
+  }
+
+  /**
+   * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
+   * through it. Probes the destination first, as `connect` does, and changes nothing when the probe fails.
+   * @throws ServiceError `invalid` for secrets that do not match the provider's schema, for options that are not secret, and for no
+   * secrets at all; `conflict` when another request replaced secrets in the meantime; `not_found`, also for a connection of another
+   * workspace than `by.workspaceId`
+   */
+  async replaceSecrets(
+    id: string,
+    given: JsonObject,
+    {
+      workspaceId,
+      insists,
+      target,
+    }: { readonly workspaceId?: string; readonly insists: boolean; readonly target?: string },
+    acting: Acting = byCommand(),
+  ): Promise<Replaced | NotConnected> {
+    const row = await this.#requireActive(id, workspaceId)
+    const type = connectionTypeOf(this.#registry, row.provider)
+    const issues = replacementIssues(type, given)
+    if (issues.length > 0) {
+      throw new ServiceError('invalid', 'only secrets can be replaced: give at least one, and no other option', {
+        issues,
+      })
+    }
+    // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
+    const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
+    const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
+    const tried = await this.#tryOut(row.provider, { ...row.options, ...unsealed, ...given }, target ?? row.trialTarget)
+    const refusal = notConnected(tried, insists)
+    if (refusal) return refusal
+    const { failure } = tried
+    const sealedNew = this.#sealOptions(id, type, given)
+    const replaced = await this.#storage.write(async (tx) => {
+      // It may have been sealed under another key meanwhile, which changes none of its secrets.
+      const stored = await tx.connections.activeById(id)
+      if (!stored || !this.#sealing.haveSame(stored, row)) return undefined
+      const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
+      const next = {
+        ...stored,
+        sealedSecrets,
+        sourceKey: this.#sealing.usableSourceKey(stored),
+        ...this.#foundBy(tried),
+      }
+      if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
+      await this.#note(tx, id, failure)
+      const details = { credentials: Object.keys(given).sort().join(' '), ...outcome(tried) }
+      this.#recordChange(tx, stored, 'connection.credentials_replaced', acting, details)
+      return next
+    })
+    if (!replaced) {
+      await this.#requireActive(id, workspaceId)
+      throw new ServiceError(
+        'conflict',
+        `nothing is changed: another request replaced the secrets of the connection ${id} at the same time. Try again`,
+      )
+    }
+    this.#opened.delete(id)
+    return { connection: this.#toSummary(replaced), failure }
+  }
+
+  /**
+   * Reads the destination once, as `connect` does, and notes what came of it.
+   * @param by `target`: what is to be read from now on; left out: what was read last
+   * @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId`; `invalid` for a target that is none
+   */
+  async test(
+    id: string,
+    { workspaceId, target }: { readonly workspaceId?: string; readonly target?: string | undefined } = {},
+    acting: Acting = byCommand(),
+  ): Promise<Tested> {
+    const row = await this.#requireActive(id, workspaceId)
+    const tried = await this.#tryStored(row, target)
+    const { failure } = tried
+    const state = stateOf(tried)
+    await this.#storage.write(async (tx) => {
+      await this.#note(tx, id, failure)
+      if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
+      this.#recordChange(tx, row, 'connection.tested', acting, { failure, state })
+    })
+    return { failure, state }
+  }
+
+  /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */
+  async rename(id: string, name: string, workspaceId?: string, acting: Acting = byCommand()): Promise<void> {
+    const read = readConnectionName(name)
+    await this.#storage.write(async (tx) => {
+      const row = await tx.connections.activeById(id)
+      if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
+      const from = this.#toSummary(row).name
+      this.#recordChange(tx, row, 'connection.renamed', acting, {
+        from,
+        to: this.#toSummary({ ...row, name: read }).name,
+      })
+    })
+  }
+
+  /** The active connections, oldest first. */
+  async list(workspaceId?: string): Promise<readonly ConnectionSummary[]> {
+    return (await this.#storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
+      (one) => this.#toSummary(one),
+    )
+  }
+
+  /** @throws ServiceError `not_found`, also for a connection of another workspace than `workspaceId` */
+  async remove(id: string, workspaceId?: string, acting: Acting = byCommand()): Promise<void> {
+    await this.#storage.write(async (tx) => {
+      const row = await tx.connections.activeById(id)
+      if (!row || !(await tx.connections.disconnect(id, this.#now(), workspaceId))) throw noSuchConnection(id)
+      this.#recordChange(tx, row, 'connection.removed', acting, { name: this.#toSummary(row).name })
+    })
+    this.#opened.delete(id)
+  }
+
+  /** The active connections with their secrets, for checks. */
+  async open(workspaceId: string): Promise<readonly OpenConnection[]> {
+    return (await this.#lookups.add(workspaceId)).map((one) => this.#open(one))
+  }
+
+  /**
+   * Gives a key of its own to each connection of earlier versions, whose source key followed from the secret key: receipts go on naming
+   * its withheld address by the same id when the secret key is rotated.
+   */
+  async fillSourceKeys(): Promise<void> {
+    const rows = (await this.#storage.read.connections.active()).filter(({ sourceKey }) => sourceKey === null)
+    for (const row of rows) {
+      const sealed = this.#sealing.usableSourceKey(row)
+      await this.#storage.write((tx) => tx.connections.fillSourceKey(row.id, sealed))
+    }
+  }
+
+  /** The active connection with this id and its secrets. */
+  async openById(id: string): Promise<OpenConnection | undefined> {
+    const row = await this.#storage.read.connections.activeById(id)
+    return row && this.#open(row)
+  }
+
+  #open(row: ConnectionRow): OpenConnection {
+    const sealed = JSON.stringify([row.sealedSecrets, row.sourceKey])
+    const known = this.#opened.get(row.id)
+    if (known?.sealed === sealed) return known.connection
+    const options = { ...row.options, ...this.#sealing.unseal(row) }
+    const publishesAddress = row.address === 'published'
+    const sourceKey = this.#sealing.sourceKeyOf(row)
+    const connection = { id: row.id, provider: row.provider, options, publishesAddress, sourceKey }
+    this.#opened.set(row.id, { sealed, connection })
+    return connection
+  }
+
+  #toSummary(row: ConnectionRow): ConnectionSummary {
     const { sealedSecrets: _, sourceKey: _key, ...summary } = row
     const { provider } = row
-    const usual = usualName(registry.connectionType(provider)?.title ?? provider, row.options)
+    const usual = usualName(this.#registry.connectionType(provider)?.title ?? provider, row.options)
     const names = { name: row.name ?? usual, usualName: usual }
-    return { ...summary, ...names, actions: registry.actionsFor(provider), aliases: registry.aliasesFor(provider) }
+    return {
+      ...summary,
+      ...names,
+      actions: this.#registry.actionsFor(provider),
+      aliases: this.#registry.aliasesFor(provider),
+    }
   }
 
-  function sealOptions(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
+  #sealOptions(id: string, type: HostedConnectionType, options: JsonObject): Readonly<Record<string, string>> {
     const given = secretNames(type).filter((name) => Object.hasOwn(options, name))
-    return sealing.seal(id, given, options)
+    return this.#sealing.seal(id, given, options)
   }
 
-  async function store(
+  async #store(
     workspaceId: string,
     tried: Tried,
     { userId, address = 'withheld', name }: ConnectedBy,
     acting: Acting,
   ): Promise<ConnectionSummary> {
-    const at = now()
+    const at = this.#now()
     const { type, options, failure } = tried
     const id = newId('conn_', at)
-    const sealedSecrets = sealOptions(id, type, options)
+    const sealedSecrets = this.#sealOptions(id, type, options)
     const row: ConnectionRow = {
       id,
       workspaceId,
@@ -226,9 +353,9 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
-      sourceKey: sealing.newSourceKey(id),
+      sourceKey: this.#sealing.newSourceKey(id),
       address,
-      ...foundBy(tried),
+      ...this.#foundBy(tried),
       connectedBy: userId,
       connectedAt: at,
       disconnectedAt: null,
@@ -236,10 +363,10 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
       lastFailureAt: failure === null ? null : at,
       lastFailure: failure,
     }
-    const summary = toSummary(row)
+    const summary = this.#toSummary(row)
     const secrets = Object.keys(sealedSecrets).join(' ')
     const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
-    await storage.write(async (tx) => {
+    await this.#storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
@@ -247,7 +374,7 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     return summary
   }
 
-  async function connect(
+  async #connect(
     workspaceId: string,
     provider: string,
     options: JsonObject,
@@ -255,19 +382,19 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     acting: Acting,
   ): Promise<ConnectionSummary | NotConnected> {
     readConnectionName(by.name)
-    const tried = await tryOut(provider, options, by.target ?? null)
-    return notConnected(tried, by.insists) ?? store(workspaceId, tried, by, acting)
+    const tried = await this.#tryOut(provider, options, by.target ?? null)
+    return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
   }
 
-  async function requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
-    const row = await storage.read.connections.activeById(id)
+  async #requireActive(id: string, workspaceId: string | undefined): Promise<ConnectionRow> {
+    const row = await this.#storage.read.connections.activeById(id)
     if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
     throw noSuchConnection(id)
   }
 
-  async function tryStored(row: ConnectionRow, target: string | undefined): Promise<Probe & Pick<Tried, 'target'>> {
+  async #tryStored(row: ConnectionRow, target: string | undefined): Promise<Probe & Pick<Tried, 'target'>> {
     try {
-      return await tryOut(row.provider, open(row).options, target ?? row.trialTarget)
+      return await this.#tryOut(row.provider, this.#open(row).options, target ?? row.trialTarget)
     } catch (error) {
       // The plugin may require more than when it was connected.
       if (target === undefined && error instanceof ServiceError && error.code === 'invalid')
@@ -276,121 +403,22 @@ export function createConnectionService(dependencies: ConnectionServiceOptions):
     }
   }
 
-  function foundBy(tried: Probe & Pick<Tried, 'target'>): Found {
+  #foundBy(tried: Probe & Pick<Tried, 'target'>): Found {
     const { scopes, notes, expiresAt, target } = tried
     const state = stateOf(tried)
-    return { scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : now() }
+    return { scopes, notes, expiresAt, trialTarget: target, state, stateAt: state === null ? null : this.#now() }
   }
 
-  function recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {
+  #recordChange(tx: Writes, row: ConnectionRow, event: AuditEvent, by: Acting, details: AuditDetails): void {
     const { id, workspaceId, provider } = row
-    tx.audit.record({ event, at: now(), by, workspaceId, subject: id, details: { provider, ...details } })
+    tx.audit.record({ event, at: this.#now(), by, workspaceId, subject: id, details: { provider, ...details } })
   }
 
-  async function note(tx: Writes, id: string, failure: string | null): Promise<true> {
-    const at = now()
+  async #note(tx: Writes, id: string, failure: string | null): Promise<true> {
+    const at = this.#now()
     if (failure === null) await tx.connections.wasRead(id, at)
     else await tx.connections.failed(id, { askedAt: at, at, code: failure })
     return true
-  }
-
-  return {
-    async connect(workspaceId, provider, options, by, acting = byCommand()) {
-      const { userId, insists, address, name, target } = by
-      const request = JSON.stringify([workspaceId, provider, options, userId, insists, address, name, target])
-      const running = connecting.get(request)
-      if (running) return running
-      const connected = connect(workspaceId, provider, options, by, acting).finally(() => connecting.delete(request))
-      connecting.set(request, connected)
-      return connected
-    },
-    async replaceSecrets(id, given, { workspaceId, insists, target }, acting = byCommand()) {
-      const row = await requireActive(id, workspaceId)
-      const type = connectionTypeOf(registry, row.provider)
-      const issues = replacementIssues(type, given)
-      if (issues.length > 0) {
-        throw new ServiceError('invalid', 'only secrets can be replaced: give at least one, and no other option', {
-          issues,
-        })
-      }
-      // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
-      const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
-      const unsealed = sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
-      const tried = await tryOut(row.provider, { ...row.options, ...unsealed, ...given }, target ?? row.trialTarget)
-      const refusal = notConnected(tried, insists)
-      if (refusal) return refusal
-      const { failure } = tried
-      const sealedNew = sealOptions(id, type, given)
-      const replaced = await storage.write(async (tx) => {
-        // It may have been sealed under another key meanwhile, which changes none of its secrets.
-        const stored = await tx.connections.activeById(id)
-        if (!stored || !sealing.haveSame(stored, row)) return undefined
-        const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
-        const next = { ...stored, sealedSecrets, sourceKey: sealing.usableSourceKey(stored), ...foundBy(tried) }
-        if (!(await tx.connections.replaceSecrets(stored, next))) return undefined
-        await note(tx, id, failure)
-        const details = { credentials: Object.keys(given).sort().join(' '), ...outcome(tried) }
-        recordChange(tx, stored, 'connection.credentials_replaced', acting, details)
-        return next
-      })
-      if (!replaced) {
-        await requireActive(id, workspaceId)
-        throw new ServiceError(
-          'conflict',
-          `nothing is changed: another request replaced the secrets of the connection ${id} at the same time. Try again`,
-        )
-      }
-      opened.delete(id)
-      return { connection: toSummary(replaced), failure }
-    },
-    async test(id, { workspaceId, target } = {}, acting = byCommand()) {
-      const row = await requireActive(id, workspaceId)
-      const tried = await tryStored(row, target)
-      const { failure } = tried
-      const state = stateOf(tried)
-      await storage.write(async (tx) => {
-        await note(tx, id, failure)
-        if (failure === null) await tx.connections.tried(row, foundBy(tried))
-        recordChange(tx, row, 'connection.tested', acting, { failure, state })
-      })
-      return { failure, state }
-    },
-    async rename(id, name, workspaceId, acting = byCommand()) {
-      const read = readConnectionName(name)
-      await storage.write(async (tx) => {
-        const row = await tx.connections.activeById(id)
-        if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
-        const from = toSummary(row).name
-        recordChange(tx, row, 'connection.renamed', acting, { from, to: toSummary({ ...row, name: read }).name })
-      })
-    },
-    async list(workspaceId) {
-      return (await storage.read.connections.active(workspaceId === undefined ? undefined : [workspaceId])).map(
-        toSummary,
-      )
-    },
-    async remove(id, workspaceId, acting = byCommand()) {
-      await storage.write(async (tx) => {
-        const row = await tx.connections.activeById(id)
-        if (!row || !(await tx.connections.disconnect(id, now(), workspaceId))) throw noSuchConnection(id)
-        recordChange(tx, row, 'connection.removed', acting, { name: toSummary(row).name })
-      })
-      opened.delete(id)
-    },
-    async open(workspaceId) {
-      return (await lookups.add(workspaceId)).map(open)
-    },
-    async fillSourceKeys() {
-      const rows = (await storage.read.connections.active()).filter(({ sourceKey }) => sourceKey === null)
-      for (const row of rows) {
-        const sealed = sealing.usableSourceKey(row)
-        await storage.write((tx) => tx.connections.fillSourceKey(row.id, sealed))
-      }
-    },
-    async openById(id) {
-      const row = await storage.read.connections.activeById(id)
-      return row && open(row)
-    },
   }
 }
 

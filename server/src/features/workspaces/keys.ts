@@ -24,42 +24,6 @@ export interface NewKey {
   readonly key: string
 }
 
-/** @param by who does it; by default the command line */
-export interface KeyService {
-  /**
-   * @param name says what the key is for, in 1 to 100 characters; it is trimmed
-   * @throws ServiceError `bad_request`
-   */
-  create(workspaceId: string, name: string, settings?: Partial<KeySettings>, by?: Acting): Promise<NewKey>
-  /** The same within a transaction. */
-  createIn(tx: Writes, workspaceId: string, name: string, settings: Partial<KeySettings>, by: Acting): Promise<NewKey>
-  /** All keys, revoked ones included, oldest first. */
-  list(workspaceId?: string): Promise<readonly ApiKey[]>
-  /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for a revoked one; `bad_request` */
-  change(id: string, changes: KeyChanges, workspaceId?: string, by?: Acting): Promise<ApiKey>
-  /**
-   * Makes a key with the same settings, and lets the old one expire. Where that expires, the new one gets as long a time.
-   * @throws ServiceError `not_found`; `conflict` for a key that is revoked, expired, or replaced already; `bad_request`
-   */
-  rotate(
-    id: string,
-    overlapMs: number,
-    workspaceId?: string,
-    by?: Acting,
-  ): Promise<NewKey & { readonly replaced: ApiKey }>
-  /** A second revocation keeps the time of the first. @throws ServiceError `not_found` */
-  revoke(id: string, workspaceId?: string, by?: Acting): Promise<ApiKey>
-  /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
-  authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined>
-  /** The agents for which only keys that are bound to them may claim. */
-  boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]>
-  /**
-   * Lets other keys claim for the agent again.
-   * @throws ServiceError `not_found`; `conflict` while a key is bound to it that is neither revoked nor expired
-   */
-  releaseAgent(workspaceId: string, agentId: string, by?: Acting): Promise<void>
-}
-
 export type KeyChanges = Partial<KeySettings & Pick<ApiKey, 'name'>>
 
 export interface BoundAgent extends BoundAgentRow {
@@ -81,26 +45,174 @@ const MAX_LOOKUPS = 500
 
 type FoundKey = ApiKeyRow & { readonly bindsAgents: boolean }
 
-interface KeyServiceOptions {
+export interface KeyServiceOptions {
   readonly storage: Storage
   readonly now: () => Instant
   readonly activity: Pick<Activity, 'keyUsed'>
 }
 
-export function createKeyService({ storage, now, activity }: KeyServiceOptions): KeyService {
+/** @param by who does it; by default the command line */
+export class KeyService {
+  readonly #storage: Storage
+  readonly #now: () => Instant
+  readonly #activity: Pick<Activity, 'keyUsed'>
   // Requests that arrive together share one lookup, which starts after they arrived.
-  const lookups = createBatch<string, FoundKey | undefined>(
+  readonly #lookups = createBatch<string, FoundKey | undefined>(
     async (hashes) => {
-      const rows = await storage.read.keys.byHashes([...new Set(hashes)])
+      const rows = await this.#storage.read.keys.byHashes([...new Set(hashes)])
       const byHash = new Map(rows.map((row) => [row.keyHash, row]))
       return hashes.map((keyHash) => byHash.get(keyHash))
     },
     { maxItems: MAX_LOOKUPS },
   )
+  readonly #isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, this.#now())
 
-  function newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
+  constructor({ storage, now, activity }: KeyServiceOptions) {
+    this.#storage = storage
+    this.#now = now
+    this.#activity = activity
+  }
+
+  /**
+   * @param name says what the key is for, in 1 to 100 characters; it is trimmed
+   * @throws ServiceError `bad_request`
+   */
+  create(
+    workspaceId: string,
+    name: string,
+    settings: Partial<KeySettings> = {},
+    by: Acting = byCommand(),
+  ): Promise<NewKey> {
+    return this.#storage.write((tx) => this.createIn(tx, workspaceId, name, settings, by))
+  }
+
+  /** The same within a transaction. */
+  async createIn(
+    tx: Writes,
+    workspaceId: string,
+    name: string,
+    settings: Partial<KeySettings>,
+    by: Acting,
+  ): Promise<NewKey> {
+    const [row, made] = this.#newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, this.#now()), by)
+    await requireWorkspace(tx, workspaceId)
+    await this.#bindAgents(tx, row)
+    await tx.keys.insert(row)
+    this.#record(tx, 'key.created', row, by, settingDetails(row))
+    return made
+  }
+
+  /** All keys, revoked ones included, oldest first. */
+  async list(workspaceId?: string): Promise<readonly ApiKey[]> {
+    return (await this.#storage.read.keys.list(workspaceId)).map(toApiKey)
+  }
+
+  /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for a revoked one; `bad_request` */
+  change(
+    id: string,
+    { name, ...settings }: KeyChanges,
+    workspaceId?: string,
+    by: Acting = byCommand(),
+  ): Promise<ApiKey> {
+    return this.#storage.write(async (tx) => {
+      const row = await this.#locked(tx, id, workspaceId)
+      if (row.revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
+      const changes = {
+        name: name === undefined ? row.name : readName(name),
+        ...readSettings(settings, row, this.#now()),
+      }
+      // Also where it is bound to the same agents: they may have been released while the key had expired.
+      await this.#bindAgents(tx, { ...row, ...changes })
+      const changed = await tx.keys.change(row, changes)
+      this.#record(tx, 'key.changed', changed, by, settingDetails(changed))
+      return toApiKey(changed)
+    })
+  }
+
+  /**
+   * Makes a key with the same settings, and lets the old one expire. Where that expires, the new one gets as long a time.
+   * @throws ServiceError `not_found`; `conflict` for a key that is revoked, expired, or replaced already; `bad_request`
+   */
+  async rotate(
+    id: string,
+    overlapMs: number,
+    workspaceId?: string,
+    by: Acting = byCommand(),
+  ): Promise<NewKey & { readonly replaced: ApiKey }> {
+    if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
+      throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
+    }
+    return this.#storage.write(async (tx) => {
+      // Before the key, in the order in which a workspace is deleted.
+      await requireWorkspace(tx, workspaceId ?? (await this.#known(tx, id)).workspaceId)
+      const old = await this.#locked(tx, id, workspaceId)
+      refuseToRotate(old, this.#now())
+      const { expiresAt, networks, agentIds } = old
+      const lastsTo = expiresAt === null ? null : this.#now() + (expiresAt - old.createdAt)
+      const [row, made] = this.#newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
+      await this.#bindAgents(tx, row)
+      await tx.keys.insert(row)
+      const endsAt = Math.min(this.#now() + overlapMs, expiresAt ?? Number.POSITIVE_INFINITY)
+      const replaced = await tx.keys.change(old, { replacedBy: made.id, expiresAt: endsAt })
+      this.#record(tx, 'key.rotated', replaced, by, { new_key: made.id, expires_at: formatInstant(endsAt) })
+      return { ...made, replaced: toApiKey(replaced) }
+    })
+  }
+
+  /** A second revocation keeps the time of the first. @throws ServiceError `not_found` */
+  revoke(id: string, workspaceId?: string, by: Acting = byCommand()): Promise<ApiKey> {
+    return this.#storage.write(async (tx) => {
+      const row = await this.#locked(tx, id, workspaceId)
+      if (row.revokedAt !== null) return toApiKey(row)
+      const revoked = await tx.keys.change(row, { revokedAt: this.#now() })
+      this.#record(tx, 'key.revoked', revoked, by)
+      return toApiKey(revoked)
+    })
+  }
+
+  /** Reads the database each time, so that a revocation takes effect on the next request. Undefined for what is no key, or a revoked one. */
+  async authenticate(key: string, address: string): Promise<KeyCredential | KeyRefusal | undefined> {
+    if (!isKey(key)) return undefined
+    const row = await this.#lookups.add(hashToken(key))
+    if (!row || row.revokedAt !== null) return undefined
+    const refusal = keyRefusal(row, address, this.#now())
+    if (refusal) return refusal
+    this.#activity.keyUsed(row, address)
+    return toCredential(row)
+  }
+
+  /** The agents for which only keys that are bound to them may claim. */
+  async boundAgents(workspaceId?: string): Promise<readonly BoundAgent[]> {
+    const [agents, rows] = await Promise.all([
+      this.#storage.read.keys.boundAgents(workspaceId),
+      this.#storage.read.keys.list(workspaceId),
+    ])
+    const usable = rows.map(toApiKey).filter(this.#isUsable)
+    return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
+  }
+
+  /**
+   * Lets other keys claim for the agent again.
+   * @throws ServiceError `not_found`; `conflict` while a key is bound to it that is neither revoked nor expired
+   */
+  releaseAgent(workspaceId: string, agentId: string, by: Acting = byCommand()): Promise<void> {
+    return this.#storage.write(async (tx) => {
+      const agent = await tx.keys.lockAgent(workspaceId, agentId)
+      if (!agent) throw new ServiceError('not_found', `the agent ${agentId} is not bound`)
+      const keys = (await tx.keys.list(workspaceId)).map(toApiKey)
+      const holder = keys.find((key) => this.#isUsable(key) && isBoundTo(key, agent))
+      if (holder) {
+        const detail = `the agent ${agentId} is bound to the key ${holder.name} (${holder.id}): revoke that key, or take the agent from it`
+        throw new ServiceError('conflict', detail)
+      }
+      await tx.keys.releaseAgent(agent)
+      tx.audit.record({ event: 'agent.released', at: this.#now(), by, workspaceId, subject: agentId })
+    })
+  }
+
+  #newRow(workspaceId: string, name: string, settings: KeySettings, { actor }: Acting): [ApiKeyRow, NewKey] {
     const key = KEY_PREFIX + newToken()
-    const id = newId('key_', now())
+    const id = newId('key_', this.#now())
     const row = {
       ...settings,
       id,
@@ -109,7 +221,7 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
       keyHash: hashToken(key),
       lastFour: key.slice(-4),
       createdBy: actor.kind === 'user' ? actor.id : null,
-      createdAt: now(),
+      createdAt: this.#now(),
       lastUsedAt: null,
       lastAddress: null,
       replacedBy: null,
@@ -118,117 +230,25 @@ export function createKeyService({ storage, now, activity }: KeyServiceOptions):
     return [row, { id, key }]
   }
 
-  const createIn: KeyService['createIn'] = async (tx, workspaceId, name, settings, by) => {
-    const [row, made] = newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, now()), by)
-    await requireWorkspace(tx, workspaceId)
-    await bindAgents(tx, row)
-    await tx.keys.insert(row)
-    record(tx, 'key.created', row, by, settingDetails(row))
-    return made
+  async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
+    await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: this.#now() })))
   }
 
-  async function bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
-    await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: now() })))
-  }
-
-  function record(tx: Writes, event: AuditEvent, row: ApiKeyRow, by: Acting, details = {}): void {
+  #record(tx: Writes, event: AuditEvent, row: ApiKeyRow, by: Acting, details = {}): void {
     const { id: subject, workspaceId, name } = row
-    tx.audit.record({ event, at: now(), by, workspaceId, subject, details: { name, ...details } })
+    tx.audit.record({ event, at: this.#now(), by, workspaceId, subject, details: { name, ...details } })
   }
 
-  async function known(tx: Writes, id: string): Promise<ApiKeyRow> {
+  async #known(tx: Writes, id: string): Promise<ApiKeyRow> {
     const row = await tx.keys.byId(id)
     if (row) return row
     throw new ServiceError('not_found', `there is no key ${id}`)
   }
 
-  async function locked(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
+  async #locked(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
     const row = await tx.keys.lock(id)
     if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
     throw new ServiceError('not_found', `there is no key ${id}`)
-  }
-
-  const isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, now())
-
-  return {
-    create: (workspaceId, name, settings = {}, by = byCommand()) =>
-      storage.write((tx) => createIn(tx, workspaceId, name, settings, by)),
-    createIn,
-    async list(workspaceId) {
-      return (await storage.read.keys.list(workspaceId)).map(toApiKey)
-    },
-    change: (id, { name, ...settings }, workspaceId, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const row = await locked(tx, id, workspaceId)
-        if (row.revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
-        const changes = {
-          name: name === undefined ? row.name : readName(name),
-          ...readSettings(settings, row, now()),
-        }
-        // Also where it is bound to the same agents: they may have been released while the key had expired.
-        await bindAgents(tx, { ...row, ...changes })
-        const changed = await tx.keys.change(row, changes)
-        record(tx, 'key.changed', changed, by, settingDetails(changed))
-        return toApiKey(changed)
-      }),
-    async rotate(id, overlapMs, workspaceId, by = byCommand()) {
-      if (!(overlapMs >= 0 && overlapMs <= LONGEST_OVERLAP_MS)) {
-        throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
-      }
-      return storage.write(async (tx) => {
-        // Before the key, in the order in which a workspace is deleted.
-        await requireWorkspace(tx, workspaceId ?? (await known(tx, id)).workspaceId)
-        const old = await locked(tx, id, workspaceId)
-        refuseToRotate(old, now())
-        const { expiresAt, networks, agentIds } = old
-        const lastsTo = expiresAt === null ? null : now() + (expiresAt - old.createdAt)
-        const [row, made] = newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
-        await bindAgents(tx, row)
-        await tx.keys.insert(row)
-        const endsAt = Math.min(now() + overlapMs, expiresAt ?? Number.POSITIVE_INFINITY)
-        const replaced = await tx.keys.change(old, { replacedBy: made.id, expiresAt: endsAt })
-        record(tx, 'key.rotated', replaced, by, { new_key: made.id, expires_at: formatInstant(endsAt) })
-        return { ...made, replaced: toApiKey(replaced) }
-      })
-    },
-    revoke: (id, workspaceId, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const row = await locked(tx, id, workspaceId)
-        if (row.revokedAt !== null) return toApiKey(row)
-        const revoked = await tx.keys.change(row, { revokedAt: now() })
-        record(tx, 'key.revoked', revoked, by)
-        return toApiKey(revoked)
-      }),
-    async authenticate(key, address) {
-      if (!isKey(key)) return undefined
-      const row = await lookups.add(hashToken(key))
-      if (!row || row.revokedAt !== null) return undefined
-      const refusal = keyRefusal(row, address, now())
-      if (refusal) return refusal
-      activity.keyUsed(row, address)
-      return toCredential(row)
-    },
-    async boundAgents(workspaceId) {
-      const [agents, rows] = await Promise.all([
-        storage.read.keys.boundAgents(workspaceId),
-        storage.read.keys.list(workspaceId),
-      ])
-      const usable = rows.map(toApiKey).filter(isUsable)
-      return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
-    },
-    releaseAgent: (workspaceId, agentId, by = byCommand()) =>
-      storage.write(async (tx) => {
-        const agent = await tx.keys.lockAgent(workspaceId, agentId)
-        if (!agent) throw new ServiceError('not_found', `the agent ${agentId} is not bound`)
-        const keys = (await tx.keys.list(workspaceId)).map(toApiKey)
-        const holder = keys.find((key) => isUsable(key) && isBoundTo(key, agent))
-        if (holder) {
-          const detail = `the agent ${agentId} is bound to the key ${holder.name} (${holder.id}): revoke that key, or take the agent from it`
-          throw new ServiceError('conflict', detail)
-        }
-        await tx.keys.releaseAgent(agent)
-        tx.audit.record({ event: 'agent.released', at: now(), by, workspaceId, subject: agentId })
-      }),
   }
 }
 

@@ -1,18 +1,19 @@
 /** The services of workspaces. */
 
+import { construct } from '../../base/construct.ts'
 import { createDestinations } from '../../outbound/destinations.ts'
 import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { createActivity } from './activity.ts'
 import { createAllowedOrigins } from './allowed-origins.ts'
-import { createConnectionService } from './connections.ts'
-import { createKeyService } from './keys.ts'
+import { ConnectionService } from './connections.ts'
+import { KeyService } from './keys.ts'
 import { createSources } from './sources.ts'
 import { createWorkspaceService } from './workspaces.ts'
 
 export const services = {
   workspaces: createWorkspaceService,
-  keys: createKeyService,
-  connections: createConnectionService,
+  keys: construct(KeyService),
+  connections: construct(ConnectionService),
   allowedOrigins: createAllowedOrigins,
   sources: createSources,
   activity: createActivity,

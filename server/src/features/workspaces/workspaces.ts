@@ -18,6 +18,8 @@ export interface WorkspaceService {
   create(name: string, by?: Acting): Promise<Workspace>
   /** @throws ServiceError `not_found` */
   find(idOrName: string): Promise<Workspace>
+  /** Undefined stays undefined: all workspaces. @throws ServiceError `not_found` */
+  findId(idOrName: string | undefined): Promise<string | undefined>
   /** @throws ServiceError `bad_request` and `conflict`, as `create` does */
   rename(id: string, name: string, by?: Acting): Promise<void>
   /**
@@ -32,6 +34,12 @@ export interface WorkspaceService {
 const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
 
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
+  async function find(idOrName: string): Promise<Workspace> {
+    const workspace = await storage.read.workspaces.byIdOrName(idOrName)
+    if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
+    return workspace
+  }
+
   return {
     async create(name, by = byCommand()) {
       const workspace = newWorkspace(name, now())
@@ -41,11 +49,8 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       })
       return workspace
     },
-    async find(idOrName) {
-      const workspace = await storage.read.workspaces.byIdOrName(idOrName)
-      if (!workspace) throw new ServiceError('not_found', `there is no workspace ${idOrName}`)
-      return workspace
-    },
+    find,
+    findId: async (idOrName) => (idOrName === undefined ? undefined : (await find(idOrName)).id),
     async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
       await storage.write(async (tx) => {

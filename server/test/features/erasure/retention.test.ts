@@ -1,7 +1,7 @@
 /** Retention: what is older than a workspace keeps is erased, in batches, and nothing else. Threat W7 of `security.md`. */
 import type { Instant } from '@claimcheck/core/rules'
 import { BY_SERVICE, byCommand } from '@claimcheck/server/base/actor'
-import { createRetentionService } from '@claimcheck/server/features/erasure/retention'
+import { RetentionService } from '@claimcheck/server/features/erasure/retention'
 import { createRetentionWorker } from '@claimcheck/server/features/erasure/retention-worker'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
@@ -57,7 +57,7 @@ async function begin(t: Test, url: string, aged: readonly Aged[]) {
   const head = { ...LOG, number: 1, treeSize: receipts.length, signed: '{}' }
   await storage.apply({ log: LOG, head, newClaims: claims, receipts })
   let now = NOON
-  const retention = createRetentionService({ storage, archives: NO_ARCHIVES, now: () => now, config })
+  const retention = new RetentionService({ storage, archives: NO_ARCHIVES, now: () => now, config })
   return {
     storage,
     retention,
@@ -138,7 +138,7 @@ for (const dialect of DIALECTS) {
     await retention.set('ws_1', 31, BY_SERVICE)
     // It stops before a transaction, as a host does that ends or loses its lease.
     const stopping = new AbortController()
-    const stopped = createRetentionService({
+    const stopped = new RetentionService({
       archives: NO_ARCHIVES,
       storage: {
         ...storage,
@@ -154,7 +154,7 @@ for (const dialect of DIALECTS) {
     t.equal((await erasedIn(storage)).length, 99, 'a batch, but for the claim that waits')
     const [first, second] = [
       retention,
-      createRetentionService({ storage, archives: NO_ARCHIVES, now: () => NOON, config }),
+      new RetentionService({ storage, archives: NO_ARCHIVES, now: () => NOON, config }),
     ]
     const passes = await Promise.all([first.pass(BY_SERVICE, RUNNING), second.pass(BY_SERVICE, RUNNING)])
     t.strictSame(passes, [false, false], 'two hosts at once do no harm')

@@ -27,7 +27,7 @@ t.test('links run out: a set-up and an invitation after days, a reset after an h
   }
   clock.now = begun + 7 * DAY_MS
   await t.rejects(accounts.join(rows[0][0], newUser('late')), { code: 'not_found' })
-  await t.rejects(accounts.reset(rows[1][0], PASSWORD, NONE_KEPT), { code: 'not_found' })
+  await t.rejects(accounts.passwords.reset(rows[1][0], PASSWORD, NONE_KEPT), { code: 'not_found' })
 })
 
 t.test('a link is good for what it was made for, and for nothing else', async (t) => {
@@ -36,7 +36,7 @@ t.test('a link is good for what it was made for, and for nothing else', async (t
   const { workspaceId } = await first(people)
   const invitation = await accounts.inviteToken(workspaceId, 'member', null)
   const reset = await accounts.resetToken('ann@example.com')
-  await t.rejects(accounts.reset(invitation, PASSWORD, NONE_KEPT), { code: 'not_found' })
+  await t.rejects(accounts.passwords.reset(invitation, PASSWORD, NONE_KEPT), { code: 'not_found' })
   await t.rejects(accounts.join(reset, newUser('bob')), { code: 'not_found' })
   await t.rejects(accounts.setUp(invitation, newUser('bob'), 'other'), { code: 'not_found' })
   t.equal(await accounts.link('none'), undefined)
@@ -90,15 +90,15 @@ t.test('a new password ends other sessions, and a reset ends all', async (t) => 
   const { session } = (await sessions.find(tokens[0]!))!
   const next = 'another password altogether'
   const change = { next, keep: NONE_KEPT, sessionId: session.id }
-  await t.rejects(accounts.changePassword(user, { current: 'wrong', ...change }), {
+  await t.rejects(accounts.passwords.changePassword(user, { current: 'wrong', ...change }), {
     code: 'bad_request',
   })
   t.ok(await sessions.find(tokens[1]!), 'nothing ended')
-  await accounts.changePassword(user, { current: PASSWORD, ...change })
+  await accounts.passwords.changePassword(user, { current: PASSWORD, ...change })
   t.ok(await sessions.find(tokens[0]!))
   t.equal(await sessions.find(tokens[1]!), undefined)
 
-  await accounts.reset(await accounts.resetToken('ann@example.com'), PASSWORD, NONE_KEPT)
+  await accounts.passwords.reset(await accounts.resetToken('ann@example.com'), PASSWORD, NONE_KEPT)
   t.equal(await sessions.find(tokens[0]!), undefined)
   t.ok(await accounts.byPassword('ann@example.com', PASSWORD))
   t.equal(await accounts.byPassword('ann@example.com', next), undefined)
@@ -111,12 +111,12 @@ t.test('of the links to a new password none is left once there is one', async (t
   await accounts.join(await accounts.inviteToken(workspaceId, 'member', null), newUser('bob'))
   const ofBob = await accounts.resetToken('bob@example.com')
   const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')] as const
-  const again = await accounts.reset(tokens[0], PASSWORD, NONE_KEPT)
-  await t.rejects(accounts.reset(tokens[1], 'another password altogether', NONE_KEPT), { code: 'not_found' })
+  const again = await accounts.passwords.reset(tokens[0], PASSWORD, NONE_KEPT)
+  await t.rejects(accounts.passwords.reset(tokens[1], 'another password altogether', NONE_KEPT), { code: 'not_found' })
 
   const third = await accounts.resetToken('ann@example.com')
   const { session } = (await sessions.find(await sessions.start(again, 'password', VISITOR)))!
-  await accounts.changePassword(again, {
+  await accounts.passwords.changePassword(again, {
     current: PASSWORD,
     next: PASSWORD,
     keep: NONE_KEPT,

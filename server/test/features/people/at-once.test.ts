@@ -86,7 +86,7 @@ t.test('of two links to a new password that are used at once, one gives it', asy
     const tokens = [await accounts.resetToken('ann@example.com'), await accounts.resetToken('ann@example.com')]
     const passwords = [`the one password ${round}`, `the other password ${round}`]
     const outcomes = await Promise.allSettled(
-      tokens.map((token, index) => accounts.reset(token, passwords[index]!, NONE_KEPT)),
+      tokens.map((token, index) => accounts.passwords.reset(token, passwords[index]!, NONE_KEPT)),
     )
     t.same(refusals(outcomes), ['not_found'])
     const given = outcomes.findIndex(({ status }) => status === 'fulfilled')

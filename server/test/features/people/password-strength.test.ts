@@ -74,10 +74,13 @@ t.test('every way to a new password refuses a common one, and leaves all as it w
   const ofWorkspace = { ...newUser('bob'), proof: { password: 'acmeacmeacme' } }
   await t.rejects(accounts.join(invitation, ofWorkspace), { code: 'bad_request' })
   const reset = await accounts.resetToken('ann@example.com')
-  await t.rejects(accounts.reset(reset, 'ann@example.com', NONE_KEPT), { code: 'bad_request', message: /your name/ })
+  await t.rejects(accounts.passwords.reset(reset, 'ann@example.com', NONE_KEPT), {
+    code: 'bad_request',
+    message: /your name/,
+  })
   const { session } = (await sessions.find(await sessions.start(user, 'password', { userAgent: '', address: '' })))!
   const change = { current: PASSWORD, next: 'password1234', keep: NONE_KEPT, sessionId: session.id }
-  await t.rejects(accounts.changePassword(user, change), { code: 'bad_request' })
+  await t.rejects(accounts.passwords.changePassword(user, change), { code: 'bad_request' })
   t.ok(await accounts.byPassword('ann@example.com', PASSWORD))
   for (const token of [invitation, reset]) t.ok(await accounts.link(token), 'the link can still be used')
 })

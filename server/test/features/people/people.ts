@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import type { Config } from '@claimcheck/server/features'
 import { createAccountDeletion } from '@claimcheck/server/features/people/account-deletion'
-import { createAccountService } from '@claimcheck/server/features/people/accounts'
+import { AccountService } from '@claimcheck/server/features/people/accounts'
 import { createIdentityService } from '@claimcheck/server/features/people/identities'
-import { createMemberService } from '@claimcheck/server/features/people/members'
-import { createPasskeyService } from '@claimcheck/server/features/people/passkeys'
-import { createSecondStepService } from '@claimcheck/server/features/people/second-steps'
+import { MemberService } from '@claimcheck/server/features/people/members'
+import { PasskeyService } from '@claimcheck/server/features/people/passkeys'
+import { SecondStepService } from '@claimcheck/server/features/people/second-steps'
 import { createSessionService } from '@claimcheck/server/features/people/sessions'
 import { createTicketService } from '@claimcheck/server/features/people/tickets'
-import { createKeyService } from '@claimcheck/server/features/workspaces/keys'
+import { KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import type { Test } from 'tap'
@@ -46,15 +46,15 @@ export async function openPeople(t: Test, options: PeopleOptions = {}) {
     clock,
     secrets,
     tickets,
-    accounts: createAccountService({ storage, now }),
+    accounts: new AccountService({ storage, now }),
     sessions: createSessionService({ storage, now, config }),
-    secondSteps: createSecondStepService({ storage, secrets, tickets, now }),
+    secondSteps: new SecondStepService({ storage, secrets, tickets, now }),
     accountDeletion: createAccountDeletion({ storage, now }),
     workspaces: createWorkspaceService({ storage, now }),
-    keys: createKeyService({ storage, now, activity: { keyUsed() {} } }),
-    members: createMemberService({ storage, now }),
+    keys: new KeyService({ storage, now, activity: { keyUsed() {} } }),
+    members: new MemberService({ storage, now }),
     identities: createIdentityService({ storage, now, config }),
-    passkeys: createPasskeyService({ storage, tickets, now, config }),
+    passkeys: new PasskeyService({ storage, tickets, now, config }),
   }
 }
 

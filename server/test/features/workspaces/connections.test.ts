@@ -13,7 +13,7 @@ import {
 } from '@claimcheck/core/plugin'
 import type { DestinationErrorCode } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
-import { createConnectionService } from '@claimcheck/server/features/workspaces/connections'
+import { ConnectionService } from '@claimcheck/server/features/workspaces/connections'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
@@ -54,7 +54,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     await storage.close()
   })
   const connections = (secretKey = Buffer.alloc(32, 1), secretKeysAlso: readonly Buffer[] = []) =>
-    createConnectionService({
+    new ConnectionService({
       storage,
       registry: {
         ...registryOf({ connections: [type] }),

@@ -1,7 +1,7 @@
 /** API keys: made, held to what they are for, rotated and revoked. Threats A4, O8 and K1 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { createKeyService, KEY_PATTERN } from '@claimcheck/server/features/workspaces/keys'
+import { KEY_PATTERN, KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import t, { type Test } from 'tap'
 import { knexOn } from '../../../../test/support/sql.ts'
@@ -22,7 +22,7 @@ async function open(t: Test) {
   t.teardown(() => db.destroy())
   const workspaces = createWorkspaceService({ storage, now: () => NOON })
   const clock = { now: NOON }
-  const keys = createKeyService({ storage, now: () => clock.now, activity: { keyUsed() {} } })
+  const keys = new KeyService({ storage, now: () => clock.now, activity: { keyUsed() {} } })
   const recorded = async () =>
     (await storage.read.audit.after(0, 100)).map(({ event, subject, details }) => ({ event, subject, details }))
   return { workspaces, keys, workspace: await workspaces.create('acme'), db, clock, recorded }

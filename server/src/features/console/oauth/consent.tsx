@@ -23,10 +23,7 @@ import { ROLE_WORDS } from '../words.ts'
 type Uid = { Params: { uid: string } }
 
 /** In a scope whose pages need a session. */
-export function consentRoutes(
-  app: App,
-  services: Pick<ConsoleDependencies, 'oauth' | 'sessions' | 'members' | 'now'>,
-): void {
+export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 
   /** What gives a key away needs a fresh sign-in, as making one in the console does. */

@@ -7,7 +7,7 @@ import { sentence } from '../../../web/words.tsx'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
-import { beginGuess, type GuessServices } from '../known-browser.ts'
+import { beginGuess } from '../known-browser.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -29,13 +29,7 @@ import {
   type SessionsProps,
 } from './account-parts.tsx'
 
-type AccountServices = GuessServices &
-  Pick<
-    ConsoleDependencies,
-    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'oidcSignIn' | 'outbox' | 'now'
-  >
-
-export function accountRoutes(app: App, services: AccountServices): void {
+export function accountRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, sessions } = services
 
   app.get(paths.account, async (request, reply) =>
@@ -59,7 +53,7 @@ export function accountRoutes(app: App, services: AccountServices): void {
     const kept = keptIn(request)
     const change = async () => {
       const change = { current, next, keep: kept, sessionId: session.id }
-      await accounts.changePassword(user, change, actingOf(request))
+      await accounts.passwords.changePassword(user, change, actingOf(request))
       await guess?.succeeded()
     }
     return changeAccount(request, reply, services, { work: change, done: 'password-changed', kept })
@@ -78,8 +72,6 @@ export function accountRoutes(app: App, services: AccountServices): void {
   })
 }
 
-type ShownServices = Omit<AccountServices, 'accounts' | keyof GuessServices> & Pick<AccountServices, 'config'>
-
 interface Change {
   readonly work: () => Promise<void>
   /** The code of the notice on success. */
@@ -94,7 +86,7 @@ interface Change {
 export async function changeAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: ShownServices,
+  services: ConsoleDependencies,
   { work, done, ...given }: Change,
 ): Promise<FastifyReply> {
   try {
@@ -114,7 +106,7 @@ interface Shown extends Pick<Change, 'name' | 'kept'> {
 async function sendAccount(
   request: FastifyRequest,
   reply: FastifyReply,
-  services: ShownServices,
+  services: ConsoleDependencies,
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)

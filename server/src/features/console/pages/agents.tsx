@@ -11,9 +11,7 @@ import { actionTitle } from '../words.ts'
 import { AgentListPage } from './agent-list.tsx'
 import { AgentPage } from './agent-page.tsx'
 
-type AgentServices = Pick<ConsoleDependencies, 'agents' | 'registry' | 'now'>
-
-export function agentRoutes(app: App, { agents, registry, now }: AgentServices): void {
+export function agentRoutes(app: App, { agents, registry, now }: ConsoleDependencies): void {
   app.get('/agents', async (request, reply) => {
     const { cursor } = queryOf(request)
     const page = await agents.list(workspaceOf(request).id, cursor).catch(refuseLost)

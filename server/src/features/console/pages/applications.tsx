@@ -15,12 +15,7 @@ import { type Fields, queryOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
-type ApplicationServices = Pick<
-  ConsoleDependencies,
-  'applications' | 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'
->
-
-export function applicationRoutes(app: App, services: ApplicationServices): void {
+export function applicationRoutes(app: App, services: ConsoleDependencies): void {
   const { applications, machines, now } = services
 
   async function shown(request: FastifyRequest): Promise<ApplicationsProps> {

@@ -27,11 +27,9 @@ import { Field, PostForm, Select } from '../parts/form.tsx'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
-type TrailServices = Pick<ConsoleDependencies, 'auditTrail' | 'members' | 'now' | 'config'>
-
 const PAGE_SIZE = 50
 
-export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: TrailServices): void {
+export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: ConsoleDependencies): void {
   app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const query = readTrailQuery(queryOf(request), auditTrail.groups)
@@ -70,7 +68,7 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
   })
 }
 
-export function accountEventRoutes(app: App, { auditTrail, now }: TrailServices): void {
+export function accountEventRoutes(app: App, { auditTrail, now }: ConsoleDependencies): void {
   app.get(paths.accountEvents, async (request, reply) => {
     const { before: given } = readTrailQuery({ before: queryOf(request).before })
     const before = given === undefined ? {} : { before: given }

@@ -24,26 +24,10 @@ import { ClaimPage } from './claim-page.tsx'
 import { ErasedClaim } from './erased-claim.tsx'
 import { firstStepsOf } from './first-steps.tsx'
 
-type ClaimServices = Pick<
-  ConsoleDependencies,
-  | 'auditTrail'
-  | 'claims'
-  | 'claimStatistics'
-  | 'receipts'
-  | 'log'
-  | 'keys'
-  | 'connections'
-  | 'registry'
-  | 'sources'
-  | 'now'
-  | 'ownAddress'
-  | 'config'
->
-
 /** A page of so many weighs less than 60 kB, with its style and its scripts. */
 const PAGE_SIZE = 25
 
-export function claimRoutes(app: App, services: ClaimServices): void {
+export function claimRoutes(app: App, services: ConsoleDependencies): void {
   const {
     auditTrail,
     claims,

@@ -6,7 +6,7 @@ import { queryOf } from '../request-fields.ts'
 import { sessionOf } from '../session.ts'
 import { sendSignIn } from '../sign-in-page.tsx'
 
-export function confirmRoutes(app: App, services: Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox'>): void {
+export function confirmRoutes(app: App, services: ConsoleDependencies): void {
   app.get(paths.confirm, async (request, reply) =>
     sendSignIn(reply, services, { next: returnPath(queryOf(request).next), session: sessionOf(request) }),
   )

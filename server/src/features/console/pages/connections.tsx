@@ -31,12 +31,10 @@ import {
 import { Connections, Disconnect } from './connections/list.tsx'
 import { TRY } from './connections/trial-field.tsx'
 
-type ConnectionServices = Pick<ConsoleDependencies, 'connections' | 'members' | 'registry' | 'sources' | 'now'>
-
 type ConnectionPath = { Params: { connection: string } }
 type ProviderPath = { Params: { provider: string } }
 
-export function connectionRoutes(app: App, services: ConnectionServices): void {
+export function connectionRoutes(app: App, services: ConsoleDependencies): void {
   const { connections, members, registry, sources, now } = services
 
   function requireType(provider: string): HostedConnectionType {

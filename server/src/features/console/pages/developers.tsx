@@ -24,24 +24,9 @@ import { fieldsOf, linesOf, NewKeyFields, readKeyFields } from './developers/key
 import { ChangeKey, NewKey, RevokeKey, RotateKey } from './developers/key-pages.tsx'
 import { KeyTable } from './developers/key-table.tsx'
 
-type DeveloperServices = Pick<
-  ConsoleDependencies,
-  | 'keys'
-  | 'allowedOrigins'
-  | 'quotas'
-  | 'members'
-  | 'connections'
-  | 'registry'
-  | 'oidcSignIn'
-  | 'outbox'
-  | 'now'
-  | 'config'
-  | 'ownAddress'
->
-
 type KeyPath = { Params: { key: string } }
 
-export function developerRoutes(app: App, services: DeveloperServices): void {
+export function developerRoutes(app: App, services: ConsoleDependencies): void {
   const { keys, allowedOrigins, quotas, members, connections, registry, now, ownAddress } = services
   const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
 

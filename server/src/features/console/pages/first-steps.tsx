@@ -21,7 +21,7 @@ export interface FirstStepsState {
 export async function firstStepsOf(
   workspaceId: string,
   origin: string,
-  { keys, connections, registry }: Pick<ConsoleDependencies, 'keys' | 'connections' | 'registry'>,
+  { keys, connections, registry }: ConsoleDependencies,
 ): Promise<FirstStepsState> {
   const [ofWorkspace, connected] = await Promise.all([keys.list(workspaceId), connections.list(workspaceId)])
   const providers = connected.map(({ provider }) => provider)

@@ -9,9 +9,7 @@ import { Field, PostForm } from '../parts/form.tsx'
 import { formOf } from '../request-fields.ts'
 import { optionalSessionOf } from '../session.ts'
 
-type ForgottenServices = Pick<ConsoleDependencies, 'outbox' | 'counters' | 'config'>
-
-export function forgottenRoutes(app: App, { outbox, counters, config }: ForgottenServices): void {
+export function forgottenRoutes(app: App, { outbox, counters, config }: ConsoleDependencies): void {
   if (!outbox.isOn) return
   const attempts = createAttempts(counters, config.signInLimit)
 

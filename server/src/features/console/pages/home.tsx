@@ -11,7 +11,7 @@ import { formOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-export function homeRoutes(app: App, { members }: Pick<ConsoleDependencies, 'members'>): void {
+export function homeRoutes(app: App, { members }: ConsoleDependencies): void {
   app.get(paths.home, async (request, reply) => {
     const [first] = viewerOf(request).workspaces
     return reply.redirect(first ? paths.claims(first.id) : paths.newWorkspace, 302)

@@ -22,7 +22,6 @@ import { type Fields, formOf } from '../request-fields.ts'
 import { actingOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type MachineServices = Pick<ConsoleDependencies, 'machines' | 'oauth' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
 type MachinePath = { Params: { machine: string } }
 
 /** A machine with the workspace that it belongs to. */
@@ -33,7 +32,7 @@ export interface ListedMachine extends Machine {
 /** Of the workspaces that this person owns. */
 export async function machinesOf(
   { workspaces }: Viewer,
-  machines: MachineServices['machines'],
+  machines: ConsoleDependencies['machines'],
 ): Promise<readonly ListedMachine[]> {
   const lists = ownedBy(workspaces).map(async ({ id, name: workspaceName }) => {
     return (await machines.list(id)).map((machine) => ({ ...machine, workspaceName }))
@@ -44,7 +43,7 @@ export async function machinesOf(
 type ShowList = (request: FastifyRequest, reply: FastifyReply, values: Fields, problem: string) => Promise<FastifyReply>
 
 /** @param showList answers with the page of the form, which was refused */
-export function machineRoutes(app: App, services: MachineServices, showList: ShowList): void {
+export function machineRoutes(app: App, services: ConsoleDependencies, showList: ShowList): void {
   const { machines, oauth, now } = services
   const by = actingOf
 

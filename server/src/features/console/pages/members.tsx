@@ -35,20 +35,6 @@ import {
   WorkspaceName,
 } from './members-parts.tsx'
 
-type MembersServices = Pick<
-  ConsoleDependencies,
-  | 'accounts'
-  | 'members'
-  | 'workspaces'
-  | 'keys'
-  | 'machines'
-  | 'oidcSignIn'
-  | 'ownAddress'
-  | 'outbox'
-  | 'config'
-  | 'now'
->
-
 type OfMember = { Params: { member: string } }
 
 /** A member whom somebody wants to change. */
@@ -60,7 +46,7 @@ interface Asked {
 
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
-export function memberRoutes(app: App, services: MembersServices): void {
+export function memberRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, members, workspaces, keys, machines, ownAddress, outbox, now } = services
   const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
   const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
@@ -191,7 +177,7 @@ function readRole(text: string | undefined): Role {
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { members, outbox, now }: MembersServices,
+  { members, outbox, now }: ConsoleDependencies,
   shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
 ): Promise<FastifyReply> {
   const { id } = workspaceOf(request)

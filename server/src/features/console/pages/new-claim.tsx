@@ -31,10 +31,7 @@ const TIMES: ReadonlySet<string> = new Set(['claimed_at', 'deadline_at'])
 
 type Problems = Readonly<Record<string, string>>
 
-export function newClaimRoutes(
-  app: App,
-  { claims, registry, now }: Pick<ConsoleDependencies, 'claims' | 'registry' | 'now'>,
-): void {
+export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDependencies): void {
   const profiles = registry.profiles()
   const readClaim = claimReader(profiles)
   const profileOf = (action: string | undefined) => profiles.find((profile) => profile.action === action)

@@ -18,21 +18,7 @@ import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
-type OidcServices = Pick<
-  ConsoleDependencies,
-  | 'accounts'
-  | 'identities'
-  | 'sessions'
-  | 'oidcSignIn'
-  | 'counters'
-  | 'config'
-  | 'ownAddress'
-  | 'outbox'
-  | 'now'
-  | 'auditTrail'
->
-
-export function oidcRoutes(app: App, services: OidcServices): void {
+export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)

@@ -15,12 +15,7 @@ import { carriedForm } from '../unsent.tsx'
 import { changeAccount } from './account.tsx'
 import { arrive } from './sign-in.tsx'
 
-type PasskeySignInServices = Pick<
-  ConsoleDependencies,
-  'passkeys' | 'sessions' | 'counters' | 'config' | 'oidcSignIn' | 'outbox'
->
-
-export function passkeySignInRoutes(app: App, services: PasskeySignInServices): void {
+export function passkeySignInRoutes(app: App, services: ConsoleDependencies): void {
   const { passkeys, sessions, counters, config } = services
   // A passkey cannot be guessed. What is limited is what a stranger makes the database keep, by itself: wrong passwords leave passkeys alone.
   const attempts = createAttempts(counters, config.signInLimit * 10, 'passkey')

@@ -18,7 +18,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { ownersOnly, viewerOf } from '../session.ts'
 
-export function pluginRoutes(app: App, { registry }: Pick<ConsoleDependencies, 'registry'>): void {
+export function pluginRoutes(app: App, { registry }: ConsoleDependencies): void {
   app.get('/plugins', { preHandler: ownersOnly }, async (request, reply) =>
     sendPage(reply, <Plugins viewer={viewerOf(request)} plugins={registry.plugins.map(overviewOf)} />),
   )

@@ -15,11 +15,9 @@ import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 
-type RetentionServices = Pick<ConsoleDependencies, 'retention' | 'oidcSignIn' | 'outbox' | 'config' | 'now'>
-
 const MOST_COUNTED = 10_000
 
-export function retentionRoutes(app: App, services: RetentionServices): void {
+export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
   const { byOwners, leastDays } = config.retention
   // Nobody who finds an open browser erases anything.

@@ -11,7 +11,7 @@ import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
 import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { beginGuess, type GuessServices } from '../known-browser.ts'
+import { beginGuess } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -34,15 +34,9 @@ import { ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
-type SignInServices = GuessServices &
-  Pick<
-    ConsoleDependencies,
-    'accounts' | 'sessions' | 'passkeys' | 'identities' | 'secondSteps' | 'counters' | 'oidcSignIn' | 'outbox' | 'now'
-  >
-
 type Token = { Params: { token: string } }
 
-export function signInRoutes(app: App, services: SignInServices): void {
+export function signInRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, sessions, secondSteps, counters, config, oidcSignIn } = services
   const oidcName = oidcSignIn?.name
   const attempts = createAttempts(counters, config.signInLimit)
@@ -169,7 +163,12 @@ export function signInRoutes(app: App, services: SignInServices): void {
     await attempts.count(request, reply)
     const link = await requireLink(token, 'reset')
     try {
-      const user = await accounts.reset(token, formOf(request).password ?? '', keptIn(request), actingOf(request))
+      const user = await accounts.passwords.reset(
+        token,
+        formOf(request).password ?? '',
+        keptIn(request),
+        actingOf(request),
+      )
       return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
     } catch (error) {
       return sendReset(request, reply, link, refusalOf(error))

@@ -9,16 +9,14 @@ import { sessionOf } from '../session.ts'
 import { sendSignIn } from '../sign-in-page.tsx'
 import { carriedForm, sendConfirmation, unsentFormOf } from '../unsent.tsx'
 
-type SignedOutServices = Pick<ConsoleDependencies, 'oidcSignIn' | 'outbox' | 'config'>
-
-export function answerSignedOut({ oidcSignIn, outbox, config }: SignedOutServices) {
+export function answerSignedOut(services: ConsoleDependencies) {
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const unsent = unsentFormOf(request)
     const problem = unsent
       ? 'nothing is saved yet, because your session has ended. Sign in: your form is kept on this page'
       : 'nothing was changed, because your session has ended. Sign in, and do it again'
-    const next = unsent ? paths.home : refererPath(request, config.publicUrl)
-    return sendSignIn(reply, { oidcSignIn, outbox }, { next, problem, unsent, status: 401 })
+    const next = unsent ? paths.home : refererPath(request, services.config.publicUrl)
+    return sendSignIn(reply, services, { next, problem, unsent, status: 401 })
   }
 }
 

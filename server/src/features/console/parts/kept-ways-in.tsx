@@ -18,9 +18,10 @@ export interface WaysIn {
 const PASSKEY = 'keep_passkey'
 const IDENTITY = 'keep_identity'
 
-type Services = Pick<ConsoleDependencies, 'passkeys' | 'identities' | 'oidcSignIn'>
-
-export async function waysInOf({ passkeys, identities, oidcSignIn }: Services, userId: string): Promise<WaysIn> {
+export async function waysInOf(
+  { passkeys, identities, oidcSignIn }: ConsoleDependencies,
+  userId: string,
+): Promise<WaysIn> {
   const linked = await identities.list(userId)
   const nameOf = (issuer: string) => (issuer === oidcSignIn?.issuer ? oidcSignIn.name : issuer)
   return {

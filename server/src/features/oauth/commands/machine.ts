@@ -35,10 +35,9 @@ export function addMachineCommands(program: Command, withServices: WithServices<
   subcommand(machine, 'list', 'list clients, also revoked ones')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const listed = await withServices(async ({ workspaces, machines }) => {
-        const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
-        return machines.list(workspace?.id)
-      })
+      const listed = await withServices(async ({ workspaces, machines }) =>
+        machines.list(await workspaces.findId(options.workspace)),
+      )
       const rows = listed.map((item) => [item.id, item.workspaceId, item.name, item.scopes.join(' '), state(item)])
       print(options, listed.map(toJson), table(['ID', 'WORKSPACE', 'NAME', 'SCOPES', 'STATE'], rows))
     })

@@ -29,12 +29,12 @@ export function issuedKeyRoutes(app: App, keyExchange: KeyExchange): void {
 }
 
 /** In a scope that accepts keys alone. Whoever holds a key may end it. */
-export function ownKeyRoutes(app: App, revoke: KeyService['revoke']): void {
+export function ownKeyRoutes(app: App, keys: Pick<KeyService, 'revoke'>): void {
   app.post('/v1/keys/self/revoke', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)
     if (credential.kind !== 'key') throw new ServiceError('forbidden', 'only a key can be given back')
     const by: Acting = { actor: { kind: 'key', id: credential.keyId }, address: request.ip }
-    await revoke(credential.keyId, credential.workspaceId, by)
+    await keys.revoke(credential.keyId, credential.workspaceId, by)
     return reply.code(204).send()
   })
 }

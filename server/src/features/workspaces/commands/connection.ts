@@ -51,7 +51,15 @@ const UNTESTED = 'keep it also when the destination cannot be reached now; never
 
 export function addConnectionCommands(program: Command, withServices: WithServices<Services>): void {
   const connection = program.command('connection').description('read-only connections to destinations')
+  addAdd(connection, withServices)
+  addList(connection, withServices)
+  addRename(connection, withServices)
+  addTest(connection, withServices)
+  addUpdate(connection, withServices)
+  addRemove(connection, withServices)
+}
 
+function addAdd(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
     .requiredOption('--workspace <workspace>', 'id or name')
@@ -83,14 +91,15 @@ export function addConnectionCommands(program: Command, withServices: WithServic
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
+}
 
+function addList(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'list', 'list active connections, oldest first')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withServices(
         async ({ workspaces, connections, registry, sources }) => {
-          const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
-          const active = await connections.list(workspace?.id)
+          const active = await connections.list(await workspaces.findId(options.workspace))
           return Promise.all(active.map((connection) => withAddress(connection, { registry, sources })))
         },
         { plugins: true },
@@ -103,7 +112,9 @@ export function addConnectionCommands(program: Command, withServices: WithServic
       const head = ['ID', 'NAME', 'WORKSPACE', 'PROVIDER', 'ADDRESS', 'STATE', 'SINCE', 'CREDENTIALS END', 'ACTIONS']
       print(options, listed.map(toJson), table(head, rows))
     })
+}
 
+function addRename(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'rename', 'give a connection another name')
     .argument('<id>')
     .argument('<name>', 'an empty one: the name that is made of its kind and options')
@@ -117,7 +128,9 @@ export function addConnectionCommands(program: Command, withServices: WithServic
       )
       print(options, { id, name: renamed }, [`The connection ${id} is called ${renamed} now.`])
     })
+}
 
+function addTest(connection: Command, withServices: WithServices<Services>): void {
   subcommand(
     connection,
     'test',
@@ -138,7 +151,9 @@ export function addConnectionCommands(program: Command, withServices: WithServic
       if (failure !== null) throw notRead(tested)
       print(options, { id, failure, state, ...ending(tested) }, stateLines(tested))
     })
+}
 
+function addUpdate(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'update', 'replace the credentials of a connection; the new ones are tried first')
     .argument('<id>')
     .requiredOption('--set <name=value...>', 'the secrets that change; for a value of @FILE the file is read')
@@ -164,7 +179,9 @@ export function addConnectionCommands(program: Command, withServices: WithServic
         ...notes.map((note) => `Note: ${note}`),
       ])
     })
+}
 
+function addRemove(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'remove', 'disconnect a destination, and delete its credentials')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {

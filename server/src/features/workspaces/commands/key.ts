@@ -34,7 +34,16 @@ const COPY_NOW = 'Copy this key now: it is not shown again. Clients send it as: 
 
 export function addKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const key = program.command('key').description('API keys for clients that submit claims')
+  addCreate(key, withServices)
+  addList(key, withServices)
+  addChange(key, withServices)
+  addRotate(key, withServices)
+  addRevoke(key, withServices)
+  addAgents(key, withServices)
+  addRelease(key, withServices)
+}
 
+function addCreate(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'create', 'make a key, and print it once')
     .requiredOption('--workspace <workspace>', 'id or name')
     .option('--name <name>', 'what the key is for', 'default')
@@ -48,14 +57,16 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
       })
       print(options, created, [created.key, '', COPY_NOW])
     })
+}
 
+function addList(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'list', 'list keys, also revoked ones')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const [listed, at] = await withServices(async ({ workspaces, keys, now }) => {
-        const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
-        return [await keys.list(workspace?.id), now()]
-      })
+      const [listed, at] = await withServices(async ({ workspaces, keys, now }) => [
+        await keys.list(await workspaces.findId(options.workspace)),
+        now(),
+      ])
       const rows = listed.map((item) => [
         item.id,
         item.workspaceId,
@@ -68,7 +79,9 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
       const head = ['ID', 'WORKSPACE', 'NAME', 'KEY', 'STATE', 'HELD TO', 'LAST USED']
       print(options, listed.map(toJson), table(head, rows))
     })
+}
 
+function addChange(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'change', 'change what a key is held to; what is not named stays')
     .argument('<id>')
     .option('--name <name>', 'what the key is for')
@@ -84,7 +97,9 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
       })
       print(options, toJson(changed), [`The key ${id} is changed. It is held to: ${heldTo(changed) || 'nothing'}.`])
     })
+}
 
+function addRotate(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'rotate', 'make a key that is held to the same, print it once, and let the old one expire')
     .argument('<id>')
     .option('--overlap <time>', 'how long the old key goes on: 0m, 24h, 7d', '24h')
@@ -98,21 +113,24 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
         `The old key ${id} expires at ${until}.`,
       ])
     })
+}
 
+function addRevoke(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'revoke', 'revoke a key: its next request is refused')
     .argument('<id>')
     .action(async (id: string, options: OutputOptions) => {
       const revoked = await withServices(({ keys }) => keys.revoke(id))
       print(options, toJson(revoked), [`The key ${id} is revoked. Its next request is refused.`])
     })
+}
 
+function addAgents(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'agents', 'list the agents that are bound to keys')
     .option('--workspace <workspace>', 'id or name; by default all workspaces')
     .action(async (options: OutputOptions & { workspace?: string }) => {
-      const agents = await withServices(async ({ workspaces, keys }) => {
-        const workspace = options.workspace === undefined ? undefined : await workspaces.find(options.workspace)
-        return keys.boundAgents(workspace?.id)
-      })
+      const agents = await withServices(async ({ workspaces, keys }) =>
+        keys.boundAgents(await workspaces.findId(options.workspace)),
+      )
       const listed = agents.map(({ workspaceId, agentId, boundAt, keys }) => ({
         workspace_id: workspaceId,
         agent_id: agentId,
@@ -122,7 +140,9 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
       const rows = listed.map(({ workspace_id, agent_id, keys }) => [agent_id, workspace_id, keys.join(', ') || 'none'])
       print(options, listed, table(['AGENT', 'WORKSPACE', 'KEYS'], rows))
     })
+}
 
+function addRelease(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'release', 'let every key claim for an agent again that has no key left')
     .argument('<agent>', 'the id of the agent')
     .requiredOption('--workspace <workspace>', 'id or name')

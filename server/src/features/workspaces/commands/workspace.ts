@@ -29,7 +29,15 @@ nobody is a member any more. Claims that wait are still decided, without connect
 
 export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
+  addCreate(workspace, withServices)
+  addRename(workspace, withServices)
+  addRetention(workspace, withServices)
+  addSites(workspace, withServices)
+  addDelete(workspace, withServices)
+  addInvite(workspace, withServices)
+}
 
+function addCreate(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'create', 'make a workspace; its owner is the account that set the service up')
     .argument('<name>')
     .action(async (name: string, options: OutputOptions) => {
@@ -43,7 +51,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
         `Next: ${typed(`key create --workspace ${quoted(name)}`)}`,
       ])
     })
+}
 
+function addRename(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
     .argument('<workspace>', 'id or name')
     .argument('<name>')
@@ -55,7 +65,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       })
       print(options, { id: renamed.id, name }, [`The workspace ${renamed.before} is called ${name} now.`])
     })
+}
 
+function addRetention(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(
     workspace,
     'retention',
@@ -75,7 +87,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
           : `The workspace ${name} keeps the content of its receipts for ${days} days. A running server erases what is older, for ever.`,
       ])
     })
+}
 
+function addSites(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(
     workspace,
     'sites',
@@ -98,7 +112,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
           : `Scripts of these sites may submit claims with keys of the workspace ${name}: ${sites.join(', ')}`,
       ])
     })
+}
 
+function addDelete(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
     .argument('<workspace>', 'id or name')
     .option('--yes', 'do not ask for confirmation')
@@ -111,7 +127,9 @@ export function addWorkspaceCommands(program: Command, withServices: WithService
       })
       print(options, { id, name }, [`The workspace ${name} (${id}) is deleted. Its name is free.`])
     })
+}
 
+function addInvite(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
     .argument('<workspace>', 'id or name')
     .addOption(
