@@ -17,6 +17,10 @@ function inWorkspace(rest: string) {
   return (workspaceId: string) => `${ROOT}/w/${encodeURIComponent(workspaceId)}/${rest}`
 }
 
+function ofOne(list: string, rest = '') {
+  return (workspaceId: string, id: string) => inWorkspace(`${list}/${encodeURIComponent(id)}${rest}`)(workspaceId)
+}
+
 export const paths = {
   home: ROOT,
   setup: (token: string) => `${ROOT}/setup/${encodeURIComponent(token)}`,
@@ -51,7 +55,7 @@ export const paths = {
   newWorkspace: `${ROOT}/workspaces/new`,
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
-  claim: (workspaceId: string, claimId: string) => inWorkspace(`claims/${encodeURIComponent(claimId)}`)(workspaceId),
+  claim: ofOne('claims'),
   claimsExport: (workspaceId: string, format: 'csv' | 'json') => inWorkspace(`claims.${format}`)(workspaceId),
   agents: inWorkspace('agents'),
   agent: (workspaceId: string, agentId: string) => inWorkspace(`agents/${agentSegment(agentId)}`)(workspaceId),
@@ -66,23 +70,16 @@ export const paths = {
   auditTrail: inWorkspace('audit-trail'),
   auditTrailExport: inWorkspace('audit-trail/export'),
   keys: inWorkspace('developers/keys'),
-  key: (workspaceId: string, id: string) => inWorkspace(`developers/keys/${encodeURIComponent(id)}`)(workspaceId),
-  rotateKey: (workspaceId: string, id: string) =>
-    inWorkspace(`developers/keys/${encodeURIComponent(id)}/rotate`)(workspaceId),
+  key: ofOne('developers/keys'),
+  rotateKey: ofOne('developers/keys', '/rotate'),
   releaseAgent: inWorkspace('developers/agents/release'),
   sites: inWorkspace('developers/sites'),
-  revokeKey: (workspaceId: string, id: string) =>
-    inWorkspace(`developers/keys/${encodeURIComponent(id)}/revoke`)(workspaceId),
-  newConnection: (workspaceId: string, provider: string) =>
-    inWorkspace(`connections/new/${encodeURIComponent(provider)}`)(workspaceId),
-  credentials: (workspaceId: string, id: string) =>
-    inWorkspace(`connections/${encodeURIComponent(id)}/credentials`)(workspaceId),
-  connectionName: (workspaceId: string, id: string) =>
-    inWorkspace(`connections/${encodeURIComponent(id)}/name`)(workspaceId),
-  testConnection: (workspaceId: string, id: string) =>
-    inWorkspace(`connections/${encodeURIComponent(id)}/test`)(workspaceId),
-  disconnect: (workspaceId: string, id: string) =>
-    inWorkspace(`connections/${encodeURIComponent(id)}/disconnect`)(workspaceId),
+  revokeKey: ofOne('developers/keys', '/revoke'),
+  newConnection: ofOne('connections/new'),
+  credentials: ofOne('connections', '/credentials'),
+  connectionName: ofOne('connections', '/name'),
+  testConnection: ofOne('connections', '/test'),
+  disconnect: ofOne('connections', '/disconnect'),
 } as const
 
 /** The prefix of all routes of a workspace. */

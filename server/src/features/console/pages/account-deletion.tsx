@@ -8,7 +8,7 @@ import type { OwnedAlone } from '../../people/account-deletion.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { Actions, Field, PostForm } from '../parts/form.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
 import { actingOf, sessionOf, signOut, viewerOf } from '../session.ts'
@@ -71,14 +71,7 @@ function Close({ viewer, alone, problem }: CloseProps) {
           autocomplete="off"
           help={`Type ${viewer.user.email} to close the account.`}
         />
-        <div class="actions">
-          <button type="submit" class="danger">
-            Close my account
-          </button>
-          <a class="button quiet" href={paths.account}>
-            Keep it
-          </a>
-        </div>
+        <Actions submit="Close my account" danger cancel="Keep it" href={paths.account} />
       </PostForm>
     </ConsolePage>
   )

@@ -6,6 +6,7 @@ import { Empty, Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import { type AgentPage, type AgentSummary, MOST_COUNTED_EACH } from '../../claims/agents.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
+import { Pager } from '../parts/pager.tsx'
 import { RateCell, RateHelp } from '../parts/rate.tsx'
 
 interface AgentListProps {
@@ -18,6 +19,7 @@ interface AgentListProps {
 export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
   const { id: workspaceId } = viewer.workspace!
   const { agents, nextCursor } = page
+  const list = paths.agents(workspaceId)
   const isCut = agents.some(({ cutShort }) => cutShort)
   return (
     <ConsolePage title={isFirst ? 'Agents' : 'Agents that claimed earlier'} viewer={viewer} section="agents">
@@ -41,18 +43,12 @@ export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
       ) : (
         <NoAgents workspaceId={workspaceId} isFirst={isFirst && nextCursor === null} />
       )}
-      <nav class="pager" aria-label="Pages of agents">
-        {isFirst ? null : (
-          <a id="newest" href={paths.agents(workspaceId)}>
-            Newest
-          </a>
-        )}
-        {nextCursor === null ? null : (
-          <a id="older" href={`${paths.agents(workspaceId)}?${new URLSearchParams({ cursor: nextCursor })}`} rel="next">
-            Agents that claimed earlier
-          </a>
-        )}
-      </nav>
+      <Pager
+        label="Pages of agents"
+        newest={isFirst ? undefined : list}
+        older={nextCursor === null ? undefined : `${list}?${new URLSearchParams({ cursor: nextCursor })}`}
+        olderText="Agents that claimed earlier"
+      />
     </ConsolePage>
   )
 }

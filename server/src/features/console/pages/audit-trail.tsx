@@ -23,7 +23,9 @@ import {
 } from '../audit-trail/query.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm, Select } from '../parts/form.tsx'
+import { PostForm, Select } from '../parts/form.tsx'
+import { Pager } from '../parts/pager.tsx'
+import { SearchForm } from '../parts/search-form.tsx'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 
@@ -84,7 +86,7 @@ export function accountEventRoutes(app: App, { auditTrail, now }: ConsoleDepende
           other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
         </p>
         {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} now={now()} />}
-        <Pager path={paths.accountEvents} query={{ filter: {}, before: given, problems: [] }} page={page} />
+        <Pages path={paths.accountEvents} query={{ filter: {}, before: given, problems: [] }} page={page} />
       </ConsolePage>,
     )
   })
@@ -124,7 +126,7 @@ function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: 
           </p>
         </Empty>
       )}
-      <Pager path={paths.auditTrail(id)} query={query} page={page} />
+      <Pages path={paths.auditTrail(id)} query={query} page={page} />
       <PostForm action={paths.auditTrailExport(id)} csrf={viewer.csrf} class="inline">
         {fieldsOf(query.filter).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
@@ -151,68 +153,41 @@ function Filters({
   const people = members.map(({ userId, name, email }) => [userId, `${name} (${email})`] as const)
   const known = [...people, ...Object.entries(OTHER_ACTORS)]
   const choices = who === undefined || known.some(([value]) => value === who) ? known : [...known, [who, who] as const]
+  const folded = fieldsOf(filter).filter(([name]) => name !== 'q')
   return (
-    <search>
-      <form method="get" action={paths.auditTrail(workspaceId)} class="filters">
-        <div class="search-line">
-          <label class="spoken" for="q">
-            Search entries by name, address, ID or details
-          </label>
-          <input
-            id="q"
-            name="q"
-            type="search"
-            value={search}
-            placeholder="Search name, address, ID, details"
-            autocomplete="off"
-            spellcheck={false}
-          />
-          <button type="submit" class="quiet">
-            Search
-          </button>
-        </div>
-        <details id="filters" open={fieldsOf(filter).some(([name]) => name !== 'q')}>
-          <summary>Filters</summary>
-          <div class="inline">
-            <Select
-              name="group"
-              label="About"
-              options={[['', 'Anything'], ...groups.map((group) => [group, auditGroupWords(group)] as const)]}
-              value={group}
-            />
-            <Select name="who" label="Who" options={[['', 'Anybody'], ...choices]} value={who} />
-            <Field name="from" label="From day (UTC)" type="date" value={from} />
-            <Field name="to" label="To day (UTC)" type="date" value={to} />
-            <button type="submit" class="quiet">
-              Filter
-            </button>
-          </div>
-        </details>
-        {fieldsOf(filter).length > 0 ? <a href={paths.auditTrail(workspaceId)}>Clear the filters</a> : null}
-      </form>
-    </search>
+    <SearchForm
+      action={paths.auditTrail(workspaceId)}
+      label="Search entries by name, address, ID or details"
+      placeholder="Search name, address, ID, details"
+      value={search}
+      count={folded.length}
+      from={from}
+      to={to}
+      clear={fieldsOf(filter).length > 0 ? paths.auditTrail(workspaceId) : undefined}
+    >
+      <Select
+        name="group"
+        label="About"
+        options={[['', 'Anything'], ...groups.map((group) => [group, auditGroupWords(group)] as const)]}
+        value={group}
+      />
+      <Select name="who" label="Who" options={[['', 'Anybody'], ...choices]} value={who} />
+    </SearchForm>
   )
 }
 
-interface PagerProps {
+interface PagesProps {
   readonly path: string
   readonly query: TrailQuery
   readonly page: Pick<AuditTrailPage, 'before'>
 }
 
-function Pager({ path, query, page }: PagerProps) {
+function Pages({ path, query: { filter, before }, page }: PagesProps) {
   return (
-    <nav class="pager" aria-label="Pages of entries">
-      {query.before === undefined ? null : (
-        <a id="newest" href={trailPath(path, query.filter)}>
-          Newest
-        </a>
-      )}
-      {page.before === undefined ? null : (
-        <a id="older" href={trailPath(path, query.filter, page.before)} rel="next">
-          Older
-        </a>
-      )}
-    </nav>
+    <Pager
+      label="Pages of entries"
+      newest={before === undefined ? undefined : trailPath(path, filter)}
+      older={page.before === undefined ? undefined : trailPath(path, filter, page.before)}
+    />
   )
 }

@@ -13,6 +13,7 @@ import { MOST_EXPORTED } from '../claims/export.ts'
 import { claimChoiceOf, exportPath, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
+import { Pager } from '../parts/pager.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
 import { Filters } from './claim-filters.tsx'
 import { FirstSteps, type FirstStepsState } from './first-steps.tsx'
@@ -166,23 +167,13 @@ function Claims(props: ListProps) {
           These filters were applied to {isFirst ? `the ${most} newest` : `${most} older`} claims only.
         </p>
       ) : null}
-      <nav class="pager" aria-label="Pages of claims">
-        {isFirst ? null : (
-          <>
-            <a id="newest" href={listPath(workspaceId, { filter, span })}>
-              Newest
-            </a>
-            <a id="newer" href={listPath(workspaceId, { filter, span, cursor: newerCursor })} rel="prev">
-              Newer
-            </a>
-          </>
-        )}
-        {page.nextCursor === null ? null : (
-          <a id="older" href={listPath(workspaceId, { filter, span, cursor: page.nextCursor })} rel="next">
-            {page.cutShort ? 'Search older claims' : 'Older'}
-          </a>
-        )}
-      </nav>
+      <Pager
+        label="Pages of claims"
+        newest={isFirst ? undefined : listPath(workspaceId, { filter, span })}
+        newer={isFirst ? undefined : listPath(workspaceId, { filter, span, cursor: newerCursor })}
+        older={page.nextCursor === null ? undefined : listPath(workspaceId, { filter, span, cursor: page.nextCursor })}
+        olderText={page.cutShort ? 'Search older claims' : 'Older'}
+      />
       <p class="help">
         Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'}, the{' '}
         {MOST_EXPORTED.toLocaleString('en')} newest at most:{' '}

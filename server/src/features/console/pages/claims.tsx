@@ -28,20 +28,13 @@ import { firstStepsOf } from './first-steps.tsx'
 const PAGE_SIZE = 25
 
 export function claimRoutes(app: App, services: ConsoleDependencies): void {
-  const {
-    auditTrail,
-    claims,
-    claimStatistics,
-    receipts,
-    log,
-    connections,
-    registry,
-    sources,
-    now,
-    ownAddress,
-    config,
-  } = services
+  listRoutes(app, services)
+  exportRoutes(app, services)
+  pageRoutes(app, services)
+}
 
+function listRoutes(app: App, services: ConsoleDependencies): void {
+  const { claims, claimStatistics, registry, now, ownAddress } = services
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   app.get('/claims', async (request, reply) => {
@@ -77,7 +70,9 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
       />,
     )
   })
+}
 
+function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
   for (const format of ['csv', 'json'] as const) {
     app.get(`/claims.${format}`, async (request, reply) => {
       const { id: workspaceId } = workspaceOf(request)
@@ -102,6 +97,10 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
         .send(Readable.from(rows))
     })
   }
+}
+
+function pageRoutes(app: App, services: ConsoleDependencies): void {
+  const { claims, registry, now, ownAddress, config } = services
 
   app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
     const { claim_id: claimId } = request.params
@@ -115,13 +114,13 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
       return sendPage(reply, <ErasedClaim {...props} />)
     }
     const [receipt, provider, choice] = await Promise.all([
-      receiptOf(detail),
-      providerOf(workspaceId, detail),
-      choiceOf(workspaceId, detail),
+      receiptOf(services, detail),
+      providerOf(services, workspaceId, detail),
+      choiceOf(services, workspaceId, detail),
     ])
-    const landing = receipt && (await landingOf(receipt))
+    const landing = receipt && (await landingOf(services, receipt))
     const anchors = registry.anchorer !== undefined
-    const profile = profileOf(detail)
+    const profile = profileOf(services, detail)
     const story = storyOf({ detail, toleranceMs: profile?.toleranceMs, receipt, landing, anchors })
     return sendPage(
       reply,
@@ -141,46 +140,57 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
       />,
     )
   })
+}
 
-  async function receiptOf({ claim: { receiptId } }: ClaimDetail): Promise<Receipt | undefined> {
-    const text = receiptId === null ? undefined : await receipts.get(receiptId)
-    if (text === undefined) return undefined
-    const receipt = JSON.parse(text) as JsonValue
-    return isReceipt(receipt) ? receipt : undefined
-  }
+async function receiptOf(
+  { receipts }: ConsoleDependencies,
+  { claim: { receiptId } }: ClaimDetail,
+): Promise<Receipt | undefined> {
+  const text = receiptId === null ? undefined : await receipts.get(receiptId)
+  if (text === undefined) return undefined
+  const receipt = JSON.parse(text) as JsonValue
+  return isReceipt(receipt) ? receipt : undefined
+}
 
-  /** Null: the connection was removed. */
-  async function providerOf(workspaceId: string, { connectionId }: ClaimDetail): Promise<string | null | undefined> {
-    if (connectionId === null) return undefined
-    const active = await connections.list(workspaceId)
-    return active.find(({ id }) => id === connectionId)?.provider ?? null
-  }
+/** Null: the connection was removed. */
+async function providerOf(
+  { connections }: ConsoleDependencies,
+  workspaceId: string,
+  { connectionId }: ClaimDetail,
+): Promise<string | null | undefined> {
+  if (connectionId === null) return undefined
+  const active = await connections.list(workspaceId)
+  return active.find(({ id }) => id === connectionId)?.provider ?? null
+}
 
-  /** For a claim that several connections fitted. */
-  async function choiceOf(
-    workspaceId: string,
-    { claim, params, profile, access }: ClaimDetail,
-  ): Promise<HostChoice | undefined> {
-    const registered = registry.verifierFor(profile.action, profile.version)
-    if (access !== 'ambiguous_claim' || !registered) return undefined
-    const { action, target, claimedAt, deadlineAt, submittedAt } = claim
-    const claimed = { action, target, params, claimedAt, deadlineAt, submittedAt }
-    return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
-  }
+/** For a claim that several connections fitted. */
+async function choiceOf(
+  { connections, registry, sources }: ConsoleDependencies,
+  workspaceId: string,
+  { claim, params, profile, access }: ClaimDetail,
+): Promise<HostChoice | undefined> {
+  const registered = registry.verifierFor(profile.action, profile.version)
+  if (access !== 'ambiguous_claim' || !registered) return undefined
+  const { action, target, claimedAt, deadlineAt, submittedAt } = claim
+  const claimed = { action, target, params, claimedAt, deadlineAt, submittedAt }
+  return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
+}
 
-  async function landingOf({ proof }: Receipt): Promise<Landing | undefined> {
-    if (!proof?.anchor) return undefined
-    const { chain, tx_hash: txHash, uid, tree_size: treeSize } = proof.anchor
-    const { anchors } = await log.anchors(1, treeSize + 1)
-    const landed = anchors.find((anchor) => anchor.uid === uid)
-    const block = landed && { number: landed.blockNumber, time: landed.blockTime * 1000 }
-    return { chain, txHash, uid, ...(block ? { block } : {}) }
-  }
+async function landingOf({ log }: ConsoleDependencies, { proof }: Receipt): Promise<Landing | undefined> {
+  if (!proof?.anchor) return undefined
+  const { chain, tx_hash: txHash, uid, tree_size: treeSize } = proof.anchor
+  const { anchors } = await log.anchors(1, treeSize + 1)
+  const landed = anchors.find((anchor) => anchor.uid === uid)
+  const block = landed && { number: landed.blockNumber, time: landed.blockTime * 1000 }
+  return { chain, txHash, uid, ...(block ? { block } : {}) }
+}
 
-  /** Undefined where that version of the profile is not loaded: another one has other rules. */
-  function profileOf({ profile: { action, version } }: ClaimDetail): ActionProfile | undefined {
-    return registry.verifierFor(action, version)?.verifier.profile
-  }
+/** Undefined where that version of the profile is not loaded: another one has other rules. */
+function profileOf(
+  { registry }: ConsoleDependencies,
+  { profile: { action, version } }: ClaimDetail,
+): ActionProfile | undefined {
+  return registry.verifierFor(action, version)?.verifier.profile
 }
 
 /** Undefined for a cursor that is not one of ours. @throws any other error */

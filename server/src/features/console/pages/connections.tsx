@@ -35,18 +35,41 @@ type ConnectionPath = { Params: { connection: string } }
 type ProviderPath = { Params: { provider: string } }
 
 export function connectionRoutes(app: App, services: ConsoleDependencies): void {
-  const { connections, members, registry, sources, now } = services
+  listRoutes(app, services)
+  connectRoutes(app, services)
+  credentialRoutes(app, services)
+  changeRoutes(app, services)
+}
 
-  function requireType(provider: string): HostedConnectionType {
-    const type = registry.connectionType(provider)
-    if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
-    return type
-  }
+const forOwners = { preHandler: ownersOnly }
 
-  async function requireConnection(request: FastifyRequest, id: string): Promise<ConnectionSummary> {
-    const connection = (await connections.list(workspaceOf(request).id)).find((one) => one.id === id)
-    if (!connection) throw new ServiceError('not_found', 'there is no such connection')
-    return connection
+function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
+  const type = registry.connectionType(provider)
+  if (!type) throw new ServiceError('not_found', 'there is no provider of this name')
+  return type
+}
+
+async function requireConnection(
+  { connections }: ConsoleDependencies,
+  request: FastifyRequest<ConnectionPath>,
+): Promise<ConnectionSummary> {
+  const listed = await connections.list(workspaceOf(request).id)
+  const connection = listed.find(({ id }) => id === request.params.connection)
+  if (!connection) throw new ServiceError('not_found', 'there is no such connection')
+  return connection
+}
+
+function toList(request: FastifyRequest, reply: FastifyReply, done: string): FastifyReply {
+  return reply.redirect(`${paths.connections(workspaceOf(request).id)}?done=${done}`, 303)
+}
+
+function listRoutes(app: App, { connections, members, registry, sources, now }: ConsoleDependencies): void {
+  async function addressesOf(listed: readonly ConnectionSummary[]) {
+    const address = async (one: ConnectionSummary) => {
+      const shown = await addressInReceipts(one, registry.connectionType(one.provider), sources)
+      return [one.id, shown] as const
+    }
+    return new Map(await Promise.all(listed.map(address)))
   }
 
   app.get('/connections', async (request, reply) => {
@@ -65,132 +88,113 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
     )
     return sendPage(reply, page)
   })
+}
 
-  async function addressesOf(listed: readonly ConnectionSummary[]) {
-    const address = async (one: ConnectionSummary) => {
-      const shown = await addressInReceipts(one, registry.connectionType(one.provider), sources)
-      return [one.id, shown] as const
-    }
-    return new Map(await Promise.all(listed.map(address)))
-  }
+function connectRoutes(app: App, services: ConsoleDependencies): void {
+  const { connections, registry, sources } = services
 
   function connectForm(request: FastifyRequest, type: HostedConnectionType, values: FormValues, outcome: Outcome) {
     const listed = sources.listed(type.provider)
     return <ConnectForm viewer={viewerOf(request)} type={type} listed={listed} values={values} outcome={outcome} />
   }
 
-  app.get<ProviderPath>('/connections/new/:provider', { preHandler: ownersOnly }, async (request, reply) => {
-    const type = requireType(request.params.provider)
-    const values = startingValues(type.options, PREFIX)
-    return sendPage(reply, connectForm(request, type, values, {}))
+  app.get<ProviderPath>('/connections/new/:provider', forOwners, async (request, reply) => {
+    const type = requireType(services, request.params.provider)
+    return sendPage(reply, connectForm(request, type, startingValues(type.options, PREFIX), {}))
   })
 
   /** The options that are not secret. */
-  const keepsOptions: KeepsField = (name, request) => {
+  const keepsField: KeepsField = (name, request) => {
     const type = registry.connectionType((request.params as ProviderPath['Params']).provider)
     const open = type ? propertiesOf(type.options).filter(([, property]) => kindOf(property) !== 'secret') : []
     return [NAME, INSIST, PUBLISH, TRY].includes(name) || open.some(([key]) => name === PREFIX + key)
   }
-  const connecting = { preHandler: ownersOnly, config: { keepsField: keepsOptions } }
 
-  app.post<ProviderPath>('/connections/new/:provider', connecting, async (request, reply) => {
-    const type = requireType(request.params.provider)
-    const form = formOf(request)
-    const workspaceId = workspaceOf(request).id
-    const options = readSchemaForm(type.options, form, PREFIX)
-    const by = {
-      userId: sessionOf(request).user.id,
-      insists: form[INSIST] !== undefined,
-      address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
-      name: form[NAME] ?? '',
-      target: form[TRY] ?? '',
-    }
-    const connected = await outcomeOf(connections.connect(workspaceId, type.provider, options, by, actingOf(request)))
-    if ('id' in connected) return sendKept(request, reply, 'connected', connected)
-    return sendPage(reply, connectForm(request, type, form, connected), 422)
-  })
-
-  app.get<ConnectionPath>(
-    '/connections/:connection/credentials',
-    { preHandler: ownersOnly },
+  app.post<ProviderPath>(
+    '/connections/new/:provider',
+    { ...forOwners, config: { keepsField } },
     async (request, reply) => {
-      const connection = await requireConnection(request, request.params.connection)
-      const type = requireType(connection.provider)
-      const page = (
-        <ReplaceForm
-          viewer={viewerOf(request)}
-          connection={connection}
-          type={type}
-          values={{ [TRY]: connection.trialTarget ?? '' }}
-          outcome={{}}
-        />
-      )
-      return sendPage(reply, page)
-    },
-  )
-
-  app.post<ConnectionPath>(
-    '/connections/:connection/credentials',
-    { preHandler: ownersOnly },
-    async (request, reply) => {
-      const connection = await requireConnection(request, request.params.connection)
-      const type = requireType(connection.provider)
+      const type = requireType(services, request.params.provider)
       const form = formOf(request)
-      const workspaceId = workspaceOf(request).id
-      const secrets = readSchemaForm(secretsIn(type), form, PREFIX)
-      const by = { workspaceId, insists: form[INSIST] !== undefined, target: form[TRY] ?? '' }
-      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
-      if ('connection' in replaced) {
-        return sendKept(request, reply, 'replaced', replaced.connection)
+      const options = readSchemaForm(type.options, form, PREFIX)
+      const by = {
+        userId: sessionOf(request).user.id,
+        insists: form[INSIST] !== undefined,
+        address: form[PUBLISH] === undefined ? ('withheld' as const) : ('published' as const),
+        name: form[NAME] ?? '',
+        target: form[TRY] ?? '',
       }
-      const viewer = viewerOf(request)
-      const page = <ReplaceForm viewer={viewer} connection={connection} type={type} values={form} outcome={replaced} />
-      return sendPage(reply, page, 422)
+      const connecting = connections.connect(workspaceOf(request).id, type.provider, options, by, actingOf(request))
+      const connected = await outcomeOf(connecting)
+      if ('id' in connected) return toList(request, reply, doneOf('connected', connected))
+      return sendPage(reply, connectForm(request, type, form, connected), 422)
     },
   )
+}
 
-  app.post<ConnectionPath>('/connections/:connection/test', { preHandler: ownersOnly }, async (request, reply) => {
-    const { connection: id } = request.params
-    const workspaceId = workspaceOf(request).id
-    const { state } = await connections.test(id, { workspaceId, target: formOf(request)[TRY] }, actingOf(request))
-    return reply.redirect(`${paths.connections(workspaceId)}?done=connection-${state ?? 'failed'}`, 303)
+function credentialRoutes(app: App, services: ConsoleDependencies): void {
+  const { connections } = services
+
+  app.get<ConnectionPath>('/connections/:connection/credentials', forOwners, async (request, reply) => {
+    const connection = await requireConnection(services, request)
+    const type = requireType(services, connection.provider)
+    const values = { [TRY]: connection.trialTarget ?? '' }
+    const props = { viewer: viewerOf(request), connection, type, values, outcome: {} }
+    return sendPage(reply, <ReplaceForm {...props} />)
   })
 
-  app.get<ConnectionPath>('/connections/:connection/name', { preHandler: ownersOnly }, async (request, reply) => {
-    const connection = await requireConnection(request, request.params.connection)
+  app.post<ConnectionPath>('/connections/:connection/credentials', forOwners, async (request, reply) => {
+    const connection = await requireConnection(services, request)
+    const type = requireType(services, connection.provider)
+    const values = formOf(request)
+    const secrets = readSchemaForm(secretsIn(type), values, PREFIX)
+    const { id: workspaceId } = workspaceOf(request)
+    const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
+    const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
+    if ('connection' in replaced) return toList(request, reply, doneOf('replaced', replaced.connection))
+    const props = { viewer: viewerOf(request), connection, type, values, outcome: replaced }
+    return sendPage(reply, <ReplaceForm {...props} />, 422)
+  })
+
+  app.post<ConnectionPath>('/connections/:connection/test', forOwners, async (request, reply) => {
+    const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
+    const { state } = await connections.test(request.params.connection, about, actingOf(request))
+    return toList(request, reply, `connection-${state ?? 'failed'}`)
+  })
+}
+
+function changeRoutes(app: App, services: ConsoleDependencies): void {
+  const { connections, registry } = services
+
+  app.get<ConnectionPath>('/connections/:connection/name', forOwners, async (request, reply) => {
+    const connection = await requireConnection(services, request)
     return sendPage(reply, <RenameForm viewer={viewerOf(request)} connection={connection} />)
   })
 
-  const renaming = { preHandler: ownersOnly, config: { keepsField: (name: string) => name === NAME } }
+  const renaming = { ...forOwners, config: { keepsField: (name: string) => name === NAME } }
 
   app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
-    const connection = await requireConnection(request, request.params.connection)
-    const workspaceId = workspaceOf(request).id
+    const connection = await requireConnection(services, request)
     const name = formOf(request)[NAME] ?? ''
     try {
-      await connections.rename(connection.id, name, workspaceId, actingOf(request))
+      await connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request))
     } catch (error) {
       const shown = { viewer: viewerOf(request), connection, name, problem: sentence(refusalOf(error)) }
       return sendPage(reply, <RenameForm {...shown} />, 422)
     }
-    return reply.redirect(`${paths.connections(workspaceId)}?done=connection-renamed`, 303)
+    return toList(request, reply, 'connection-renamed')
   })
 
-  app.get<ConnectionPath>('/connections/:connection/disconnect', { preHandler: ownersOnly }, async (request, reply) => {
-    const connection = await requireConnection(request, request.params.connection)
+  app.get<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
+    const connection = await requireConnection(services, request)
     const type = registry.connectionType(connection.provider)
     return sendPage(reply, <Disconnect viewer={viewerOf(request)} connection={connection} type={type} />)
   })
 
-  app.post<ConnectionPath>(
-    '/connections/:connection/disconnect',
-    { preHandler: ownersOnly },
-    async (request, reply) => {
-      const workspaceId = workspaceOf(request).id
-      await connections.remove(request.params.connection, workspaceId, actingOf(request))
-      return reply.redirect(`${paths.connections(workspaceId)}?done=disconnected`, 303)
-    },
-  )
+  app.post<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
+    await connections.remove(request.params.connection, workspaceOf(request).id, actingOf(request))
+    return toList(request, reply, 'disconnected')
+  })
 }
 
 /** What was saved, or why the form is shown again. */
@@ -208,13 +212,7 @@ async function outcomeOf<T extends object>(work: Promise<T | NotConnected>): Pro
   }
 }
 
-function sendKept(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  done: 'connected' | 'replaced',
-  { state, notes }: ConnectionSummary,
-): FastifyReply {
+function doneOf(done: 'connected' | 'replaced', { state, notes }: ConnectionSummary): string {
   const warned = notes.length > 0 ? `${done}-warned` : done
-  const code = state === 'works' ? warned : `${done}-${state ?? 'unread'}`
-  return reply.redirect(`${paths.connections(workspaceOf(request).id)}?done=${code}`, 303)
+  return state === 'works' ? warned : `${done}-${state ?? 'unread'}`
 }

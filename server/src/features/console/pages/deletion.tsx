@@ -8,7 +8,7 @@ import { publicPaths } from '../../../web/paths.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { Actions, Field, PostForm } from '../parts/form.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
@@ -65,14 +65,7 @@ function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem
           autocomplete="off"
           help={`Type ${name} to delete the workspace.`}
         />
-        <div class="actions">
-          <button type="submit" class="danger">
-            Delete the workspace
-          </button>
-          <a class="button quiet" href={paths.members(id)}>
-            Keep it
-          </a>
-        </div>
+        <Actions submit="Delete the workspace" danger cancel="Keep it" href={paths.members(id)} />
       </PostForm>
     </ConsolePage>
   )

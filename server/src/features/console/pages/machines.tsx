@@ -16,7 +16,7 @@ import { SCOPES, type Scope, scopeWords } from '../../oauth/scopes.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type ViewedWorkspace, type Viewer } from '../page.tsx'
-import { Field, PostForm, Select } from '../parts/form.tsx'
+import { AskForm, Field, PostForm, Select } from '../parts/form.tsx'
 import { refusalOf } from '../refusal.ts'
 import { type Fields, formOf } from '../request-fields.ts'
 import { actingOf, viewerOf } from '../session.ts'
@@ -248,14 +248,14 @@ function RevokeMachine({ viewer, machine, now }: RevokeMachineProps) {
       ) : (
         <>
           <p>It gets no more tokens, and those that it has end at once. This cannot be undone.</p>
-          <PostForm action={paths.revokeMachine(id)} csrf={viewer.csrf} class="actions">
-            <button type="submit" class="danger">
-              Revoke the machine
-            </button>
-            <a class="button quiet" href={paths.applications}>
-              Keep it
-            </a>
-          </PostForm>
+          <AskForm
+            action={paths.revokeMachine(id)}
+            csrf={viewer.csrf}
+            submit="Revoke the machine"
+            danger
+            cancel="Keep it"
+            href={paths.applications}
+          />
         </>
       )}
     </ConsolePage>

@@ -15,7 +15,7 @@ import { type ApiKey, KEY_PREFIX } from '../../workspaces/keys.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { PostForm } from '../parts/form.tsx'
+import { Actions, PostForm } from '../parts/form.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf, listOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
@@ -309,14 +309,7 @@ function Ask({ viewer, title, action, button, value, isDangerous, stays, fields,
       <PostForm action={action} csrf={viewer.csrf}>
         {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}
         {fields}
-        <div class="actions">
-          <button type="submit" class={isDangerous ? 'danger' : undefined}>
-            {button}
-          </button>
-          <a class="button quiet" href={list}>
-            Cancel
-          </a>
-        </div>
+        <Actions submit={button} danger={isDangerous} href={list} />
       </PostForm>
     </ConsolePage>
   )

@@ -9,7 +9,7 @@ import { MOST_DAYS } from '../../erasure/retention.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { AskForm, Field, PostForm } from '../parts/form.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
@@ -160,15 +160,15 @@ function Ask({ viewer, days, older }: AskProps) {
       <p class="notice warning" id="older">
         Older already, and erased first: {counted} {older === 1 ? 'receipt' : 'receipts'}.
       </p>
-      <PostForm action={paths.retention(id)} csrf={viewer.csrf} class="actions">
+      <AskForm
+        action={paths.retention(id)}
+        csrf={viewer.csrf}
+        submit={`Erase after ${days} days`}
+        danger
+        href={paths.retention(id)}
+      >
         <input type="hidden" name="days" value={String(days)} />
-        <button type="submit" class="danger">
-          Erase after {days} days
-        </button>
-        <a class="button quiet" href={paths.retention(id)}>
-          Cancel
-        </a>
-      </PostForm>
+      </AskForm>
     </ConsolePage>
   )
 }

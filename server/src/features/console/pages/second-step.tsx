@@ -9,7 +9,7 @@ import { createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { AskForm, Field, PostForm } from '../parts/form.tsx'
 import { type Matrix, matrixOf, QrCode } from '../parts/qr-code.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
@@ -155,14 +155,14 @@ function Change({ viewer, state, now, problem }: ChangeProps) {
         Your password alone signs you in then. Your connected applications end. Workspaces that ask for a second step
         are closed to you until you set one up again. For another phone, switch it off and set it up there.
       </p>
-      <PostForm action={paths.secondStepOff} csrf={viewer.csrf} class="actions">
-        <button type="submit" class="danger">
-          Switch the second step off
-        </button>
-        <a class="button quiet" href={paths.account}>
-          Keep it
-        </a>
-      </PostForm>
+      <AskForm
+        action={paths.secondStepOff}
+        csrf={viewer.csrf}
+        submit="Switch the second step off"
+        danger
+        cancel="Keep it"
+        href={paths.account}
+      />
     </ConsolePage>
   )
 }

@@ -133,7 +133,7 @@ export function FieldNotes({ name, help, problem }: Notes) {
 export interface PostFormProps {
   readonly action: string
   readonly csrf?: string | undefined
-  readonly children: ComponentChildren
+  readonly children?: ComponentChildren
   readonly class?: string
 }
 
@@ -143,6 +143,47 @@ export function PostForm({ action, csrf, children, class: className = 'form' }: 
       {csrf === undefined ? null : <CsrfField csrf={csrf} />}
       <Focus.Provider value={{ isGiven: false }}>{children}</Focus.Provider>
     </form>
+  )
+}
+
+export interface ActionsProps {
+  /** The text of the button. */
+  readonly submit: string
+  readonly danger?: boolean
+  /** The text of the link that leaves the form. */
+  readonly cancel?: string
+  readonly href: string
+}
+
+function Buttons({ submit, danger = false, cancel = 'Cancel', href }: ActionsProps) {
+  return (
+    <>
+      <button type="submit" class={danger ? 'danger' : undefined}>
+        {submit}
+      </button>
+      <a class="button quiet" href={href}>
+        {cancel}
+      </a>
+    </>
+  )
+}
+
+/** At the end of a form: the button that sends it, and the link that leaves it. */
+export function Actions(props: ActionsProps) {
+  return (
+    <div class="actions">
+      <Buttons {...props} />
+    </div>
+  )
+}
+
+/** A form that asks before a change: its children are hidden fields. */
+export function AskForm({ action, csrf, children, ...answers }: Omit<PostFormProps, 'class'> & ActionsProps) {
+  return (
+    <PostForm action={action} csrf={csrf} class="actions">
+      {children}
+      <Buttons {...answers} />
+    </PostForm>
   )
 }
 

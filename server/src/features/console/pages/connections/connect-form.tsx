@@ -12,7 +12,7 @@ import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
-import { Field, PostForm } from '../../parts/form.tsx'
+import { Actions, Field, PostForm } from '../../parts/form.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
 import { Options } from './list.tsx'
@@ -101,12 +101,7 @@ export function RenameForm({ viewer, connection, name, problem }: RenameFormProp
           problem={problem}
           help={`What your team calls it. Leave it empty for the usual name, “${connection.usualName}”.`}
         />
-        <div class="actions">
-          <button type="submit">Rename</button>
-          <a class="button quiet" href={paths.connections(workspaceId)}>
-            Cancel
-          </a>
-        </div>
+        <Actions submit="Rename" href={paths.connections(workspaceId)} />
       </PostForm>
     </ConsolePage>
   )
@@ -184,12 +179,7 @@ function DestinationForm(props: DestinationFormProps) {
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
           {more}
           {mayInsist ? <Insist words={words} ticked={values[INSIST] !== undefined} /> : null}
-          <div class="actions">
-            <button type="submit">{words.submit}</button>
-            <a class="button quiet" href={paths.connections(viewer.workspace!.id)}>
-              Cancel
-            </a>
-          </div>
+          <Actions submit={words.submit} href={paths.connections(viewer.workspace!.id)} />
         </PostForm>
         <section>
           <h2>Read-only access</h2>

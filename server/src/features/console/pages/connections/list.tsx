@@ -14,7 +14,7 @@ import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureAdvice, failureInWords } from '../../parts/failures.ts'
-import { PostForm } from '../../parts/form.tsx'
+import { AskForm, PostForm } from '../../parts/form.tsx'
 import { actionTitle } from '../../words.ts'
 import { TRY, trialLabel } from './trial-field.tsx'
 
@@ -372,14 +372,14 @@ export function Disconnect({ viewer, connection, type }: DisconnectProps) {
         The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read
         the destination again, connect it again.
       </p>
-      <PostForm action={paths.disconnect(workspaceId, connection.id)} csrf={viewer.csrf} class="actions">
-        <button type="submit" class="danger">
-          Disconnect
-        </button>
-        <a class="button quiet" href={paths.connections(workspaceId)}>
-          Keep it
-        </a>
-      </PostForm>
+      <AskForm
+        action={paths.disconnect(workspaceId, connection.id)}
+        csrf={viewer.csrf}
+        submit="Disconnect"
+        danger
+        cancel="Keep it"
+        href={paths.connections(workspaceId)}
+      />
     </ConsolePage>
   )
 }

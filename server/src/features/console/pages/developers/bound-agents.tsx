@@ -6,7 +6,7 @@ import { Table } from '../../../../web/parts/table.tsx'
 import { Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
-import { PostForm } from '../../parts/form.tsx'
+import { AskForm } from '../../parts/form.tsx'
 
 interface BoundAgentsProps {
   readonly viewer: Viewer
@@ -68,15 +68,16 @@ export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
         not bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound,
         make a new key for it in place of this.
       </p>
-      <PostForm action={paths.releaseAgent(workspaceId)} csrf={viewer.csrf} class="actions">
+      <AskForm
+        action={paths.releaseAgent(workspaceId)}
+        csrf={viewer.csrf}
+        submit="Release the agent"
+        danger
+        cancel="Keep it bound"
+        href={paths.developers(workspaceId)}
+      >
         <input type="hidden" name="agent" value={agentId} />
-        <button type="submit" class="danger">
-          Release the agent
-        </button>
-        <a class="button quiet" href={paths.developers(workspaceId)}>
-          Keep it bound
-        </a>
-      </PostForm>
+      </AskForm>
     </ConsolePage>
   )
 }

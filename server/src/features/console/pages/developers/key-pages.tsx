@@ -5,7 +5,7 @@ import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Time } from '../../../../web/parts/values.tsx'
 import type { ApiKey } from '../../../workspaces/keys.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
-import { PostForm, Select } from '../../parts/form.tsx'
+import { Actions, AskForm, PostForm, Select } from '../../parts/form.tsx'
 import type { Fields } from '../../request-fields.ts'
 import { KeyFields } from './key-fields.tsx'
 import { HeldTo, KeyState, KeyText, LastUse } from './key-table.tsx'
@@ -62,10 +62,7 @@ export function ChangeKey({ viewer, apiKey, now, values, problem }: KeyPageProps
           An agent that you take from the key stays bound, so that nobody else speaks for it: release it under{' '}
           <a href={`${paths.developers(workspaceId)}#agents`}>Bound agents</a>.
         </p>
-        <button type="submit">Change the key</button>{' '}
-        <a class="button quiet" href={paths.developers(workspaceId)}>
-          Leave it
-        </a>
+        <Actions submit="Change the key" cancel="Leave it" href={paths.developers(workspaceId)} />
       </PostForm>
     </ConsolePage>
   )
@@ -90,10 +87,7 @@ export function RotateKey({ viewer, apiKey, now, problem }: KeyPageProps) {
       </p>
       <PostForm action={paths.rotateKey(workspaceId, apiKey.id)} csrf={viewer.csrf}>
         <Select name="overlap" label="The old key goes on for" options={OVERLAPS} value="24h" />
-        <button type="submit">Make the new key</button>{' '}
-        <a class="button quiet" href={paths.developers(workspaceId)}>
-          Keep it as it is
-        </a>
+        <Actions submit="Make the new key" cancel="Keep it as it is" href={paths.developers(workspaceId)} />
       </PostForm>
     </ConsolePage>
   )
@@ -115,14 +109,14 @@ export function RevokeKey({ viewer, apiKey, now }: KeyPageProps) {
             The next request with this key is refused. This cannot be undone. Claims that were submitted with it stay.
             {apiKey.agentIds === null ? null : ' Its agents stay bound until you release them.'}
           </p>
-          <PostForm action={paths.revokeKey(workspaceId, apiKey.id)} csrf={viewer.csrf} class="actions">
-            <button type="submit" class="danger">
-              Revoke the key
-            </button>
-            <a class="button quiet" href={paths.developers(workspaceId)}>
-              Keep it
-            </a>
-          </PostForm>
+          <AskForm
+            action={paths.revokeKey(workspaceId, apiKey.id)}
+            csrf={viewer.csrf}
+            submit="Revoke the key"
+            danger
+            cancel="Keep it"
+            href={paths.developers(workspaceId)}
+          />
         </>
       )}
     </ConsolePage>

@@ -1,0 +1,89 @@
+/** The filters of a list: read from an address or a form, and written into an address. */
+import { contentIssues } from '../../http/text.ts'
+import { DAY_MS, isDay, startOf } from './days.ts'
+import type { Fields } from './request-fields.ts'
+
+/** The first and the last day are written as `2026-09-25`, in UTC. */
+export interface Days {
+  readonly from?: string
+  readonly to?: string
+}
+
+export interface FilterField {
+  readonly name: string
+  readonly label: string
+  readonly fits: (value: string) => boolean
+}
+
+export interface ReadFilter<F> {
+  readonly filter: F
+  /** Filters that nothing can match, in words. They are ignored. */
+  readonly problems: readonly string[]
+}
+
+export interface FilterQuery<F> {
+  read(fields: Fields): ReadFilter<F>
+  /** The filters that are set, by the names of their fields. */
+  fieldsOf(filter: F): readonly (readonly [name: string, value: string])[]
+  /** @param more other fields. Undefined ones are left out */
+  path(path: string, filter: F, more?: Fields): string
+}
+
+const LONGEST_SHOWN = 64
+const DAYS = {
+  from: { name: 'from', label: 'first day', fits: isDay },
+  to: { name: 'to', label: 'last day', fits: isDay },
+} as const satisfies Readonly<Record<keyof Days, FilterField>>
+
+/** @param nothing the beginning of a problem: "no claim can have" */
+export function filterQuery<F extends Days>(
+  fields: Readonly<Record<Exclude<keyof F, keyof Days>, FilterField>>,
+  nothing: string,
+): FilterQuery<F> {
+  const entries = Object.entries({ ...fields, ...DAYS }) as [keyof F, FilterField][]
+
+  function fieldsOf(filter: F): [string, string][] {
+    return entries.flatMap(([key, { name }]) => (filter[key] === undefined ? [] : [[name, String(filter[key])]]))
+  }
+
+  return {
+    read(given) {
+      const set = entries
+        .map(([key, field]) => ({ key, field, value: given[field.name]?.trim() ?? '' }))
+        .filter(({ value }) => value !== '')
+      const filter = Object.fromEntries(
+        set.filter(({ field, value }) => field.fits(value)).map(({ key, value }) => [key, value]),
+      ) as unknown as F
+      const problems = set
+        .filter(({ field, value }) => !field.fits(value))
+        .map(({ field, value }) => `${nothing} the ${field.label} “${shown(value)}”: this filter is ignored`)
+      const { from, to, ...others } = filter
+      if (from === undefined || to === undefined || from <= to) return { filter, problems }
+      problems.push(`the first day, ${from}, is after the last, ${to}: both are ignored`)
+      return { filter: others as F, problems }
+    },
+    fieldsOf,
+    path(path, filter, more = {}) {
+      const others = Object.entries(more).filter((entry): entry is [string, string] => entry[1] !== undefined)
+      const text = new URLSearchParams([...fieldsOf(filter), ...others]).toString()
+      return path + (text && `?${text}`)
+    },
+  }
+}
+
+/** Lengths are in code points. */
+export function ofLength(most: number) {
+  return (value: string) => [...value].length <= most && contentIssues(value, []).length === 0
+}
+
+/** The instants that the days span. */
+export function spanOf({ from, to }: Days): { readonly since?: number; readonly until?: number } {
+  return {
+    ...(from === undefined ? {} : { since: startOf(from) }),
+    ...(to === undefined ? {} : { until: startOf(to) + DAY_MS }),
+  }
+}
+
+function shown(value: string): string {
+  return value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value
+}
