@@ -1,4 +1,4 @@
-/** The offline checker: a person gives it documents, it checks them, and shows every step. It asks nobody. */
+/** The offline checker: a person gives it documents, it checks them, and shows every step. It sends no request. */
 import * as checker from '@claimcheck/core/checker'
 import {
   type Bundle,
@@ -45,7 +45,7 @@ const MEMBERS: Readonly<Record<Exclude<DocumentKind, 'bundle' | 'inclusion'>, ke
   profiles: 'profiles',
 }
 
-/** Of each kind the newest counts; but keys that were given by themselves count before those that a bundle brings along. */
+/** The newest of each kind counts; keys that were given by themselves count before those of a bundle. */
 let given: Partial<Bundle> & { readonly inclusion?: string } = {}
 let hasOwnKeys = false
 /** The key document that the person says is the issuer's, apart from what came with the receipt. */
@@ -133,8 +133,8 @@ async function pageOf(): Promise<ComponentChildren> {
     <>
       {isUnvouched(report) ? (
         <Missing>
-          Nothing here shows whose key signed this: give the issuer’s key document or its key above, from somebody you
-          trust.
+          Nothing here shows who holds the key that signed this: give the issuer’s key document or its key above, from a
+          person you trust.
         </Missing>
       ) : null}
       {resultOf()}
@@ -185,8 +185,8 @@ function logDocuments(): ComponentChildren {
 function changeWords(isValid: boolean, fails: boolean): string {
   if (fails) return 'Do not rely on this change entry: one of its proofs fails.'
   return isValid
-    ? 'This is a valid change entry: its issuer saw a change at a place that it watches.'
-    : `It says that its issuer saw a change at a place that it watches. ${UNVOUCHED_WORDS}`
+    ? 'This is a valid change entry: its issuer saw a change at a destination that it watches.'
+    : `It says that its issuer saw a change at a destination that it watches. ${UNVOUCHED_WORDS}`
 }
 
 function Missing({ children }: { readonly children: ComponentChildren }) {
@@ -223,5 +223,5 @@ document.addEventListener('drop', (event) => {
   void takeFiles(event.dataTransfer?.files ?? [])
 })
 
-/** For those who would rather write a line in the browser's console. */
+/** Lets people check from the browser's console. */
 Object.assign(globalThis, { claimcheck: checker })

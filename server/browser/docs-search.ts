@@ -1,4 +1,4 @@
-/** The search of the documentation: over an index that it loads when somebody begins to search. */
+/** The search of the documentation: over an index that it loads when a search begins. */
 import type { SearchIndex } from '@claimcheck/server/features/site/docs/search-index'
 
 const MOST_SHOWN = 12

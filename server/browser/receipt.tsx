@@ -26,7 +26,7 @@ async function show(bundle: Bundle): Promise<void> {
   const view = viewOf(bundle, report)
   const raw = rawDocuments(bundle)
   const steps: readonly Step[] = stepsOf(report, view?.proof)
-  // The tab told what the service says.
+  // The tab showed what the service says.
   document.title = `${view && report.valid ? titleOf(view) : 'Not valid'} · Claimcheck`
   if (!view || !report.valid || view.tone === 'doubtful') {
     document.querySelector<HTMLLinkElement>('link[rel=icon]')!.href = links.plainIcon

@@ -63,10 +63,10 @@ t.test('a verified claim says where it was read, by whose log, and what that doe
     `Where it was read ${github.url} The workspace or the issuer chose this server, and the issuer does not`,
   )
   t.match(text, 'Only this workspace reads here that this workspace chose it, as GitHub.')
-  t.match(text, 'Its recipients read “ Verified, at a place that the issuer does not list ”')
+  t.match(text, 'Its recipients read “ Verified, at a destination that the issuer does not list ”')
   const { receipt_id } = await all.client.decided(body.claim_id)
   const shown = textOf((await all.owner.get(`/r/${receipt_id}`)).html)
-  t.match(shown, /Verified, at a place that the issuer does not list/, 'as the page of the receipt says to anybody')
+  t.match(shown, /Verified, at a destination that the issuer does not list/, 'as the page of the receipt says to anybody')
   t.match(shown, `${github.url} The workspace or the issuer chose this server`)
   t.match(text, /It was pushed at 2\S+, by the destination's own log\./)
   t.match(text, /The destination's own log names another pusher than the claim\./)
@@ -80,7 +80,7 @@ t.test('an address that the workspace withholds is told as that, and is nowhere 
   const { body } = await all.client.submit(await pushed('acme/hidden'))
   await all.client.decided(body.claim_id)
   const text = await pageOf(all, body.claim_id)
-  t.match(text, 'A server whose address is withheld The workspace chose this server.')
+  t.match(text, 'A destination with a withheld address The workspace chose this server.')
   t.notMatch(text, github.url)
 })
 

@@ -456,7 +456,7 @@ t.test(
     t.match(textOf(named.html), /Address in receipts named Connected/)
     t.match(await connections.list(workspaceId), [{ address: 'published' }])
     const withheld = await connect(fields)
-    t.match(textOf(withheld.html), /Address in receipts withheld: readers see that this workspace chose the server/)
+    t.match(textOf(withheld.html), /Address in receipts withheld: readers see that this workspace chose the destination/)
     t.match(await connections.list(workspaceId), [{ address: 'published' }, { address: 'withheld' }])
   },
 )
@@ -467,5 +467,5 @@ t.test('nothing is asked of a destination with one address that the operator lis
   t.notMatch(form.html, 'publish_address')
   t.match(textOf(form.html), /Receipts name the address https:\/\/example\.com : the operator lists it/)
   const connected = await connect({ option_token: 'a-token-text' }, 'mailbox')
-  t.match(textOf(connected.html), /Address in receipts named: the operator lists it as a public place/)
+  t.match(textOf(connected.html), /Address in receipts named: the operator lists it as a public destination/)
 })

@@ -177,7 +177,7 @@ t.test(
     t.notMatch(consent.html, 'value="allow"')
     const forced = await application.send(mia, consent.path, { decision: 'allow', workspace })
     t.equal(forced.status, 422)
-    t.match(textOf(await forced.text()), /asks for a passkey, or a second step beside the password at signing in/)
+    t.match(textOf(await forced.text()), /asks for a passkey, or a password and a second step at signing in/)
 
     await setUpSecondStep(mia)
     t.equal((await mia.get(`${base}/claims`)).status, 200, 'once it is set up, in the same session')

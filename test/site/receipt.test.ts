@@ -87,14 +87,14 @@ for (const [name, title, line] of VECTORS) {
 t.test('an unlisted place is never green: not on the page, not in its icon, not in its badge', async (t) => {
   const id = await receiptOf(await unlisted.client('acme'), {})
   const page = await get(`/r/${id}`, BROWSER, unlisted)
-  t.match(page.text, /Verified, at a place that the issuer does not list/)
+  t.match(page.text, /Verified, at a destination that the issuer does not list/)
   t.notMatch(page.text, /class="receipt tone-verified"/)
   const green = '#11692f'
   for (const form of ['svg', 'icon.svg']) {
     t.notMatch((await get(`/r/${id}.${form}`, BROWSER, unlisted)).text, green, form)
     t.match((await get(`/r/${verified}.${form}`)).text, green, form)
   }
-  t.match((await get(`/r/${id}.svg`, BROWSER, unlisted)).text, 'verified at an unlisted place')
+  t.match((await get(`/r/${id}.svg`, BROWSER, unlisted)).text, 'verified at an unlisted destination')
 })
 
 t.test(

@@ -1,4 +1,4 @@
-/** The address of the service: where the key is sent, and where nobody else can read it. */
+/** The address of the service, to which the key is sent: over https, or on this machine. */
 
 /**
  * Without a slash at its end.

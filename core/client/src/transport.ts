@@ -11,7 +11,7 @@ export interface TransportOptions {
   readonly key?: string | (() => string | Promise<string>)
   /** Sends the requests. The global `fetch` when left out. */
   readonly fetch?: typeof fetch
-  /** Of one request and its answer. 30 seconds when left out. */
+  /** Limits one request and its answer. 30 seconds when left out. */
   readonly timeoutMs?: number
   /** How long a call goes on trying when the service is away or asks to wait. A minute when left out; 0: it tries once. */
   readonly retryForMs?: number

@@ -14,7 +14,7 @@ import type { Receipt } from './wire.ts'
 type Fetch = (path: string) => Promise<string>
 
 export interface VerifyOptions extends CallOptions, Omit<BundleOptions, 'keys' | 'fromIssuer'> {
-  /** The issuer's key document that you keep, to trust in place of the one that the service publishes. */
+  /** The issuer's key document that you keep, which replaces the one that the service publishes. */
   readonly keys?: string | BundleOptions['keys']
 }
 
@@ -63,7 +63,7 @@ async function ifThere(text: Promise<string>): Promise<string | undefined> {
   }
 }
 
-/** Of the proof that leads from the receipt's tree to the head's; undefined where none is needed. */
+/** Reads the proof that leads from the receipt's tree to the head's; undefined where none is needed. */
 function consistencyPath(text: string, receiptId: string, head: string | undefined): string | undefined {
   const { body, proof } = receiptIn(text)
   // Otherwise a service could answer with any valid receipt of its log.

@@ -17,7 +17,7 @@ type ReadClaim = (claimId: string, options: CallOptions) => Promise<ClaimStatus>
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2000
-/** Of many claims: the service limits what a key may ask in a minute. */
+/** Grows with many claims: the service limits the requests of a key in a minute. */
 const PAUSE_PER_CLAIM_MS = 150
 
 export function idOf(claim: ClaimRef): string {

@@ -47,7 +47,7 @@ class Window:
 class Account:
     #: None where nothing shows that it appeared, and where the evidence excludes itself.
     interval: Optional[Interval]
-    #: The last read that shows it, or whose log does. None: none does.
+    #: The last read that shows it, by itself or by its log. None: none does.
     shown_by: Optional[Read]
     #: A log can be read here, and does not list it.
     is_unlisted: bool

@@ -14,8 +14,8 @@ from .log import bind_to_head
 def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = None) -> Report:
     """Checks a bundle: its receipt, its signed head of the log, and whether its verdict follows from its evidence.
 
-    Whoever makes a bundle can put any key into it, and any name: ``valid`` asks for something that vouches for the key. ``keys`` is
-    the issuer's key document, from somebody whom you trust; ``pin`` is the id of the one key that must have signed. Without either,
+    The maker of a bundle can put any key into it, and any name: ``valid`` asks for something that vouches for the key. ``keys`` is
+    the issuer's key document, from a person you trust; ``pin`` is the id of the one key that must have signed. Without either,
     ``valid`` is False and ``vouched_by`` is ``nothing``. Raises ValueError for what is no bundle, and KeyDocumentError.
     """
     bundle = _read(text)
@@ -27,7 +27,7 @@ def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = Non
         return replace(report, vouched_by=voucher)
     if pin is not None:
         voucher = "pin" if report.document["signature"]["key_id"] == pin else "nothing"
-    # Of the keys in a bundle the pinned one alone is trusted: whoever made it could sign a head of a log of their own.
+    # The pinned key alone is trusted of those in a bundle: its maker could sign a head of another log.
     heads = trusted if pin is None or keys is not None else {key: trusted[key] for key in trusted if key == pin}
     found = replace(
         report,

@@ -48,12 +48,12 @@ class Report:
     entry_kind: Optional[str] = None
     #: What says that the key is the issuer's: ``pin``, ``keys`` (you gave them), ``issuer`` (its address published them), or ``nothing``.
     vouched_by: str = "keys"
-    #: Of a receipt whose checks hold: whether the key document names accounts that anchor. Where it names none, no anchor will follow.
+    #: Set where all checks hold: whether the key document names accounts that anchor. Where it names none, no anchor will follow.
     #: None where no key document was at hand.
     issuer_anchors: Optional[bool] = None
     #: The document, when all checks hold.
     document: Optional[Mapping[str, Any]] = field(default=None, repr=False)
-    #: Of a receipt whose checks hold, by ``client.verify`` and ``check_bundle``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
+    #: Set where all checks hold, by ``client.verify`` and ``check_bundle``: ``holds`` where a signed head of the log has it; see ``bind_to_head``.
     #: None without a proof or a head.
     tree_head: Optional[str] = None
     #: Of such a receipt, by both: whether its verdict follows from its evidence. It makes no receipt invalid.
@@ -72,7 +72,7 @@ class KeyDocumentError(ValueError):
 def parse_keys(text: str) -> Dict[str, PublishedKey]:
     """The keys of ``/.well-known/poaw-keys.json`` by their ids.
 
-    An entry that is malformed, whose id is not the hash of its key, or that shares its id with another is left out: nothing is valid
+    An entry that is malformed, has an id other than the hash of its key, or shares its id with another is left out: nothing is valid
     under it. Raises KeyDocumentError when the text is not a key document at all.
     """
     document = _try_parse(text)

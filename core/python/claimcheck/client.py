@@ -31,7 +31,7 @@ class Settings:
         """
         base_url and key come from CLAIMCHECK_URL and CLAIMCHECK_KEY when they are left out. A key that is a function is
         asked before each request, for tokens that are renewed. Receipts are read without a key.
-        agent_id is who claims, where a claim names nobody. timeout: seconds of each wait for the network. retry_for:
+        agent_id is who claims, where a claim names no agent. timeout: seconds of each wait for the network. retry_for:
         seconds for which a call goes on trying when the service is away or asks to wait. allow_http sends the key over
         http to other machines, too.
         """

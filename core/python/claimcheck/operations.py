@@ -299,7 +299,7 @@ def _retry_after(headers: Mapping[str, str]) -> Optional[float]:
     if value.isascii() and value.isdigit():
         return float(value)
     until = _date(value)
-    # By the clock of whoever says so.
+    # By the clock of the destination.
     now = _date(headers.get("date", ""))
     return None if until is None else max(0.0, until - (time.time() if now is None else now))
 

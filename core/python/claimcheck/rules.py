@@ -9,7 +9,7 @@ from typing import Dict, Mapping, Optional, Sequence, Tuple
 from .appearance import Interval, Window, account_of
 from .records import Check, Failure, Read
 
-#: Blame rests on two successful reads at least this far apart, so that one odd answer blames nobody. Milliseconds.
+#: Blame rests on two successful reads at least this far apart, so that one odd answer blames no agent. Milliseconds.
 _CONFIRMATION_MS = 2000
 
 #: A look this soon after the submission of a fresh claim leaves no room for an outcome that came and went before it. Milliseconds.
@@ -82,7 +82,7 @@ def knows_rules(version: object) -> bool:
 
 
 def decide(rules: Rules, claim: Times, checks: Sequence[Check], now: int) -> Optional[Decision]:
-    """The verdict, or None while it cannot be told yet.
+    """The verdict, or None while it is open.
 
     ``checks`` is every check so far, oldest first; ``now`` is not before the last one: it only ends the waiting, it never counts as evidence.
     """
@@ -102,7 +102,7 @@ class _Rules1:
         self.in_time_until = claim.claimed_at + rules.tolerance_ms
         since = min(claim.claimed_at, claim.submitted_at)
         self.account = account_of(self.reads, Window(since, rules.removed_within_ms, self.in_time_until))
-        # How old the destination's answers may be, by what it and the profile told so far.
+        # How old the destination's answers may be, by what it and the profile said so far.
         age_ms = max([rules.age_ms, *(read.age_ms for read in self.reads)])
         self.closing_end = claim.deadline_at + age_ms + rules.closing_ms
         # Failing reads are tried again until here.

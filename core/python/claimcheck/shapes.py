@@ -107,7 +107,7 @@ _document_digest = matching(r"(?:sha256:)?(?:[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]
 _transaction = matching(r"0x[0-9a-fA-F]{64}")
 _issuer = obj({"key_id": _key_id}, {"name": text(0, 128)})
 _level = integer(1, 4)
-# It holds its document or, where that travels beside the body, names its digest. This checker reads no attestation: one never raises a level.
+# It holds its document or names its digest, where the document travels outside of the body. This checker reads no attestation: one never raises a level.
 _names_document = obj({"document_sha256": _document_digest})
 _attestation = every(
     obj({"type": _any_text}, {"document": _base64url, "document_sha256": _document_digest}),
@@ -226,7 +226,7 @@ _change_body = every(
 
 
 def _entry(body: Shape) -> Shape:
-    """Beside the body nothing is signed: a document of an attestation may stand there only where the body names its digest."""
+    """Only the body is signed: a document of an attestation may come with it only where the body names its digest."""
     return every(
         obj({"body": body, "signature": _signature}, {"proof": _proof, "attestation_document": text(1)}, closed=True),
         implies(obj({"attestation_document": lambda value: True}), obj({"body": obj({"attestation": _names_document})})),

@@ -3,7 +3,7 @@ import { parseUrl } from '@claimcheck/core/plugin'
 
 const ROOT = '/console'
 
-/** A segment `.` or `..` would lead elsewhere, however it is written: `~` stands before it. */
+/** A segment `.` or `..` would lead elsewhere, however it is written: `~` precedes it. */
 function agentSegment(agentId: string): string {
   return encodeURIComponent(/^~*\.\.?$/.test(agentId) ? `~${agentId}` : agentId)
 }
@@ -104,7 +104,7 @@ export function confirmPath(next: string): string {
   return `${paths.confirm}?${new URLSearchParams({ next })}`
 }
 
-/** A longer address is nobody's page; three times as long, as escaped, no client would take the redirect. */
+/** No page has a longer address; three times as long, as escaped, no client would take the redirect. */
 const LONGEST_NEXT = 2048
 
 export function signInPath(next: string): string {

@@ -18,7 +18,7 @@ export interface DocumentProps {
   readonly title: string
   /** Browser scripts of this page. */
   readonly scripts?: readonly Script[]
-  /** Style sheets of this page, besides that of every page. */
+  /** Further style sheets of this page. */
   readonly styles?: readonly Style[]
   /** The path of the icon of its tab. */
   readonly icon?: string

@@ -9,7 +9,7 @@ const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 export function originOf(request: FastifyRequest, publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return new URL(publicUrl).origin
   const origin = `${request.protocol}://${request.host}`
-  // It stands in texts that people copy into their pages: a quote or a bracket would end the link there.
+  // People copy it into their pages within texts: a quote or a bracket would end the link there.
   if (!HOST.test(request.host) || !parseUrl(origin)) throw new HttpError(400, 'the Host header names no host')
   return origin
 }

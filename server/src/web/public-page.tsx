@@ -1,4 +1,4 @@
-/** A page for everybody, without a session: the way to the documentation, the log and the console stands at the top. */
+/** A public page, without a session: links to the documentation, the log and the console are at the top. */
 import type { ComponentChildren } from 'preact'
 import { Document, type DocumentProps } from './document.tsx'
 import { Logo } from './parts/icons.tsx'
@@ -14,7 +14,7 @@ const SECTIONS: readonly (readonly [PublicSection, string])[] = [
 export interface PublicPageProps extends DocumentProps {
   /** The one that the page belongs to. */
   readonly section?: PublicSection
-  /** Stands beside the content. */
+  /** Next to the content. */
   readonly side?: ComponentChildren
 }
 

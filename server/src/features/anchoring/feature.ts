@@ -1,4 +1,4 @@
-/** Anchoring: the log's root goes to a place that nobody rewrites, such as a public chain. */
+/** Anchoring: the log's root goes onto a public chain, which cannot be rewritten. */
 
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'

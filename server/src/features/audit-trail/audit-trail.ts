@@ -18,7 +18,7 @@ export interface AuditTrailPage {
   readonly entries: readonly ShownEntry[]
   /** Asks for older ones; undefined where there are none. */
   readonly before: number | undefined
-  /** Of the users that the entries name as actor or account, by their ids. */
+  /** The users that the entries name as actor or account, by their ids. */
   readonly users: ReadonlyMap<string, { readonly name: string; readonly email: string }>
 }
 

@@ -1,4 +1,4 @@
-/** Checks an exported audit trail: that each entry has the hash that it says, and that each stands on the one before. Needs nothing but the file. */
+/** Checks an exported audit trail: each entry must have its own hash and the hash of the one before it. Needs nothing but the file. */
 
 import { parseStrictJson } from '@claimcheck/core/receipts'
 import type { JsonValue } from '@claimcheck/core/rules'
@@ -12,7 +12,7 @@ export interface FileReport {
   readonly last: number | null
   /** The hash of the last entry, which covers all entries before it. */
   readonly lastHash: string | null
-  /** Places where positions are left out: entries of others, entries that a filter left out, or entries that somebody removed from the file. */
+  /** Gaps between positions: entries of other workspaces, entries that a filter left out, or entries removed from the file. */
   readonly gaps: number
   /** The first thing that is wrong. */
   readonly problem: string | null
@@ -50,7 +50,7 @@ export async function checkLines(
     if (before && entry.position <= before.position) return report(`${where}: it does not follow ${before.position}`)
     const isNext = before !== undefined && entry.position === before.position + 1
     if (isNext && entry.previousHash !== before!.hash)
-      return report(`${where}: it does not stand on the entry before it`)
+      return report(`${where}: it does not hold the hash of the entry before it`)
     if (before && !isNext) gaps += 1
     first ??= entry.position
     before = entry

@@ -16,7 +16,7 @@ export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users):
     case 'service':
       return THE_SERVICE
     case 'nobody':
-      return 'somebody who was not signed in'
+      return 'a visitor who was not signed in'
     case 'key':
       return `the API key ${actorId}`
     case 'application':
@@ -26,7 +26,7 @@ export function actorWords({ actorKind, actorId }: AuditTrailRow, users: Users):
   }
 }
 
-/** Whose account it is about, where that is not the actor's own. */
+/** The account that it is about, where that is another than the actor's. */
 export function accountWords({ actorKind, actorId, userId }: AuditTrailRow, users: Users): string | undefined {
   if (userId === null || (actorKind === 'user' && actorId === userId)) return undefined
   return users.get(userId)?.name ?? userId

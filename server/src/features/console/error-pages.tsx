@@ -13,7 +13,7 @@ import { optionalSessionOf, viewed } from './session.ts'
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
   pages.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
-    // Of a service that is not well nothing more is asked.
+    // A failing service is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
     const title = TITLES[status] ?? 'Something went wrong'
     const page = viewer ? (
@@ -81,7 +81,7 @@ function Next({ status, viewer: { workspace } }: { readonly status: number; read
 function SignedOutNext({ status }: { readonly status: number }) {
   return (
     <>
-      {status === 404 ? <p>Check the address. Links that let somebody in work once, and for some days only.</p> : null}
+      {status === 404 ? <p>Check the address. Links for joining work once, and for some days only.</p> : null}
       <ul>
         <li>
           <a href={signInPath(paths.home)}>Sign in</a>

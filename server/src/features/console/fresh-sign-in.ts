@@ -1,5 +1,5 @@
 /**
- * What changes who can get in needs a sign-in of the last ten minutes, so that somebody who finds an open browser, or has stolen a
+ * What changes who can get in needs a sign-in of the last ten minutes, so that a person who finds an open browser, or has stolen a
  * session, can neither stay nor let others in.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'

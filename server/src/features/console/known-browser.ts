@@ -12,7 +12,7 @@ const LASTS_SECONDS = 400 * 24 * 60 * 60
 
 const nameOf = (publicUrl: string | undefined) => cookieName(publicUrl, '-known')
 
-/** Of `app`, after the sessions were read: the browser of each signed-in request keeps that it is known. */
+/** Makes the browser of each signed-in request known. Needs the sessions, so it is registered after them. */
 export function rememberBrowsers(app: App, { knownBrowsers, config: { publicUrl } }: ConsoleDependencies): void {
   const name = nameOf(publicUrl)
   app.addHook('preHandler', (request, reply, done) => {
@@ -27,13 +27,13 @@ const NO_LIMIT: Guess = { succeeded: async () => {} }
 
 /** What is guessed at. Each kind is counted by itself. */
 export type Guessed =
-  /** Of the account with this e-mail address, if there is one. */
+  /** The password of the account with this e-mail address, if there is one. */
   | { readonly passwordOf: string }
   /** The second step, after a right password. */
   | { readonly codeOf: Pick<User, 'id' | 'generation'> }
 
 /**
- * Counts a guess as failed, until it is told that it was right.
+ * Counts a guess as failed until `succeeded` is called.
  * @throws ServiceError `too_many`; StorageError `unavailable`
  */
 export async function beginGuess(

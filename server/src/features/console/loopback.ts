@@ -6,7 +6,7 @@ import { originOf } from '../../web/origin.ts'
 
 const LOOPBACK_ADDRESS = /^(127\.[\d.]+|\[::1\])$/
 
-/** Of `app`: redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
+/** Redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
 export function redirectToLocalhost(app: App, publicUrl: string | undefined): void {
   if (publicUrl !== undefined) return
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
@@ -20,7 +20,7 @@ export function redirectToLocalhost(app: App, publicUrl: string | undefined): vo
   })
 }
 
-/** Of `app`: refuses browsers at another origin than the issuer, where the flow would lose its cookies on the way. */
+/** Refuses browsers at another origin than the issuer, where the flow would lose its cookies on the way. */
 export function requireIssuerOrigin(app: App, issuer: () => string, publicUrl: string | undefined): void {
   app.addHook('onRequest', async (request) => {
     const origin = originOf(request, publicUrl)

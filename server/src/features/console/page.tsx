@@ -74,7 +74,7 @@ export interface ConsolePageProps extends PlainPageProps {
   readonly viewer: Viewer
   /** None, for an error. */
   readonly section?: Section
-  /** Buttons beside the heading. */
+  /** Buttons next to the heading. */
   readonly actions?: ComponentChildren
 }
 

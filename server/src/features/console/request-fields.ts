@@ -3,12 +3,12 @@ import type { FastifyRequest } from 'fastify'
 
 export type Fields = Readonly<Record<string, string | undefined>>
 
-/** Of a name that is given more than once, the last value counts. */
+/** The last value of a repeated name counts. */
 export function formOf(request: FastifyRequest): Fields {
   return lastOf(request.body)
 }
 
-/** Of a name that is given more than once, the last value counts. */
+/** The last value of a repeated name counts. */
 export function queryOf(request: FastifyRequest): Fields {
   return lastOf(request.query)
 }

@@ -17,7 +17,7 @@ import type { ViewedWorkspace, Viewer } from './page.tsx'
 import { formOf } from './request-fields.ts'
 
 export interface ConsoleSession extends SignedIn {
-  /** Stands in every form of this session. */
+  /** Every form of this session has it. */
   readonly csrf: string
 }
 
@@ -35,10 +35,10 @@ export interface SessionOptions {
   readonly config: Pick<HostConfig, 'publicUrl'>
 }
 
-/** Answers in place of a page or an error. */
+/** Answers instead of the page. */
 export type Answer = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>
 
-/** Of `app`: refuses texts that a database or a later reader would read differently. Pages check their own queries. */
+/** Refuses texts that a database or a later reader would read differently. Pages check their own queries. */
 export function refuseUnclearText(app: App): void {
   app.addHook('preValidation', async ({ params, body }) => {
     if (contentIssues(params, []).length > 0) throw new ServiceError('not_found', 'there is no such page')
@@ -48,7 +48,7 @@ export function refuseUnclearText(app: App): void {
 }
 
 /**
- * Of `app`: finds the session of each request, and refuses forms that other sites send.
+ * Finds the session of each request, and refuses forms that other sites send.
  * @param answerStale answers a form of our own pages that is of another session than the present one
  */
 export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions, answerStale: Answer): void {
@@ -78,7 +78,7 @@ export function readSessions(app: App, { sessions, config: { publicUrl } }: Sess
 }
 
 /**
- * Of `app`: pages for people who are signed in. Others are sent to sign in, and back afterwards.
+ * Requires a session: other visitors are sent to sign in, and back afterwards.
  * @param answers `answerSignedOut` to a form that was sent without a session; `answerWeak` in a workspace that asks for another sign-in
  */
 export function requireSession(
@@ -104,18 +104,18 @@ export function optionalSessionOf(request: FastifyRequest): ConsoleSession | und
   return request.getDecorator<ConsoleSession | undefined>(SESSION)
 }
 
-/** Of pages that need a session. */
+/** The session of a page that needs one. */
 export function sessionOf(request: FastifyRequest): ConsoleSession {
   return optionalSessionOf(request)!
 }
 
-/** Of pages that need a session: who looks at the page, and in which workspace. */
+/** Who looks at a page that needs a session, and in which workspace. */
 export function viewerOf(request: FastifyRequest): Viewer {
   const { user, csrf } = sessionOf(request)
   return { user, csrf, ...request.getDecorator<WorkspaceAccess>(ACCESS) }
 }
 
-/** Of the pages of a workspace. */
+/** The workspace of a page of one. */
 export function workspaceOf(request: FastifyRequest): ViewedWorkspace {
   return request.getDecorator<WorkspaceAccess>(ACCESS).workspace!
 }
@@ -151,19 +151,19 @@ export interface Entering {
   readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
 }
 
-/** Somebody who has just proved who they are. */
+/** A person who has just proved who they are. */
 export interface Arrival {
   readonly user: Pick<User, 'id' | 'generation'>
   readonly method: SignedInBy
 }
 
-/** Begins a session in place of the one that this browser had, and leads on. @param next one of our own paths */
+/** Begins a session, ends the one that this browser had, and leads on. @param next one of our own paths */
 export async function enter(entering: Entering, arrival: Arrival, next: string): Promise<FastifyReply> {
   await startSession(entering, arrival)
   return entering.reply.redirect(next, 303)
 }
 
-/** Begins a session in place of the one that this browser had. Returns what the forms of the answer must carry. */
+/** Begins a session, and ends the one that this browser had. Returns what the forms of the answer must carry. */
 export async function startSession(
   { request, reply, sessions, config }: Entering,
   { user, method }: Arrival,

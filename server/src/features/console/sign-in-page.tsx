@@ -1,4 +1,4 @@
-/** The pages that ask who somebody is: to sign in, to confirm it once more, and for the code that stands beside a password. */
+/** The pages for signing in, for confirming it once more, and for the code after a password. */
 import type { FastifyReply } from 'fastify'
 import { paths } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
@@ -10,11 +10,11 @@ import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
 import type { ConsoleSession } from './session.ts'
 import { CarriedForm, ResendForm, type UnsentForm, UnsentValues } from './unsent.tsx'
 
-/** Where somebody gets once they have signed in. */
+/** Where a person gets after signing in. */
 export interface Destination {
   /** One of our own paths. */
   readonly next: string
-  /** Shown in place of `next`. */
+  /** Shown instead of `next`. */
   readonly unsent?: UnsentForm | undefined
 }
 
@@ -61,7 +61,7 @@ function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: Sig
   )
 }
 
-/** For people who are signed in. The new session takes the place of the one that they have. */
+/** Asks a signed-in person once more. The new session replaces the one that they have. */
 function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) {
   const { user, csrf } = session!
   return (
@@ -113,10 +113,10 @@ function OtherWays({ next, unsent, csrf, oidcName }: OtherWaysProps) {
 }
 
 interface CodeProps extends Destination {
-  /** Of the session that this browser has. */
+  /** The token of the session that this browser has. */
   readonly csrf: string | undefined
   readonly problem?: string
-  /** Of a code that was not looked at. */
+  /** Set for a code that was not looked at. */
   readonly retryAfterMs?: number | undefined
 }
 

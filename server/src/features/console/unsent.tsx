@@ -27,7 +27,7 @@ declare module 'fastify' {
   }
 }
 
-/** For routes whose forms hold no secret. */
+/** Keeps every field: the route's forms hold no secret. */
 export const KEEPS_ALL = { config: { keepsField: () => true } } as const
 
 const ACTION = 'unsent_action'

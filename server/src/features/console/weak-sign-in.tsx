@@ -9,7 +9,7 @@ import { sessionOf, workspaceOf } from './session.ts'
 
 export const RULE_WORDS: Readonly<Record<SignInRule, string>> = {
   any: 'any sign-in',
-  second_step: 'a passkey, or a second step beside the password',
+  second_step: 'a passkey, or a password and a second step',
   passkey: 'a passkey',
 }
 

@@ -22,7 +22,7 @@ export interface Candidate {
   readonly receiptId: string
   /** When it was erased already. */
   readonly erased: ErasureRow | undefined
-  /** Claims with the same target and params, whose receipts say the same. */
+  /** Claims with the same target and params: their receipts say the same. */
   readonly same: readonly SameOutcome[]
 }
 
@@ -30,7 +30,7 @@ export interface Erased {
   readonly receipt: ErasureRow
   /** False: it was erased before, by the rule that the receipt names. */
   readonly isNew: boolean
-  /** False: files beside the database still hold the content for a while, because a reader was in the way. */
+  /** False: files next to the database still hold the content for a while, because a reader was in the way. */
   readonly isForgotten: boolean
 }
 

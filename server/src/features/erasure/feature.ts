@@ -1,7 +1,7 @@
 /** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
 
-import type { Worker } from '../../base/worker.ts'
 import { construct } from '../../base/construct.ts'
+import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
 import { erasureAuditWords } from './audit-words.ts'
 import { erasureConfig } from './config.ts'

@@ -21,7 +21,7 @@ export const DAY_MS = 86_400_000
 export const MOST_DAYS = 36_500
 /** A transaction of so many takes some milliseconds, in which others wait to write. */
 const RECEIPTS_A_BATCH = 100
-/** Of one workspace, before the next has its turn. */
+/** The batches of one workspace before the next has its turn. */
 const BATCHES_A_TURN = 100
 
 interface Place {
@@ -101,7 +101,7 @@ export class RetentionService {
     const cutoff = at - days * DAY_MS
     return this.#storage.write(async (tx) => {
       const current = await tx.retentions.lock(workspaceId)
-      // Somebody has just changed it: the next pass goes by what it is now.
+      // It has just been changed: the next pass goes by what it is now.
       if (current?.days !== days) return undefined
       const claims = await tx.erasures.aged(workspaceId, after, cutoff, RECEIPTS_A_BATCH)
       const last = claims.at(-1)

@@ -32,7 +32,7 @@ const LEASE_MS = 5 * 60_000
 const FIRST_RETRY_MS = 60_000
 const LONGEST_RETRY_MS = 60 * 60_000
 const DROP_AFTER_MS = 24 * 60 * 60_000
-/** For so long one more request for a new password changes nothing. */
+/** A further request for a new password within this time changes nothing. */
 const RESET_EVERY_MS = 15 * 60_000
 
 const IDLE: Worker = { start() {}, stop: async () => {} }

@@ -1,4 +1,4 @@
-/** The mails that people get: plain text, with a subject of one line. What others chose stands in them as text and never begins a line of its own. */
+/** The mails that people get: plain text, with a subject of one line. What other people chose is text within a line, and never begins one. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../base/turned-text.ts'
 
@@ -13,7 +13,7 @@ function message(subject: string, paragraphs: readonly string[]): Message {
   return { subject: oneLine(subject).slice(0, LONGEST_SUBJECT), text: `${paragraphs.join('\n\n')}\n` }
 }
 
-/** Names and addresses: without line breaks, which could begin a header or a line of somebody else's, and without invisible characters. */
+/** Names and addresses: without line breaks, which could begin a forged header or line, and without invisible characters. */
 export function oneLine(text: string): string {
   return nameTurns(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
@@ -35,7 +35,7 @@ export function invitation({ workspaceName, inviterName, role, link }: Invitatio
 
 export function passwordLink(link: string): Message {
   return message('A link to a new password for Claimcheck', [
-    'Somebody asked for a new password for your account in Claimcheck. Open this link to choose one. It works once, for an hour:',
+    'A new password was asked for, for your account in Claimcheck. Open this link to choose one. It works once, for an hour:',
     link,
     'If it was not you, ignore this: your password stays as it is.',
   ])

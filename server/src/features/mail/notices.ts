@@ -11,7 +11,7 @@ export interface Notices {
 }
 
 interface Rule {
-  /** The person whose account it is about, or the owners of the workspace. */
+  /** The person of the account, or the owners of the workspace. */
   readonly to: 'person' | 'owners'
   readonly subject: string
   /** @param workspace its name */
@@ -34,7 +34,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'sign_in.succeeded': {
     ...ACCOUNT,
     subject: 'A new sign-in to your Claimcheck account',
-    happened: () => 'Somebody signed in to your account with a browser, or from a network, that was not seen before.',
+    happened: () => 'Your account was signed in to with a browser, or from a network, that was not seen before.',
     advice: CHECK_ACCOUNT,
     when: isNewBrowser,
   },
@@ -90,7 +90,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     ...ACCOUNT,
     subject: 'Your Claimcheck password was changed with a link',
     happened: () =>
-      'Somebody chose a new password for your account with a link that was sent to you or that the operator made.',
+      'A new password was chosen for your account with a link that was sent to you or that the operator made.',
     advice: 'ask the operator of the service at once, and ask for a link to a new password on the page for signing in',
   },
   'key.created': {
@@ -112,7 +112,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'member.joined': {
     to: 'owners',
     subject: 'A new owner of your Claimcheck workspace',
-    happened: (_, workspace) => `Somebody joined the workspace ${workspace} as an owner.`,
+    happened: (_, workspace) => `A new owner joined the workspace ${workspace}.`,
     advice: 'look at its members, and remove who does not belong there',
     path: '/console',
     when: ({ details = {} }) => details.role === 'owner',

@@ -15,7 +15,7 @@ export interface Outbox {
   readonly isOn: boolean
   /** In a transaction, together with what the mail tells of. */
   add(tx: Writes, recipients: readonly string[], message: Message): Promise<void>
-  /** The same in a transaction of its own. */
+  /** The same in a new transaction. */
   send(recipient: string, message: Message): Promise<void>
   /**
    * Asks for a link to a new password. It takes the same for an address without an account: only the host that sends the mail finds out.

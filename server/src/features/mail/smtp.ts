@@ -49,7 +49,7 @@ export function createSmtp(settings: MailSettings): Smtp {
           subject,
           text,
           messageId: `<${id}@${from.address.split('@')[1]}>`,
-          // So that nobody's out-of-office answers it (RFC 3834 5).
+          // Keeps out-of-office programs from answering (RFC 3834 5).
           headers: { 'Auto-Submitted': 'auto-generated' },
         })
         return { result: 'sent' }

@@ -21,7 +21,7 @@ interface AdapterOptions {
   readonly acting: () => Acting
   /** Why the library ends a grant in this request. */
   readonly grantEnd: () => GrantEnd
-  /** What the audit trail is told of a new record. */
+  /** What the audit trail records of a new record. */
   readonly tell: (model: string, id: string, payload: Payload) => Tell | undefined
 }
 

@@ -2,9 +2,9 @@
 import { parseUrl } from '@claimcheck/core/plugin'
 
 export interface Audiences {
-  /** Of the REST API. */
+  /** The REST API. */
   readonly own: string
-  /** Of the server of the Model Context Protocol: its tokens open nothing else, but whoami. */
+  /** The server of the Model Context Protocol: its tokens open nothing else but whoami. */
   readonly mcp: string
   /** The name of the audience in tokens; undefined when the audience is unknown. */
   find(resource: string): string | undefined

@@ -17,7 +17,7 @@ export interface OAuthClient {
 
 export interface OAuthConfig {
   readonly clients: readonly OAuthClient[]
-  /** The audiences that tokens may have besides this service. */
+  /** The further audiences that tokens may have. */
   readonly resources: readonly string[]
   /** Whether clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean

@@ -1,5 +1,5 @@
 /**
- * Gives the command line an API key in place of the token that a person allowed it: the endpoints that need a key take no token. The grant
+ * Gives the command line an API key for the token that a person allowed it: the endpoints that need a key take no token. The grant
  * ends in the transaction that makes the key, so that a token gives one key at most.
  */
 

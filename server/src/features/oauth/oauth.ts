@@ -62,7 +62,7 @@ export class OAuth {
   readonly #records: OAuthRecords
   /** The addresses of requests that the library handles. */
   readonly #addresses = new WeakMap<IncomingMessage, string>()
-  /** What is told of grants that are being stored. */
+  /** What the audit trail records of grants that are being stored. */
   readonly #granting = new Map<string, Tell>()
   #providerPromise: Promise<Provider> | undefined
   #handlerPromise: Promise<Handler> | undefined

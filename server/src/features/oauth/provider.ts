@@ -33,7 +33,7 @@ export interface ProviderOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
-  /** What the audit trail is told of a new record, beside what applications do themselves. */
+  /** What the audit trail records of a new record, in addition to what applications do themselves. */
   readonly tell: (model: string, id: string) => Tell | undefined
   /** The client's address of a request. */
   readonly addressOf: (request: IncomingMessage) => string | null
@@ -48,7 +48,7 @@ const DAY = 24 * 60 * MINUTE
 
 const TTL = {
   AccessToken: 60 * MINUTE,
-  /** Of a machine, which can ask for another at any time. */
+  /** A machine can ask for another token at any time. */
   ClientCredentials: 15 * MINUTE,
   AuthorizationCode: MINUTE,
   /** Each use of a refresh token issues a new one with the full time. */
@@ -281,7 +281,7 @@ function machineClients({ storage, now }: Pick<ProviderOptions, 'storage' | 'now
   }
 }
 
-/** Of a machine the hash of its secret is stored: what the client sends is hashed before the two are compared. */
+/** Hashes what a machine sends before the comparison: only the hash of its secret is stored. */
 function compareHashes(prototype: {
   clientId: string
   compareClientSecret(given: string): boolean | Promise<boolean>

@@ -1,4 +1,4 @@
-/** How many clients one network may register a day: anyone may register, and what nobody allows is kept for a week. */
+/** How many clients one network may register a day: anyone may register, and a client that no person allows is kept for a week. */
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
 import type { Storage } from '../../storage/storage.ts'

@@ -20,7 +20,7 @@ const ACCEPTED: ReadonlySet<string> = new Set([
   'application_type',
 ])
 
-/** Of what is kept of one that registers itself, as JSON: anyone may register, and each row stays for a week. */
+/** Limits the stored JSON of a client that registers itself: anyone may register, and each row stays for a week. */
 const MOST_BYTES = 4096
 
 /** @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger */

@@ -10,7 +10,7 @@ import { OAUTH_PATHS } from './paths.ts'
 import type { NewRecord, OAuthRecords } from './records.ts'
 
 export interface Rotation {
-  /** In place of the storage's own. Undefined: this request refreshes nothing, and writes at once. */
+  /** Collects the writes of this request. Undefined: it refreshes nothing, and writes at once. */
   current(): Refresh | undefined
   /** A middleware of the library. */
   middleware(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void>

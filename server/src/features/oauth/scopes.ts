@@ -28,7 +28,7 @@ const RULES: Readonly<Record<Scope, ScopeRule>> = {
 /** Those that any application or machine may get. */
 export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
 
-/** Those that this application may get: a key outlives its token, so only the command line, whose code nobody else receives, may ask for one. */
+/** Those that this application may get: a key outlives its token, so only the command line may ask for one: no other program receives its code. */
 export function scopesFor(clientId: string | undefined): readonly Scope[] {
   return clientId === COMMAND_LINE_CLIENT.clientId ? [KEY_SCOPE] : SCOPES
 }

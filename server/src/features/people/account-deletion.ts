@@ -18,10 +18,10 @@ export interface OwnedAlone {
 
 export interface AccountDeletion {
   ownedAlone(userId: string): Promise<readonly OwnedAlone[]>
-  /** Deletes the workspaces that nobody else is in. @throws ServiceError `conflict` for the only owner of a workspace with other members */
+  /** Deletes the workspaces without other members. @throws ServiceError `conflict` for the only owner of a workspace with other members */
   close(user: Pick<User, 'id' | 'generation'>, by?: Acting): Promise<void>
   /**
-   * For the operator. Returns the names of the workspaces that were deleted with it.
+   * Lets the operator close it. Returns the names of the workspaces that were deleted with it.
    * @throws ServiceError `not_found`; `conflict` as above, and, unless `withWorkspaces`, when workspaces would be deleted
    */
   closeByEmail(email: string, options: { readonly withWorkspaces: boolean }, by?: Acting): Promise<readonly string[]>
@@ -44,7 +44,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     }
     const names = alone.map(({ name }) => name)
     if (names.length > 0 && !withWorkspaces) {
-      const problem = `nobody else is in ${names.join(', ')}`
+      const problem = `this account is the only member of ${names.join(', ')}`
       throw new ServiceError('conflict', `${problem}: invite another owner first, or say that it is to be deleted too`)
     }
     for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now, by)
@@ -54,7 +54,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     for (const passkey of await tx.passkeys.ofUser(id)) await tx.passkeys.remove(id, passkey.id)
     for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)
     for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
-    // The address is free for another account, and nobody can have this one.
+    // The address is free for another account; no mail reaches this one.
     await tx.users.close(id, { email: `${id.toLowerCase()}@closed.invalid`, name: CLOSED_NAME }, now())
     tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })
     return names

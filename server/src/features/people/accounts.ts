@@ -154,7 +154,7 @@ export class AccountService {
   async byPassword(email: string, password: string, by: Acting = byCommand()): Promise<User | undefined> {
     const user = await this.#storage.read.users.byEmail(email.trim().toLowerCase())
     if (await isPassword(password, user?.passwordHash)) return toUser(user!)
-    // Of an address that no account has, nothing is kept: people type their password there.
+    // An address without an account is not kept: people type their password there.
     const details = { method: 'password', ...(user ? { email: user.email } : {}) }
     const entry = { event: 'sign_in.failed', at: this.#now(), by, userId: user?.id ?? null, details } as const
     await this.#storage.write(async (tx) => tx.audit.record(entry))

@@ -6,7 +6,7 @@ import type { Writes } from '../../storage/storage.ts'
 
 /**
  * Locks the user until the transaction ends. A request that was begun before a new password, or before the account was closed, changes
- * nothing after it: otherwise somebody with a stolen session could plant a passkey in that moment.
+ * nothing after it: otherwise a stolen session could plant a passkey in that moment.
  * @throws ServiceError `conflict`
  */
 export async function requireCurrent(

@@ -20,7 +20,7 @@ export interface LinkedIdentity extends Identity {
 
 /** @param by who does it; by default the command line */
 export interface IdentityService {
-  /** For a sign-in with it. Undefined when the identity is linked to no account. */
+  /** The user who signs in with it. Undefined when the identity is linked to no account. */
   signIn(identity: Identity): Promise<User | undefined>
   list(userId: string): Promise<readonly LinkedIdentity[]>
   /** @throws ServiceError `conflict` when it is linked to another account, or this account has another identity of the provider */

@@ -1,6 +1,6 @@
 /**
- * Slows those who guess at the secret of an account, and keeps nobody out. Failures count by account and place together: each place has
- * some free guesses, then waits, longer each time. A place is the network that a guess comes from, or a browser that is known to have
+ * Slows guesses at the secret of an account, and locks no account. Failures count by account and source together: each source has
+ * some free guesses, then waits, longer each time. A source is the network that a guess comes from, or a browser that is known to have
  * signed in to the account. Strangers also wait for what other strangers did: at the account, so that many addresses gain little, and
  * in their network. That wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
  */
@@ -23,7 +23,7 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 
 export const GROWTH = {
-  /** One place at one account. */
+  /** One source at one account. */
   pair: { free: 5, firstMs: 2 * SECOND, mostMs: 15 * MINUTE },
   /** All strangers at one account. */
   account: { free: 20, firstMs: SECOND, mostMs: 10 * MINUTE },

@@ -113,7 +113,7 @@ export class MemberService {
       await requireWorkspace(tx, workspaceId)
       const { userId, role } = await this.#requireMember(tx, workspaceId, memberId)
       await this.#requireAnotherOwner(tx, workspaceId, memberId)
-      // A removed owner could otherwise come back with an invitation of their own making.
+      // A removed owner could otherwise come back with an invitation that they made.
       await tx.links.withdrawAllBy(workspaceId, userId, this.#now())
       await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
       await tx.records.removeGrantsOf([memberId])

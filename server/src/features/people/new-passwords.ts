@@ -1,6 +1,6 @@
 /**
- * New passwords: by the link that an operator makes, or by the signed-in person. Whoever had the account before them is out: all that
- * acts for the account ends, and of its other ways in only those stay that the person names.
+ * New passwords: by the link that an operator makes, or by the signed-in person. An intruder is locked out: all that
+ * acts for the account ends, and only those other ways in stay that the person names.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
@@ -13,7 +13,7 @@ import { requireStrongPassword } from './password-strength.ts'
 import { hashPassword, isPassword } from './passwords.ts'
 import type { User } from './sessions.ts'
 
-/** Ways in beside the password that stay, by their ids. */
+/** Further ways in that stay, by their ids. */
 export interface Kept {
   readonly passkeys: readonly string[]
   /** By the issuer: an account has at most one identity of each. */

@@ -52,7 +52,7 @@ interface Expected {
 
 const DISCOVERY_TTL_MS = 60 * 60_000
 const CLOCK_TOLERANCE_SECONDS = 60
-/** Of each request to the provider. */
+/** Limits each request to the provider. */
 const TIMEOUT_SECONDS = 10
 const SCOPE = 'openid profile email'
 

@@ -19,7 +19,7 @@ export interface Passkey {
   readonly lastUsedAt: Instant | null
 }
 
-/** The site that a passkey is for: the console at this origin. */
+/** The WebAuthn relying party: the console at this origin. */
 export interface RelyingParty {
   /** The origin's host name. */
   readonly id: string

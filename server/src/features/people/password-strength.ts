@@ -10,7 +10,7 @@ export interface OwnNames {
   readonly workspaces: readonly string[]
 }
 
-// Behind the limits of attempts, nobody makes so many guesses at one account.
+// The limits of attempts allow far fewer guesses at one account.
 const LEAST_GUESSES = 1e9
 // The time of a check grows with the square of the length. A password this long is judged by its beginning.
 const LONGEST_CHECKED = 64

@@ -13,7 +13,7 @@ const MAX_WAITING = 64
 let waiting = 0
 let queue: Promise<unknown> = Promise.resolve()
 
-// Verified in place of the hash of an unknown account, so that the time of an answer does not reveal which accounts exist.
+// Verified for an unknown account, so that the time of an answer does not reveal which accounts exist.
 let dummyHash: Promise<string> | undefined
 
 /** @throws ServiceError `bad_request` when the password is too short or too long */

@@ -1,4 +1,4 @@
-/** The second step beside a password: codes of an authenticator app (RFC 6238), and recovery codes for when the app is lost. */
+/** The second step after a password: codes of an authenticator app (RFC 6238), and recovery codes for when the app is lost. */
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
@@ -24,7 +24,7 @@ export interface SetUp {
   /** In base32. */
   readonly secret: string
   readonly uri: string
-  /** For `confirm`. */
+  /** The ticket that `confirm` takes. */
   readonly ticket: string
 }
 
@@ -49,9 +49,9 @@ const PERIOD_SECONDS = 30
 const ISSUER = 'Claimcheck'
 const SECRET_BYTES = 20
 const CODES = 10
-/** Of one password that was right. */
+/** Tries after one right password. */
 const TRIES = 5
-/** In a row, over all sign-ins: then codes of the app wait. Whoever has the password alone tries too few to find one. */
+/** Failures in a row, over all sign-ins, before codes of the app wait: a thief of the password alone tries too few to find one. */
 const MOST_FAILURES = 10
 const WAIT_MS = 15 * 60_000
 
@@ -99,7 +99,7 @@ export class SecondStepService {
   /**
    * Switches it on by a first code of the app, and ends all other sessions of the user.
    * @returns the recovery codes, which are not stored; or, for a wrong code, the same secret with another ticket
-   * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or there is no password beside it
+   * @throws ServiceError `bad_request` for an unusable ticket; `conflict` when it is on already, or the account has no password
    */
   async confirm(
     user: User,
@@ -120,7 +120,7 @@ export class SecondStepService {
     return this.#storage.write(async (tx) => {
       const { passwordHash } = await requireCurrent(tx, user)
       if (passwordHash === null) {
-        throw new ServiceError('conflict', 'a second step stands beside a password: choose a password first')
+        throw new ServiceError('conflict', 'a second step needs a password: choose a password first')
       }
       const sealed = this.#parts.secrets.seal(secret, secondStepContext(user.id))
       const row = { userId: user.id, secret: sealed, lastCounter: counter, failures: 0, failedAt: null }
@@ -156,7 +156,7 @@ export class SecondStepService {
     })
   }
 
-  /** For the operator. False when there is none. */
+  /** Lets the operator switch it off. False when there is none. */
   remove(email: string, by: Acting = byCommand()): Promise<boolean> {
     return this.#storage.write(async (tx) => {
       const user = await tx.users.byEmail(email.trim().toLowerCase())
@@ -270,7 +270,7 @@ function newRecoveryCode(): string {
   return letters.match(/.{4}/g)!.join('-')
 }
 
-/** Of the code without its dashes. Bound to the account: the same code of another one has another hash. */
+/** Hashes the code without its dashes, bound to the account: the same code of another one has another hash. */
 function hashOf(userId: string, code: string): string {
   return hashToken(`${userId}:${code.replaceAll('-', '')}`)
 }

@@ -70,7 +70,7 @@ interface SessionParts {
 export function createSessionService({ storage, now, config }: SessionParts): SessionService {
   const { idleMs, longestMs } = config.sessionEnds
 
-  /** Of what is configured now, so that a shorter time holds for sessions of before as well. */
+  /** Applies today's configuration, so that a shorter time holds for earlier sessions as well. */
   function endOf({ createdAt, lastSeenAt, expiresAt }: SessionRow): Instant {
     return Math.min(expiresAt, lastSeenAt + idleMs, createdAt + longestMs)
   }

@@ -1,4 +1,4 @@
-/** The sites whose scripts may submit claims with the keys of a workspace, and what a browser is told of them. */
+/** The allowed origins of a workspace: scripts of these sites may submit claims with its keys. */
 import { setTimeout } from 'node:timers/promises'
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
@@ -24,7 +24,7 @@ const MOST_SITES = 20
 const MOST_LENGTH = 300
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-// Of each host: a statement at a time for all origins that are asked about, and a pause after it.
+// Each host runs one statement at a time for all origins that are asked about, and pauses after it.
 const REMEMBERED_MS = 2000
 const MOST_REMEMBERED = 10_000
 const MOST_PER_STATEMENT = 500

@@ -1,9 +1,9 @@
-/** The configuration of workspaces: `sources`, the addresses that receipts name as the public place of a provider. */
+/** The configuration of workspaces: `sources`, the addresses that receipts name as the public destination of a provider. */
 import { type Static, Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
 
 export interface WorkspacesConfig {
-  /** By provider, the base addresses that receipts name as the public place of that name. */
+  /** By provider, the base addresses that receipts name as the public destination of that name. */
   readonly sources: Readonly<Record<string, readonly string[]>>
   /** Those of them that the file names. */
   readonly configuredSources: readonly string[]

@@ -1,9 +1,9 @@
-/** How a connection stands: in the three words of its state, and in what went wrong since. */
+/** The health of a connection: its state in three words, and what went wrong since. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
 import type { ConnectionSummary } from './connections.ts'
 
-/** To stand for itself. */
+/** For a table, without a sentence around it. */
 export const STATE_WORDS: Readonly<Record<ConnectionState, string>> = {
   works: 'works',
   reached: 'reached, but not tried',
@@ -24,7 +24,7 @@ export function failureOf(connection: ConnectionSummary): string | null {
 
 const WARNED_BEFORE_MS = 7 * 24 * 60 * 60_000
 
-/** Undefined for more than a week, and where nobody knows. */
+/** Undefined for more than a week, and where the end is unknown. */
 export function endingOf(
   { expiresAt }: Pick<ConnectionSummary, 'expiresAt'>,
   now: Instant,

@@ -1,4 +1,4 @@
-/** What a connection is called while nobody has named it: by its kind, and by what tells it from others of its kind. */
+/** The usual name of a connection without a given one: its kind, and what distinguishes it from others of its kind. */
 
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'

@@ -1,4 +1,4 @@
-/** Seals and unseals what a connection keeps secret: its secret options, and the key of the id that stands for a withheld address. */
+/** Seals and unseals what a connection keeps secret: its secret options, and the key of the id that replaces a withheld address. */
 import { randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonObject } from '@claimcheck/core/rules'

@@ -27,7 +27,7 @@ export interface Probe {
   readonly failure: string | null
   /** Null when it did not. */
   readonly proves: Proven | null
-  /** When the credentials end, where the destination told. */
+  /** When the credentials end, where the destination says it. */
   readonly expiresAt: Instant | null
 }
 
@@ -92,7 +92,7 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
 
 const LONGEST_TARGET = 1024
 
-/** Of a failed probe. */
+/** The result of a failed probe. */
 export const NOTHING_FOUND = { scopes: [], notes: [], proves: null, expiresAt: null } as const
 
 function noTarget({ title, trial }: HostedConnectionType): ServiceError {
@@ -147,7 +147,7 @@ function isMoment(value: unknown): value is Instant {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= LATEST
 }
 
-/** Of what a Date can be. */
+/** The latest instant that a Date can hold. */
 const LATEST = 8_640_000_000_000_000
 
 function isTexts(value: unknown): value is readonly string[] {

@@ -42,12 +42,12 @@ export interface ConnectionSummary {
   readonly workspaceId: string
   /** What its owners call it, or else a name that says what it is. */
   readonly name: string
-  /** What it is called while nobody has named it. */
+  /** Its name while no other is given. */
   readonly usualName: string
   readonly provider: string
   /** Without the secret ones. */
   readonly options: JsonObject
-  /** Whether receipts name its base address. The address of a place that the operator lists is named in any case. */
+  /** Whether receipts name its base address. An address that the operator lists is named in any case. */
   readonly address: AddressVisibility
   readonly scopes: readonly string[]
   /** Warnings for the owner, such as that the credentials permit more than reading. */
@@ -67,7 +67,7 @@ export interface ConnectionSummary {
   readonly stateAt: Instant | null
   /** What trials read through it; null: nothing is named. */
   readonly trialTarget: string | null
-  /** When the credentials end, where the destination told. */
+  /** When the credentials end, where the destination says it. */
   readonly expiresAt: Instant | null
   /** The actions that can be verified through it. */
   readonly actions: readonly string[]
@@ -123,7 +123,7 @@ export class ConnectionService {
   readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
     max: 1000,
   })
-  /** The requests whose probe runs, by their whole content. */
+  /** Requests with a running probe, by their whole content. */
   readonly #connecting = new Map<string, Promise<ConnectionSummary | NotConnected>>()
   // Claims that arrive together share one lookup.
   readonly #lookups = createBatch<string, readonly ConnectionRow[]>(
@@ -289,7 +289,7 @@ export class ConnectionService {
   }
 
   /**
-   * Gives a key of its own to each connection of earlier versions, whose source key followed from the secret key: receipts go on naming
+   * Stores a source key for each connection of earlier versions, where it followed from the secret key: receipts go on naming
    * its withheld address by the same id when the secret key is rotated.
    */
   async fillSourceKeys(): Promise<void> {
@@ -427,7 +427,7 @@ function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
 }
 
-/** For the audit trail: what came of the trial. */
+/** The result of the trial, as the audit trail records it. */
 function outcome(tried: Probe): AuditDetails {
   const { failure } = tried
   return failure === null ? { state: stateOf(tried) } : { failure }

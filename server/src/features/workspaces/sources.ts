@@ -7,11 +7,11 @@ import type { AddressVisibility, ConnectionRow } from '../../storage/workspaces.
 import type { WorkspacesConfig } from './config.ts'
 
 export interface Sources {
-  /** Listed by the operator as the public place of that provider. */
+  /** Whether the operator lists it as the public destination of that provider. */
   isListed(provider: string, baseUrl: string): boolean
   /** The addresses that the operator lists for this provider. */
   listed(provider: string): readonly string[]
-  /** @param connection null: the claim is read without one, at a place that the operator configured */
+  /** @param connection null: the claim is read without one, at a destination that the operator configured */
   sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
 }
 

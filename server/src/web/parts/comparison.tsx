@@ -1,4 +1,4 @@
-/** What was claimed beside what was found: one row for each field. */
+/** The comparison of what was claimed and found: one row for each field. */
 import type { JsonValue } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'

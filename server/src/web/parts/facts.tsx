@@ -1,8 +1,10 @@
 /** Lists of names and values. */
 import type { ComponentChildren } from 'preact'
 
+export type FactRows = readonly (readonly [label: string, value: ComponentChildren])[]
+
 /** Rows without a value are left out. */
-export function Facts({ rows }: { readonly rows: readonly (readonly [label: string, value: ComponentChildren])[] }) {
+export function Facts({ rows }: { readonly rows: FactRows }) {
   return (
     <dl class="facts">
       {rows

@@ -1,4 +1,4 @@
-/** Icons. Each stands beside a word that says the same, and is hidden from screen readers. */
+/** Icons. Each comes with a word that says the same, and is hidden from screen readers. */
 import type { ComponentChildren } from 'preact'
 
 function Icon({ children, class: className }: { readonly children: ComponentChildren; readonly class?: string }) {

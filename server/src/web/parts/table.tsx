@@ -2,10 +2,10 @@
 import { type ComponentChildren, cloneElement, isValidElement, toChildArray, type VNode } from 'preact'
 
 interface TableProps {
-  /** For screen readers. */
+  /** Read by screen readers. */
   readonly label: string
   readonly head: readonly string[]
-  /** On a narrow screen each row stands as a block, so that its buttons are on the screen. Its cells are written in the row itself. */
+  /** On a narrow screen each row is a block, so that its buttons are on the screen. Its cells are written in the row itself. */
   readonly stacks?: boolean
   readonly children: ComponentChildren
 }

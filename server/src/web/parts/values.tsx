@@ -84,7 +84,7 @@ export function relative(ms: number): string {
 
 interface HashProps {
   readonly value: string
-  /** For the name of the copy button. */
+  /** Names the copy button. */
   readonly label: string
   /** How many characters are shown at each end. */
   readonly ends?: number
@@ -122,7 +122,7 @@ export function ShortDigests({ text }: { readonly text: string }) {
 
 interface CopyProps {
   readonly value: string
-  /** For the name of the button. */
+  /** Names the button. */
   readonly label: string
   readonly text?: string
 }

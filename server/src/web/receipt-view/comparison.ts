@@ -1,4 +1,4 @@
-/** What was claimed beside what was found, field by field: from a claim or from a receipt alone. */
+/** The comparison of what was claimed and found, field by field: from a claim or from a receipt alone. */
 
 import type { ActionProfile, FieldRole } from '@claimcheck/core/plugin'
 import type { JsonObject, JsonValue, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
@@ -21,7 +21,7 @@ export interface Compared {
   /** Null while the claim is queued. */
   readonly verdict: VerdictValue | null
   readonly reason?: ReasonCode | undefined
-  /** Of the check, where that is known. A receipt does not tell it: it follows from the values, or from the reason. */
+  /** The fields in which the check found a difference, where known. A receipt does not hold it: it follows from the values, or from the reason. */
   readonly differs?: readonly string[] | undefined
   readonly titles?: Titles | undefined
 }
@@ -85,7 +85,7 @@ function fieldOf(name: string, differing: readonly string[], compared: Compared)
   }
 }
 
-/** Of a field that no fact shows: it must match, and nothing says that it does not where something was found. */
+/** Judges a field that no fact shows: it must match, and a found outcome says nothing against it. */
 function isMatched(name: string, differing: readonly string[], { verdict, differs, titles }: Compared): boolean {
   const isFound = verdict === 'verified' || verdict === 'late' || differs !== undefined
   const mustMatch = name === 'target' || own(titles?.required, name) !== undefined

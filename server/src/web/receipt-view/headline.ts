@@ -15,7 +15,7 @@ export interface Decided {
   readonly named: Named
   /** As `comparisonOf` returns them. */
   readonly fields: readonly ComparedField[]
-  /** Undefined where nobody has told the words of this action. */
+  /** Undefined where the words of this action are unknown. */
   readonly worded?: Worded | undefined
   /** The end of the time in which the outcome appeared, from `claimed_at`. Undefined where no read showed it. */
   readonly afterMs?: number | undefined

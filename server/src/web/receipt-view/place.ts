@@ -1,10 +1,10 @@
-/** Where a claim was read, and who chose that place. A receipt alone tells it. */
+/** The destination at which a claim was read, and who chose it, from a receipt alone. */
 
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { WireSource } from '@claimcheck/core/receipts'
 
 export interface Place {
-  /** The issuer lists it as public: it is the same place for everybody. */
+  /** The issuer lists it as public: it is the same destination for every reader. */
   readonly isListed: boolean
   /** Its host; undefined where the receipt does not tell. */
   readonly short: string | undefined
@@ -18,7 +18,7 @@ export function placeOf(source: WireSource | undefined): Place {
     return {
       isListed: false,
       short: undefined,
-      address: 'The receipt names no place.',
+      address: 'The receipt names no destination.',
       chosenBy: 'Nothing was read, or the receipt is older than the rules that record where.',
     }
   }
@@ -26,8 +26,8 @@ export function placeOf(source: WireSource | undefined): Place {
     return {
       isListed: false,
       short: undefined,
-      address: 'A server whose address is withheld',
-      chosenBy: 'The workspace chose this server. Who runs it decides what it shows.',
+      address: 'A destination with a withheld address',
+      chosenBy: 'The workspace chose this destination. Its operator decides what it shows.',
     }
   }
   const { base_url, listed, provider } = source
@@ -38,7 +38,7 @@ export function placeOf(source: WireSource | undefined): Place {
       isListed: true,
       short,
       address: base_url,
-      chosenBy: `The issuer lists this place as public, as ${provider}: it is the same for everybody, and neither the agent nor the workspace chose it.`,
+      chosenBy: `The issuer lists this destination as public, as ${provider}: it is the same for every workspace, and neither the agent nor the workspace chose it.`,
     }
   }
   return {
@@ -46,6 +46,6 @@ export function placeOf(source: WireSource | undefined): Place {
     short,
     address: base_url,
     chosenBy:
-      'The workspace or the issuer chose this server, and the issuer does not list it as public. Who runs it decides what it shows.',
+      'The workspace or the issuer chose this destination, and the issuer does not list it as public. Its operator decides what it shows.',
   }
 }

@@ -78,8 +78,8 @@ function signatureStep({ report }: Checked): Found {
   return voucher === 'nothing' ? ['not_checked', UNVOUCHED] : ['holds', SIGNED[voucher]]
 }
 
-const FITS = 'It fits the rest of these documents. Whoever made the key can have made all of them.'
-const UNVOUCHED = 'A key in these documents signed exactly this. Nothing here shows whose key it is.'
+const FITS = 'It fits the rest of these documents. The maker of the key can have made all of them.'
+const UNVOUCHED = 'A key in these documents signed exactly this. Nothing here shows who holds that key.'
 const SIGNED: Readonly<Record<Exclude<BundleReport['vouched_by'], 'nothing'>, string>> = {
   pin: 'The key that you pinned signed exactly this.',
   keys: 'A key of the key document that you trust, in use at that time, signed exactly this.',
@@ -111,7 +111,7 @@ function headStep({ report, isGiven }: Checked): Found {
 function evidenceStep({ report, isGiven }: Checked): Found {
   const { evidence } = report
   if (!allHold(report)) return NOTHING_TO_ADD
-  if (!evidence) return ['not_checked', 'The receipt signs no evidence, so nobody can recompute its verdict.']
+  if (!evidence) return ['not_checked', 'The receipt signs no evidence, so its verdict cannot be recomputed.']
   const problem = evidenceProblem(evidence)
   if (problem !== undefined) return ['fails', sentence(problem)]
   if (evidence.evidence !== 'follows') {

@@ -32,7 +32,7 @@ export type Tone = VerdictValue | 'unlisted' | 'doubtful' | 'unvouched'
 
 const HEADINGS: Readonly<Record<Tone, string>> = {
   verified: 'Verified',
-  unlisted: 'Verified, at a place that the issuer does not list',
+  unlisted: 'Verified, at a destination that the issuer does not list',
   late: 'Late',
   mismatch: 'Mismatch',
   failed: 'Failed',
@@ -54,13 +54,13 @@ export interface ReceiptView {
   readonly receiptId: string
   readonly verdict: VerdictValue
   readonly tone: Tone
-  /** What happened, in the words of the action where somebody tells them. */
+  /** What happened, in the words of the action where they are known. */
   readonly finding: string
   /** A sentence; undefined where the finding says it all. */
   readonly reason: string | undefined
   /** When, and where: sentences. */
   readonly when: string
-  /** What the agent claimed, in one sentence; undefined where nobody tells the words of the action. */
+  /** What the agent claimed, in one sentence; undefined where the words of the action are unknown. */
   readonly claimed: string | undefined
   readonly told: readonly string[]
   readonly fields: readonly ComparedField[]
@@ -90,7 +90,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   const { body, proof } = receipt
   const { claim, observation, verdict } = body
   const { id, version } = observation.verifier
-  // Nothing signs the words of an action: whoever made a file could tell anything with them.
+  // Nothing signs the words of an action: the maker of a file could say anything with them.
   const profiles = origin.isGiven ? '' : (bundle.profiles ?? '')
   const words = publishedWords(profiles)(id, version)
   const evidence = evidenceOf(bundle, report)

@@ -171,7 +171,7 @@ for (const dialect of DIALECTS) {
 
       // Whoever rewrites an entry with its hash breaks the next one.
       const rewritten = await checkLines(each([...lines.slice(0, 1), ...(await other(t)).slice(1, 2)]))
-      t.match(rewritten, { ok: false, problem: 'line 2, position 2: it does not stand on the entry before it' })
+      t.match(rewritten, { ok: false, problem: 'line 2, position 2: it does not hold the hash of the entry before it' })
     },
   )
 

@@ -169,7 +169,7 @@ function report(options: AuditOptions, checked: FileReport, more: readonly strin
 
 function gapWords(gaps: number): string {
   if (gaps === 0) return 'without gaps'
-  return `with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}: entries that the export left out, or that somebody removed from the file`
+  return `with ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}: entries that the export left out, or that were removed from the file`
 }
 
 async function checkFile(file: string, onEntry?: (entry: FileEntry) => Promise<void>): Promise<FileReport> {

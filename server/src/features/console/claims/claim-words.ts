@@ -1,4 +1,4 @@
-/** What a claim says, in one line of a list: two claims that say different things must be told apart. */
+/** What a claim says, in one line of a list: claims that say different things must look different. */
 import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
 import { nameTurns } from '../../../base/turned-text.ts'
 import type { Registry } from '../../../plugins/registry.ts'
@@ -26,7 +26,7 @@ export function claimWords(profileOf: ProfileOf, claim: Said): string {
 
 const SHORT_HASH = 12
 
-/** Of a hash, as the sentences of profiles shorten them. */
+/** The length of a shortened hash, as in the sentences of profiles. */
 function withoutTail(text: string): string {
   return /^[0-9a-f]{40,}$/i.test(text) ? text.slice(0, SHORT_HASH) : text
 }

@@ -102,7 +102,7 @@ export async function* exported(
       row(
         {
           claim,
-          // Of a receipt that is in an archive alone, its check.
+          // A receipt that is in an archive alone has the time of its check.
           decidedAt:
             decidedAt.get(claim.claimId) ?? (claim.receiptId === null ? undefined : claim.lastCheck?.answeredAt),
           receiptUrl: claim.receiptId === null ? null : source.receiptUrl(claim.receiptId),

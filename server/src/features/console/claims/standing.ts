@@ -1,4 +1,4 @@
-/** What a claim's page leads with: what happened, why, and what was claimed beside what was found. */
+/** What a claim's page leads with: what happened, why, and the comparison of what was claimed and found. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'

@@ -59,8 +59,8 @@ function Close({ viewer, alone, problem }: CloseProps) {
       </p>
       {alone.length > 0 ? (
         <p class="notice warning">
-          Nobody else is in {names(alone)}. It is deleted with your account: its keys are revoked, and its connections
-          and their credentials are deleted.
+          You are the only member of {names(alone)}. It is deleted with your account: its keys are revoked, and its
+          connections and their credentials are deleted.
         </p>
       ) : null}
       <PostForm action={paths.closeAccount} csrf={viewer.csrf}>

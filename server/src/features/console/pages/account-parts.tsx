@@ -58,7 +58,7 @@ function NewPasskey({ csrf, place, isFresh }: Pick<PasskeysProps, 'csrf' | 'plac
   return isFresh ? <AddPasskey csrf={csrf} /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
 }
 
-/** In place of a form that needs a sign-in of the last ten minutes. */
+/** Shown where a form needs a sign-in of the last ten minutes. */
 export function ConfirmFirst({ children }: { readonly children: string }) {
   return (
     <p>
@@ -94,7 +94,7 @@ export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProp
         </>
       ) : (
         <>
-          <p>Off. With it, your password alone lets nobody in: a code of an app on your phone stands beside it.</p>
+          <p>Off. With it, signing in needs your password and a code of an app on your phone.</p>
           <p>
             <a class="button quiet" href={paths.secondStep}>
               Set up a second step

@@ -42,7 +42,7 @@ export function accountRoutes(app: App, services: ConsoleDependencies): void {
     return changeAccount(request, reply, services, { work: rename, done: 'name-changed', name })
   })
 
-  // A password in place of another one takes the other one.
+  // Replacing a password takes the current one.
   const isFirst = (request: FastifyRequest) => !sessionOf(request).user.hasPassword
   const fresh = { preHandler: freshSignInOnly(services, isFirst) }
 
@@ -78,7 +78,7 @@ interface Change {
   readonly done: string
   /** The name that was typed. */
   readonly name?: string
-  /** What was ticked to stay beside a new password. */
+  /** What was ticked to stay with a new password. */
   readonly kept?: Kept
 }
 
@@ -139,7 +139,7 @@ type AccountProps = Shown &
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   const { user, csrf } = viewer
-  // What is wrong with the name stands at its field.
+  // A problem of the name is shown at its field.
   const notice = name === undefined ? { problem, done } : {}
   return (
     <ConsolePage title="Account" viewer={viewer} section="account" {...notice} scripts={['passkeys']}>

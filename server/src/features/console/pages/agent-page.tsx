@@ -122,7 +122,7 @@ function Failure({ workspaceId, claim: { claimId, verdict, submittedAt }, words,
   )
 }
 
-/** Days that stand together: one alone often has too few claims for a rate. */
+/** Days in one row: one alone often has too few claims for a rate. */
 const DAYS_TOGETHER = 5
 
 function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {

@@ -48,7 +48,7 @@ interface ApplicationsProps {
   readonly machines: readonly ListedMachine[]
   readonly now: Instant
   readonly done?: string | undefined
-  /** Of the form for a new machine. */
+  /** What was typed into the form for a new machine. */
   readonly values?: Fields
   readonly problem?: string
 }

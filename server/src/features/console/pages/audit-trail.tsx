@@ -108,8 +108,8 @@ function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: 
   return (
     <ConsolePage title="Audit trail" viewer={viewer} section="auditTrail">
       <p>
-        Who changed what in this workspace, newest first, and how its members signed in. Entries stand in a chain of
-        hashes: <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
+        Who changed what in this workspace, newest first, and how its members signed in. Entries form a chain of hashes:{' '}
+        <a href={`${publicPaths.docs}/audit-trail`}>what it records and what it proves</a>.
       </p>
       {query.problems.map((problem) => (
         <p class="notice warning">{sentence(problem)}</p>

@@ -32,7 +32,7 @@ interface ListProps {
   readonly titleOf: (action: string) => string | undefined
   /** What claims say. */
   readonly profileOf: ProfileOf
-  /** Of a workspace without any claim. */
+  /** Set for a workspace without any claim. */
   readonly firstSteps: FirstStepsState | undefined
   readonly now: Instant
   readonly isOwner: boolean
@@ -99,7 +99,7 @@ function lastDayOf(filter: TableFilter, now: Instant): string | undefined {
   return until === undefined || until > now ? undefined : filter.to
 }
 
-/** For a cursor that is not one of ours. */
+/** Answers a cursor that is not one of ours. */
 export function LostPlace({ viewer, query }: Pick<ListProps, 'viewer' | 'query'>) {
   const problem = 'this address leads to no page of the list: part of it may be missing'
   return (

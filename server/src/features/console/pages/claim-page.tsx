@@ -36,11 +36,11 @@ import { Timeline } from '../parts/timeline.tsx'
 interface ClaimPageProps {
   readonly viewer: Viewer
   readonly detail: ClaimDetail
-  /** Of the version by which it is judged; undefined where that is not loaded. */
+  /** The version by which it is judged; undefined where that is not loaded. */
   readonly profile: ActionProfile | undefined
-  /** Of its connection: null when that was removed, undefined when the claim needs none. */
+  /** The provider of its connection: null when that was removed, undefined when the claim needs none. */
   readonly provider: string | null | undefined
-  /** Of a claim that several connections fitted. */
+  /** Set for a claim that several connections fitted. */
   readonly choice: HostChoice | undefined
   readonly receipt: Receipt | undefined
   /** What people call a provider. */
@@ -112,7 +112,7 @@ export function ClaimPage(props: ClaimPageProps) {
   )
 }
 
-/** Of the fields that must match: a claim that failed found none of them. */
+/** A claim that failed found none of the fields that must match. */
 function missingBy({ claim }: ClaimDetail, profile: ActionProfile | undefined): (name: string) => boolean {
   const { required = {} } = profile ?? {}
   return (name) => claim.verdict === 'failed' && Object.hasOwn(required, name)
@@ -145,7 +145,7 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
         ['Claimed at', <ExactTime at={claim.claimedAt} />],
         ['In time until', profile ? <ExactTime at={claim.claimedAt + profile.toleranceMs} /> : null],
         ['Deadline', <ExactTime at={claim.deadlineAt} />],
-        ['Client claim ID', <code>{plainText(claim.clientClaimId)}</code>],
+        ['Client claim ID (idempotency key)', <code>{plainText(claim.clientClaimId)}</code>],
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
         ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
@@ -169,7 +169,7 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
     return (
       <p class="notice warning">
         Several connections of the workspace fitted this claim when it was submitted. That is no longer so: submit it
-        again, with a new client claim ID.
+        again, with a new idempotency key (client claim ID).
       </p>
     )
   }
@@ -179,8 +179,8 @@ function ChooseHost({ choice: { hosts, alike } }: { readonly choice: HostChoice 
       {hosts.length > 0 ? (
         <>
           {' '}
-          Submit it again with a new client claim ID, and name the one to read with <code>host</code> in its params:{' '}
-          <Codes values={hosts} />.
+          Submit it again with a new idempotency key (client claim ID), and name the one to read with <code>host</code>{' '}
+          in its params: <Codes values={hosts} />.
         </>
       ) : null}
       {alike > 0 ? (
@@ -198,7 +198,7 @@ interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 
   readonly receipt: Receipt
 }
 
-/** Where, who chose the place, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, and then what it does not tell. */
+/** The destination, who chose it, who checked, and what the facts say beyond the comparison: in the words of the receipt's page, then what only this workspace reads. */
 function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
@@ -209,7 +209,7 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
   if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
-      <h2>Where it was read</h2>
+      <h2>Destination</h2>
       <p>
         <strong>{plainText(place.address)}</strong>
       </p>

@@ -163,7 +163,7 @@ async function providerOf(
   return active.find(({ id }) => id === connectionId)?.provider ?? null
 }
 
-/** For a claim that several connections fitted. */
+/** The hosts to choose from, for a claim that several connections fitted. */
 async function choiceOf(
   { connections, registry, sources }: ConsoleDependencies,
   workspaceId: string,

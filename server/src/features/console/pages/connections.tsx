@@ -1,6 +1,6 @@
 /** The routes of connections: list, connect, test, rename, replace credentials, disconnect. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import { propertiesOf } from '../../../base/schema-properties.ts'
 import type { App } from '../../../http/instance.ts'
@@ -14,7 +14,7 @@ import { addressInReceipts } from '../../workspaces/sources.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
-import { refusalOf } from '../refusal.ts'
+import { saveForm } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import type { KeepsField } from '../unsent.tsx'
@@ -59,8 +59,8 @@ async function requireConnection(
   return connection
 }
 
-function toList(request: FastifyRequest, reply: FastifyReply, done: string): FastifyReply {
-  return reply.redirect(`${paths.connections(workspaceOf(request).id)}?done=${done}`, 303)
+function doneAt(request: FastifyRequest, done: string): string {
+  return `${paths.connections(workspaceOf(request).id)}?done=${done}`
 }
 
 function listRoutes(app: App, { connections, members, registry, sources, now }: ConsoleDependencies): void {
@@ -126,7 +126,7 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
       }
       const connecting = connections.connect(workspaceOf(request).id, type.provider, options, by, actingOf(request))
       const connected = await outcomeOf(connecting)
-      if ('id' in connected) return toList(request, reply, doneOf('connected', connected))
+      if ('id' in connected) return reply.redirect(doneAt(request, doneOf('connected', connected)), 303)
       return sendPage(reply, connectForm(request, type, form, connected), 422)
     },
   )
@@ -151,7 +151,7 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
     const { id: workspaceId } = workspaceOf(request)
     const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
     const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
-    if ('connection' in replaced) return toList(request, reply, doneOf('replaced', replaced.connection))
+    if ('connection' in replaced) return reply.redirect(doneAt(request, doneOf('replaced', replaced.connection)), 303)
     const props = { viewer: viewerOf(request), connection, type, values, outcome: replaced }
     return sendPage(reply, <ReplaceForm {...props} />, 422)
   })
@@ -159,7 +159,7 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
   app.post<ConnectionPath>('/connections/:connection/test', forOwners, async (request, reply) => {
     const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
     const { state } = await connections.test(request.params.connection, about, actingOf(request))
-    return toList(request, reply, `connection-${state ?? 'failed'}`)
+    return reply.redirect(doneAt(request, `connection-${state ?? 'failed'}`), 303)
   })
 }
 
@@ -176,13 +176,12 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
   app.post<ConnectionPath>('/connections/:connection/name', renaming, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const name = formOf(request)[NAME] ?? ''
-    try {
-      await connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request))
-    } catch (error) {
-      const shown = { viewer: viewerOf(request), connection, name, problem: sentence(refusalOf(error)) }
-      return sendPage(reply, <RenameForm {...shown} />, 422)
-    }
-    return toList(request, reply, 'connection-renamed')
+    const props = { viewer: viewerOf(request), connection, name }
+    return saveForm(reply, {
+      work: () => connections.rename(connection.id, name, workspaceOf(request).id, actingOf(request)),
+      next: doneAt(request, 'connection-renamed'),
+      refused: (problem) => <RenameForm {...props} problem={sentence(problem)} />,
+    })
   })
 
   app.get<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
@@ -193,7 +192,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
 
   app.post<ConnectionPath>('/connections/:connection/disconnect', forOwners, async (request, reply) => {
     await connections.remove(request.params.connection, workspaceOf(request).id, actingOf(request))
-    return toList(request, reply, 'disconnected')
+    return reply.redirect(doneAt(request, 'disconnected'), 303)
   })
 }
 

@@ -47,14 +47,14 @@ function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem
       <ul>
         <li>Every API key is revoked, and no application gets in any more.</li>
         <li>Every connection ends, and its credentials are deleted.</li>
-        <li>Nobody is a member any more, and open invitations end. The name is free for another workspace.</li>
+        <li>All memberships and open invitations end. The name is free for another workspace.</li>
         <li>
           Claims that wait are still decided. Where a claim needs a connection, its receipt says{' '}
           <code>unverifiable</code>.
         </li>
         <li>
-          Receipts stay: they are in the <a href={publicPaths.log}>public log</a>, and whoever has one can still check
-          it.
+          Receipts stay: they are in the <a href={publicPaths.log}>public log</a>, and everyone who has one can still
+          check it.
         </li>
       </ul>
       <PostForm action={paths.deleteWorkspace(id)} csrf={viewer.csrf}>

@@ -14,7 +14,7 @@ import { firstClaimCommand, firstProfile } from '../first-claim.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
+import { refusalOf, saveForm } from '../refusal.ts'
 import { type Fields, formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -27,67 +27,87 @@ import { KeyTable } from './developers/key-table.tsx'
 type KeyPath = { Params: { key: string } }
 
 export function developerRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys, allowedOrigins, quotas, members, connections, registry, now, ownAddress } = services
-  const ownerNow = { preHandler: [ownersOnly, freshSignInOnly(services)] }
+  newKeyRoutes(app, services)
+  changeKeyRoutes(app, services)
+  endKeyRoutes(app, services)
+  siteRoutes(app, services)
+  agentRoutes(app, services)
+}
 
-  async function shown(request: FastifyRequest): Promise<DevelopersProps> {
-    const { id } = workspaceOf(request)
-    const [listed, agents, quota, listedSites] = await Promise.all([
-      keys.list(id),
-      keys.boundAgents(id),
-      quotas.state(id),
-      allowedOrigins.list(id),
-    ])
-    const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
-    return {
-      viewer: viewerOf(request),
-      isOwner: isOwner(request),
-      keys: listed,
-      agents,
-      names,
-      quota,
-      sites: listedSites,
-      now: now(),
-    }
-  }
+const forOwners = { preHandler: ownersOnly }
 
-  async function requireKey(request: FastifyRequest, id: string): Promise<ApiKey> {
-    const key = (await keys.list(workspaceOf(request).id)).find((one) => one.id === id)
-    if (!key) throw new ServiceError('not_found', 'there is no such key')
-    return key
-  }
+function forOwnersNow(services: ConsoleDependencies) {
+  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
+}
 
-  const by = actingOf
+async function shown(services: ConsoleDependencies, request: FastifyRequest): Promise<DevelopersProps> {
+  const { keys, quotas, allowedOrigins, members, now } = services
+  const { id } = workspaceOf(request)
+  const [listed, agents, quota, sites] = await Promise.all([
+    keys.list(id),
+    keys.boundAgents(id),
+    quotas.state(id),
+    allowedOrigins.list(id),
+  ])
+  const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
+  const viewer = viewerOf(request)
+  return { viewer, isOwner: isOwner(request), keys: listed, agents, names, quota, sites, now: now() }
+}
 
-  async function sendNewKey(request: FastifyRequest, reply: FastifyReply, key: string, replaced?: ApiKey) {
-    const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
-    const profile = firstProfile(registry, providers)
-    const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile })
-    const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
-    return sendPage(reply, <NewKey {...props} />, 201)
-  }
+async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest<KeyPath>): Promise<ApiKey> {
+  const key = (await keys.list(workspaceOf(request).id)).find(({ id }) => id === request.params.key)
+  if (!key) throw new ServiceError('not_found', 'there is no such key')
+  return key
+}
 
+async function sendNewKey(
+  { connections, registry, ownAddress, now }: ConsoleDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  made: { readonly key: string; readonly replaced?: ApiKey },
+) {
+  const { key, replaced } = made
+  const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
+  const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
+  const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
+  return sendPage(reply, <NewKey {...props} />, 201)
+}
+
+function doneAt(request: FastifyRequest, done: string): string {
+  return `${paths.developers(workspaceOf(request).id)}?done=${done}`
+}
+
+function newKeyRoutes(app: App, services: ConsoleDependencies): void {
   app.get('/developers', async (request, reply) =>
-    sendPage(reply, <Developers {...(await shown(request))} done={queryOf(request).done} />),
+    sendPage(reply, <Developers {...(await shown(services, request))} done={queryOf(request).done} />),
   )
 
-  // For a reload of the page of a new key.
+  // A reload of the page of a new key asks for this.
   app.get('/developers/keys', async (request, reply) => reply.redirect(paths.developers(workspaceOf(request).id), 303))
 
-  app.post('/developers/keys', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
+  app.post('/developers/keys', forOwnersNow(services), async (request, reply) => {
     const values = formOf(request)
     try {
       const settings = readKeyFields(values)
-      const { key } = await keys.create(workspaceOf(request).id, values.name ?? '', settings, by(request))
-      return sendNewKey(request, reply, key)
+      const { id } = workspaceOf(request)
+      const made = await services.keys.create(id, values.name ?? '', settings, actingOf(request))
+      return sendNewKey(services, request, reply, { key: made.key })
     } catch (error) {
       const problem = `no key was made: ${refusalOf(error)}`
-      return sendPage(reply, <Developers {...(await shown(request))} values={values} problem={problem} />, 422)
+      return sendPage(
+        reply,
+        <Developers {...(await shown(services, request))} values={values} problem={problem} />,
+        422,
+      )
     }
   })
+}
 
-  app.get<KeyPath>('/developers/keys/:key', { preHandler: ownersOnly }, async (request, reply) => {
-    const key = await requireKey(request, request.params.key)
+function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
+  const { keys, now } = services
+
+  app.get<KeyPath>('/developers/keys/:key', forOwners, async (request, reply) => {
+    const key = await requireKey(services, request)
     const props = { viewer: viewerOf(request), apiKey: key, now: now() }
     return sendPage(
       reply,
@@ -95,82 +115,83 @@ export function developerRoutes(app: App, services: ConsoleDependencies): void {
     )
   })
 
-  app.post<KeyPath>('/developers/keys/:key', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
-    const workspaceId = workspaceOf(request).id
-    const key = await requireKey(request, request.params.key)
+  app.post<KeyPath>('/developers/keys/:key', forOwnersNow(services), async (request, reply) => {
+    const key = await requireKey(services, request)
     const values = formOf(request)
-    try {
-      const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
-      await keys.change(key.id, changes, workspaceId, by(request))
-      return reply.redirect(`${paths.developers(workspaceId)}?done=key-changed`, 303)
-    } catch (error) {
-      const props = { viewer: viewerOf(request), apiKey: key, now: now(), values }
-      return sendPage(reply, <ChangeKey {...props} problem={`the key is as before: ${refusalOf(error)}`} />, 422)
-    }
+    const props = { viewer: viewerOf(request), apiKey: key, now: now(), values }
+    return saveForm(reply, {
+      work: async () => {
+        const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
+        await keys.change(key.id, changes, workspaceOf(request).id, actingOf(request))
+      },
+      next: doneAt(request, 'key-changed'),
+      refused: (problem) => <ChangeKey {...props} problem={`the key is as before: ${problem}`} />,
+    })
   })
+}
 
-  app.get<KeyPath>('/developers/keys/:key/rotate', { preHandler: ownersOnly }, async (request, reply) => {
-    const key = await requireKey(request, request.params.key)
-    return sendPage(reply, <RotateKey viewer={viewerOf(request)} apiKey={key} now={now()} />)
-  })
+function endKeyRoutes(app: App, services: ConsoleDependencies): void {
+  const { keys, now } = services
+  const propsOf = async (request: FastifyRequest<KeyPath>) => {
+    return { viewer: viewerOf(request), apiKey: await requireKey(services, request), now: now() }
+  }
 
-  app.post<KeyPath>('/developers/keys/:key/rotate', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
-    const workspaceId = workspaceOf(request).id
-    const key = await requireKey(request, request.params.key)
+  app.get<KeyPath>('/developers/keys/:key/rotate', forOwners, async (request, reply) =>
+    sendPage(reply, <RotateKey {...(await propsOf(request))} />),
+  )
+
+  app.post<KeyPath>('/developers/keys/:key/rotate', forOwnersNow(services), async (request, reply) => {
+    const props = await propsOf(request)
     try {
       const overlapMs = readDuration(formOf(request).overlap ?? '')
-      const { key: made, replaced } = await keys.rotate(key.id, overlapMs, workspaceId, by(request))
-      return sendNewKey(request, reply, made, replaced)
+      const { id } = workspaceOf(request)
+      return sendNewKey(services, request, reply, await keys.rotate(props.apiKey.id, overlapMs, id, actingOf(request)))
     } catch (error) {
-      const props = { viewer: viewerOf(request), apiKey: key, now: now() }
       return sendPage(reply, <RotateKey {...props} problem={`no key was made: ${refusalOf(error)}`} />, 422)
     }
   })
 
-  app.get<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
-    const key = await requireKey(request, request.params.key)
-    return sendPage(reply, <RevokeKey viewer={viewerOf(request)} apiKey={key} now={now()} />)
-  })
+  app.get<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) =>
+    sendPage(reply, <RevokeKey {...(await propsOf(request))} />),
+  )
 
-  app.post<KeyPath>('/developers/keys/:key/revoke', { preHandler: ownersOnly }, async (request, reply) => {
-    const workspaceId = workspaceOf(request).id
-    await keys.revoke(request.params.key, workspaceId, by(request))
-    return reply.redirect(`${paths.developers(workspaceId)}?done=key-revoked`, 303)
+  app.post<KeyPath>('/developers/keys/:key/revoke', forOwners, async (request, reply) => {
+    await keys.revoke(request.params.key, workspaceOf(request).id, actingOf(request))
+    return reply.redirect(doneAt(request, 'key-revoked'), 303)
   })
+}
 
-  app.post('/developers/sites', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
-    const workspaceId = workspaceOf(request).id
-    const { sites: typed = '' } = formOf(request)
-    try {
-      await allowedOrigins.set(workspaceId, linesOf(typed), by(request))
-      return reply.redirect(`${paths.developers(workspaceId)}?done=sites-changed`, 303)
-    } catch (error) {
-      const sitesProblem = `the sites are as before: ${refusalOf(error)}`
-      return sendPage(
-        reply,
-        <Developers {...(await shown(request))} typedSites={typed} sitesProblem={sitesProblem} />,
-        422,
-      )
-    }
+function siteRoutes(app: App, services: ConsoleDependencies): void {
+  app.post('/developers/sites', forOwnersNow(services), async (request, reply) => {
+    const { sites: typedSites = '' } = formOf(request)
+    return saveForm(reply, {
+      work: () => services.allowedOrigins.set(workspaceOf(request).id, linesOf(typedSites), actingOf(request)),
+      next: doneAt(request, 'sites-changed'),
+      refused: async (problem) => {
+        const sitesProblem = `the sites are as before: ${problem}`
+        return <Developers {...(await shown(services, request))} typedSites={typedSites} sitesProblem={sitesProblem} />
+      },
+    })
   })
+}
 
-  app.get('/developers/agents/release', { preHandler: ownersOnly }, async (request, reply) => {
+function agentRoutes(app: App, services: ConsoleDependencies): void {
+  const { keys } = services
+
+  app.get('/developers/agents/release', forOwners, async (request, reply) => {
     const { agent = '' } = queryOf(request)
     const bound = (await keys.boundAgents(workspaceOf(request).id)).some(({ agentId }) => agentId === agent)
     if (!bound) throw new ServiceError('not_found', 'there is no such bound agent')
     return sendPage(reply, <ReleaseAgent viewer={viewerOf(request)} agentId={agent} />)
   })
 
-  app.post('/developers/agents/release', { ...KEEPS_ALL, ...ownerNow }, async (request, reply) => {
-    const workspaceId = workspaceOf(request).id
+  app.post('/developers/agents/release', forOwnersNow(services), async (request, reply) => {
     const { agent = '' } = formOf(request)
-    try {
-      await keys.releaseAgent(workspaceId, agent, by(request))
-      return reply.redirect(`${paths.developers(workspaceId)}?done=agent-released`, 303)
-    } catch (error) {
-      const page = <ReleaseAgent viewer={viewerOf(request)} agentId={agent} problem={refusalOf(error)} />
-      return sendPage(reply, page, 422)
-    }
+    return saveForm(reply, {
+      work: () => keys.releaseAgent(workspaceOf(request).id, agent, actingOf(request)),
+      next: doneAt(request, 'agent-released'),
+      refused: (problem) => <ReleaseAgent viewer={viewerOf(request)} agentId={agent} problem={problem} />,
+    })
   })
 }
 
@@ -186,7 +207,7 @@ interface DevelopersProps {
   readonly typedSites?: string
   readonly sitesProblem?: string
   readonly now: Instant
-  /** Of the form for a new key. */
+  /** What was typed into the form for a new key. */
   readonly values?: Fields
   readonly problem?: string
   readonly done?: string | undefined

@@ -1,4 +1,4 @@
-/** The page of a claim whose content was erased. */
+/** The page of a claim with erased content. */
 
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { ruleWords } from '../../../base/erasure-rules.ts'
@@ -28,7 +28,8 @@ export function ErasedClaim({ viewer, claim, erasure, title }: ErasedClaimProps)
       <p>
         Its agent, target and params are gone, its checks, and the content of its receipt with the evidence. Nobody can
         bring them back. The <a href={publicPaths.receipt(receiptId)}>page of the receipt</a> tells everybody the same,
-        and shows the entry that the log keeps. Whoever submits the claim again gets this one, and no second receipt.
+        and shows the entry that the log keeps. Submitting the claim again returns this one, and issues no second
+        receipt.
       </p>
       <Facts
         rows={[

@@ -9,7 +9,7 @@ import type { Viewer } from '../page.tsx'
 
 export interface FirstStepsState {
   readonly hasKey: boolean
-  /** The titles of the connected places, each once. */
+  /** The titles of the connected destinations, each once. */
   readonly connected: readonly string[]
   /** Some claims are read without a connection. */
   readonly readsPublic: boolean
@@ -60,12 +60,12 @@ export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
             )}
           </p>
         </Step>
-        <Step title="Connect a place" state={stateOfPlaces(state)}>
+        <Step title="Connect a destination" state={stateOfDestinations(state)}>
           <p>
             {connected.length > 0 ? `Connected: ${connected.join(', ')}. ` : null}
-            {connected.length === 0 && readsPublic ? 'What everybody can read needs no connection. ' : null}
+            {connected.length === 0 && readsPublic ? 'Public destinations need no connection. ' : null}
             <a href={paths.connections(workspaceId)}>
-              {connected.length > 0 ? 'See the connections' : 'Connect a place'}
+              {connected.length > 0 ? 'See the connections' : 'Connect a destination'}
             </a>
           </p>
         </Step>
@@ -73,7 +73,7 @@ export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
           {profile ? (
             <p>
               Set <code>KEY</code> to your key in a shell, and run the command. The example is of{' '}
-              <b>{profile.words.title}</b>: put what your agent did in its place.
+              <b>{profile.words.title}</b>: replace it with what your agent did.
             </p>
           ) : (
             <p>
@@ -97,7 +97,7 @@ export function FirstSteps({ viewer, isOwner, ...state }: FirstStepsProps) {
 
 type StepState = 'done' | 'to do' | 'optional'
 
-function stateOfPlaces({ connected, readsPublic }: FirstStepsState): StepState {
+function stateOfDestinations({ connected, readsPublic }: FirstStepsState): StepState {
   if (connected.length > 0) return 'done'
   return readsPublic ? 'optional' : 'to do'
 }

@@ -1,4 +1,4 @@
-/** For people who forgot their password, where the service sends mail: asks for their address, and answers the same whether it has an account. */
+/** The page for a forgotten password, where the service sends mail: it asks for an address, and answers the same whether that has an account. */
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'

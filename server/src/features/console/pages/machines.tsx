@@ -29,7 +29,7 @@ export interface ListedMachine extends Machine {
   readonly workspaceName: string
 }
 
-/** Of the workspaces that this person owns. */
+/** The machines of the workspaces that this person owns. */
 export async function machinesOf(
   { workspaces }: Viewer,
   machines: ConsoleDependencies['machines'],
@@ -69,7 +69,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies, showList:
     }
   })
 
-  // For a reload of the page of a new machine.
+  // A reload of the page of a new machine asks for this.
   app.get(paths.machines, async (_request, reply) => reply.redirect(paths.applications, 303))
 
   app.get<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
@@ -109,8 +109,8 @@ export function Machines({ viewer, machines, now, values, problem }: MachinesPro
     <>
       <h2 id="machines">Machines</h2>
       <p>
-        A machine gets tokens for a workspace with its own id and secret, and asks nobody. Give it a key in place of
-        this if it calls this API: a token is for other servers, which ask Claimcheck what it permits.
+        A machine gets tokens for a workspace with its own id and secret, without a person. Give it a key instead this
+        if it calls this API: a token is for other servers, which ask Claimcheck what it permits.
       </p>
       {machines.length === 0 ? null : (
         <Table stacks label="Machines" head={['Machine', 'Workspace', 'It may', 'State', 'Last token', 'Action']}>

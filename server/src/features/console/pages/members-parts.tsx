@@ -66,7 +66,7 @@ export function SignInRules({ viewer, workspaceId }: MembersProps) {
         </button>
       </PostForm>
       <p class="help">
-        Whoever signs in with less sees what to set up, and nothing of this workspace. Applications that members
+        A member who signs in with less sees what to set up, and nothing of this workspace. Applications that members
         connected have to be allowed again. Sign-ins with the OpenID provider of this service count as a second step:
         whether it asks for one is up to the provider. API keys need no sign-in.
       </p>
@@ -102,7 +102,7 @@ interface KeysOfMemberProps {
   readonly now: Instant
 }
 
-/** What somebody made they may have kept: the keys of others are revoked unless an owner says that they stay. */
+/** A member may have kept a copy of a key: keys are revoked with their maker unless an owner keeps them. */
 export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
   if (made.length === 0) return null
   return (

@@ -1,7 +1,7 @@
 /** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -16,7 +16,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Actions, PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
+import { refusalOf, saveForm } from '../refusal.ts'
 import { formOf, listOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -37,7 +37,7 @@ import {
 
 type OfMember = { Params: { member: string } }
 
-/** A member whom somebody wants to change. */
+/** The member who is to be changed. */
 interface Asked {
   readonly member: MemberOfWorkspace
   /** No other member is an owner: they stay. */
@@ -47,46 +47,60 @@ interface Asked {
 const ROLES: ReadonlySet<unknown> = new Set<Role>(['owner', 'member'])
 
 export function memberRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, members, workspaces, keys, machines, ownAddress, outbox, now } = services
-  const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
-  const freshForOwner = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
-  const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
-
-  async function requireMember(request: FastifyRequest<OfMember>): Promise<Asked> {
-    const listed = await members.list(workspaceOf(request).id)
-    const member = listed.find(({ id }) => id === request.params.member)
-    // Only owners remove others.
-    const isSelf = member?.userId === sessionOf(request).user.id
-    const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
-    if (member && (isSelf || isOwner(request))) return { member, isOnlyOwner: !hasOther }
-    throw new ServiceError('not_found', 'there is no such page')
-  }
-
-  /** Runs `work`, and shows the members again, with a problem where there was one. */
-  async function change(request: FastifyRequest, reply: FastifyReply, work: () => Promise<void>, next: string) {
-    try {
-      await work()
-    } catch (error) {
-      return sendMembers(request, reply, services, { problem: refusalOf(error) })
-    }
-    return reply.redirect(next, 303)
-  }
-
   app.get('/members', async (request, reply) => sendMembers(request, reply, services, { done: queryOf(request).done }))
+  invitationRoutes(app, services)
+  settingRoutes(app, services)
+  changeRoutes(app, services)
+}
 
-  app.post('/members/invitations', freshForOwner, async (request, reply) => {
+const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
+
+function freshForOwner(services: ConsoleDependencies) {
+  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
+}
+
+async function requireMember({ members }: ConsoleDependencies, request: FastifyRequest<OfMember>): Promise<Asked> {
+  const listed = await members.list(workspaceOf(request).id)
+  const member = listed.find(({ id }) => id === request.params.member)
+  // Only owners remove others.
+  const isSelf = member?.userId === sessionOf(request).user.id
+  const hasOther = listed.some(({ id, role }) => role === 'owner' && id !== member?.id)
+  if (member && (isSelf || isOwner(request))) return { member, isOnlyOwner: !hasOther }
+  throw new ServiceError('not_found', 'there is no such page')
+}
+
+/** Shows the members again, with what came of it. */
+function change(
+  services: ConsoleDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { work, done, next = `${paths.members(workspaceOf(request).id)}?done=${done}` }: Change,
+): Promise<FastifyReply> {
+  return saveForm(reply, { work, next, refused: (problem) => membersPage(request, services, { problem }) })
+}
+
+interface Change {
+  readonly work: () => Promise<void>
+  readonly done: string
+  /** Where a person goes who left. */
+  readonly next?: string
+}
+
+function invitationRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, members, ownAddress, outbox } = services
+
+  app.post('/members/invitations', freshForOwner(services), async (request, reply) => {
     const role = readRole(formOf(request).role)
     const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
     try {
       if (email !== '' && !isMailAddress(email))
         throw new ServiceError('bad_request', 'the e-mail address is not valid')
-      const inviter = sessionOf(request).user.id
-      const token = await accounts.inviteToken(workspaceOf(request).id, role, inviter, actingOf(request))
+      const { id, name: workspaceName } = workspaceOf(request)
+      const { id: inviterId, name: inviterName } = sessionOf(request).user
+      const token = await accounts.inviteToken(id, role, inviterId, actingOf(request))
       const link = ownAddress.url() + paths.invitation(token)
       // Only this answer has the link: its hash is stored.
       if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
-      const { name: workspaceName } = workspaceOf(request)
-      const { name: inviterName } = sessionOf(request).user
       await outbox.send(email, invitation({ workspaceName, inviterName, role, link }))
       return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
     } catch (error) {
@@ -95,77 +109,88 @@ export function memberRoutes(app: App, services: ConsoleDependencies): void {
   })
 
   app.post('/members/invitations/withdraw', { preHandler: ownersOnly }, async (request, reply) => {
-    const { id } = workspaceOf(request)
-    const withdraw = () => members.withdraw(id, formOf(request).id ?? '', actingOf(request))
-    return change(request, reply, withdraw, `${paths.members(id)}?done=invitation-withdrawn`)
+    const withdraw = () => members.withdraw(workspaceOf(request).id, formOf(request).id ?? '', actingOf(request))
+    return change(services, request, reply, { work: withdraw, done: 'invitation-withdrawn' })
   })
+}
+
+function settingRoutes(app: App, services: ConsoleDependencies): void {
+  const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   app.post('/name', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
-    try {
-      await workspaces.rename(id, name, actingOf(request))
-    } catch (error) {
-      const refusedName = { name, problem: sentence(refusalOf(error)) }
-      return sendMembers(request, reply, services, { refusedName })
-    }
-    return reply.redirect(`${paths.members(id)}?done=workspace-renamed`, 303)
-  })
-
-  app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) => {
-    const { member, isOnlyOwner } = await requireMember(request)
-    return sendPage(reply, <ChangeRole viewer={viewerOf(request)} member={member} isOnlyOwner={isOnlyOwner} />)
-  })
-
-  app.post<OfMember>('/members/:member/role', freshForOwner, async (request, reply) => {
-    const { id } = workspaceOf(request)
-    const role = readRole(formOf(request).role)
-    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
-    return change(request, reply, setRole, `${paths.members(id)}?done=role-changed`)
-  })
-
-  app.get<OfMember>('/members/:member/remove', async (request, reply) => {
-    const { member, isOnlyOwner } = await requireMember(request)
-    const props = { viewer: viewerOf(request), member, isOnlyOwner, made: await madeBy(request, member), now: now() }
-    return sendPage(reply, <Remove {...props} />)
+    return saveForm(reply, {
+      work: () => services.workspaces.rename(id, name, actingOf(request)),
+      next: `${paths.members(id)}?done=workspace-renamed`,
+      refused: (problem) => membersPage(request, services, { refusedName: { name, problem: sentence(problem) } }),
+    })
   })
 
   app.post('/sign-in-rule', fresh, async (request, reply) => {
+    const set = () => setRule(services, request, formOf(request).rule)
+    return change(services, request, reply, { work: set, done: 'sign-in-rule-changed' })
+  })
+}
+
+/** @throws ServiceError `bad_request`; `conflict` for a rule that would close the workspace to the one who sets it */
+async function setRule(
+  { members }: ConsoleDependencies,
+  request: FastifyRequest,
+  rule: string | undefined,
+): Promise<void> {
+  if (!isSignInRule(rule)) throw new ServiceError('bad_request', 'choose one of the kinds of sign-in')
+  if (!meetsRule(rule, sessionOf(request).session.method)) {
+    const problem = `nothing is changed: sign in with ${RULE_WORDS[rule]} yourself first, or you could not come back`
+    throw new ServiceError('conflict', problem)
+  }
+  await members.setSignInRule(workspaceOf(request).id, rule, actingOf(request))
+}
+
+function changeRoutes(app: App, services: ConsoleDependencies): void {
+  const { members, now } = services
+
+  app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) =>
+    sendPage(reply, <ChangeRole viewer={viewerOf(request)} {...(await requireMember(services, request))} />),
+  )
+
+  app.post<OfMember>('/members/:member/role', freshForOwner(services), async (request, reply) => {
+    const role = readRole(formOf(request).role)
     const { id } = workspaceOf(request)
-    const { rule } = formOf(request)
-    const set = () => setRule(request, rule)
-    return change(request, reply, set, `${paths.members(id)}?done=sign-in-rule-changed`)
+    const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))
+    return change(services, request, reply, { work: setRole, done: 'role-changed' })
   })
 
-  /** @throws ServiceError `bad_request`; `conflict` for a rule that would close the workspace to the one who sets it */
-  async function setRule(request: FastifyRequest, rule: string | undefined): Promise<void> {
-    if (!isSignInRule(rule)) throw new ServiceError('bad_request', 'choose one of the kinds of sign-in')
-    if (!meetsRule(rule, sessionOf(request).session.method)) {
-      const problem = `nothing is changed: sign in with ${RULE_WORDS[rule]} yourself first, or you could not come back`
-      throw new ServiceError('conflict', problem)
-    }
-    await members.setSignInRule(workspaceOf(request).id, rule, actingOf(request))
-  }
-
-  /** The keys and machines that a member made and that still work; to owners alone. */
-  async function madeBy(request: FastifyRequest, { userId }: MemberOfWorkspace): Promise<readonly MadeByMember[]> {
-    if (!isOwner(request)) return []
-    const { id } = workspaceOf(request)
-    const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
-      ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
-      ...(await machines.list(id)).map((machine) => ({ ...machine, shown: machine.id })),
-    ]
-    return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
-  }
+  app.get<OfMember>('/members/:member/remove', async (request, reply) => {
+    const asked = await requireMember(services, request)
+    const made = await madeBy(services, request, asked.member)
+    return sendPage(reply, <Remove viewer={viewerOf(request)} {...asked} made={made} now={now()} />)
+  })
 
   app.post<OfMember>('/members/:member/remove', async (request, reply) => {
+    const { member } = await requireMember(services, request)
     const { id } = workspaceOf(request)
-    const { member } = await requireMember(request)
     const isSelf = member.userId === sessionOf(request).user.id
-    const next = isSelf ? paths.home : `${paths.members(id)}?done=member-removed`
     const revoked = isOwner(request) ? listOf(request, REVOKE) : []
-    return change(request, reply, () => members.remove(id, member.id, actingOf(request), revoked), next)
+    const remove = () => members.remove(id, member.id, actingOf(request), revoked)
+    const next = isSelf ? { next: paths.home } : {}
+    return change(services, request, reply, { work: remove, done: 'member-removed', ...next })
   })
+}
+
+/** The keys and machines that a member made and that still work; to owners alone. */
+async function madeBy(
+  { keys, machines }: ConsoleDependencies,
+  request: FastifyRequest,
+  { userId }: MemberOfWorkspace,
+): Promise<readonly MadeByMember[]> {
+  if (!isOwner(request)) return []
+  const { id } = workspaceOf(request)
+  const listed: readonly (MadeByMember & Pick<ApiKey, 'createdBy' | 'revokedAt'>)[] = [
+    ...(await keys.list(id)).map((key) => ({ ...key, shown: `${KEY_PREFIX}…${key.lastFour}` })),
+    ...(await machines.list(id)).map((machine) => ({ ...machine, shown: machine.id })),
+  ]
+  return listed.filter(({ createdBy, revokedAt }) => createdBy === userId && revokedAt === null)
 }
 
 /** @throws ServiceError `bad_request` */
@@ -174,12 +199,22 @@ function readRole(text: string | undefined): Role {
   throw new ServiceError('bad_request', 'a role is owner or member')
 }
 
+type ShownMembers = Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>
+
 async function sendMembers(
   request: FastifyRequest,
   reply: FastifyReply,
-  { members, outbox, now }: ConsoleDependencies,
-  shown: Pick<MembersProps, 'problem' | 'refusedName' | 'done' | 'invitation'>,
+  services: ConsoleDependencies,
+  shown: ShownMembers,
 ): Promise<FastifyReply> {
+  return sendPage(reply, await membersPage(request, services, shown), shown.problem === undefined ? 200 : 422)
+}
+
+async function membersPage(
+  request: FastifyRequest,
+  { members, outbox, now }: ConsoleDependencies,
+  shown: ShownMembers,
+): Promise<VNode> {
   const { id } = workspaceOf(request)
   const props: MembersProps = {
     ...shown,
@@ -191,8 +226,7 @@ async function sendMembers(
     members: await members.list(id),
     invitations: isOwner(request) ? await members.invitations(id) : [],
   }
-  const isRefused = shown.problem !== undefined || shown.refusedName !== undefined
-  return sendPage(reply, <Members {...props} />, isRefused ? 422 : 200)
+  return <Members {...props} />
 }
 
 function Members(props: MembersProps) {
@@ -280,7 +314,7 @@ interface QuestionProps {
   readonly title: string
   readonly action: string
   readonly button: string
-  /** What the form says besides. */
+  /** A hidden field of the form. */
   readonly value?: readonly [name: string, value: string]
   readonly isDangerous: boolean
   /** Why it is not possible now. */

@@ -172,9 +172,9 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
         />
         <Field
           name="client_claim_id"
-          label="Client claim ID"
+          label="Client claim ID (idempotency key)"
           value={values.client_claim_id}
-          help="The same ID again is the same claim."
+          help="Idempotency key. Sending the same ID again returns the existing claim."
           problem={problems.client_claim_id}
           required
           {...text}

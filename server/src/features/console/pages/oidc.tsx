@@ -19,7 +19,7 @@ import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
 export function oidcRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, identities, sessions, oidcSignIn, counters, config, ownAddress, auditTrail } = services
+  const { oidcSignIn, counters, config, ownAddress } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
   // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anybody can send one.
@@ -34,7 +34,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
 
   app.post(paths.oidc, { preHandler: fresh }, async (request, reply) => {
     await attempts.count(request, reply)
-    const purpose = await readPurpose(request)
+    const purpose = await readPurpose(services, request)
     const { url, ticket } = await oidcSignIn.begin(purpose, callbackUrl())
     cookie.give(reply, ticket)
     // Not a redirect: the policy of our pages lets forms lead to our origin only. The browser follows `refresh`.
@@ -48,68 +48,75 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
     arrivedAt.search = new URL(request.url, arrivedAt).search
     try {
       const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
-      return await arrive(request, reply, returned)
+      return await arrive(services, request, reply, returned)
     } catch (error) {
-      await recordRefusal(request)
+      await recordRefusal(services, request)
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
     }
   })
+}
 
-  /** Of no account: who came back from the provider is not known here. */
-  function recordRefusal(request: FastifyRequest): Promise<void> {
-    const details = { method: 'outside', provider: name }
-    return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
+/** Names no account: who came back from the provider is not known here. */
+function recordRefusal({ auditTrail, oidcSignIn }: ConsoleDependencies, request: FastifyRequest): Promise<void> {
+  const details = { method: 'outside', provider: oidcSignIn!.name }
+  return auditTrail.record({ event: 'sign_in.failed', by: actingOf(request), details })
+}
+
+/** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
+async function readPurpose({ accounts }: ConsoleDependencies, request: FastifyRequest): Promise<SignInPurpose> {
+  const { purpose: kind, token = '', workspace = '', next } = formOf(request)
+  const session = optionalSessionOf(request)
+  if (kind === 'sign_in') return { kind, next: returnPath(next) }
+  if (kind === 'link' && session) return { kind, userId: session.user.id }
+  const link = await accounts.link(token)
+  if (kind === 'join' && link?.kind === 'invitation') return { kind, token }
+  if (kind !== 'setup' || link?.kind !== 'setup') throw new ServiceError('not_found', 'this link cannot be used')
+  if (!link.hasWorkspace) checkWorkspaceName(workspace.trim())
+  return { kind, token, workspace: workspace.trim() }
+}
+
+async function arrive(
+  services: ConsoleDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { purpose, identity, ...person }: Returned,
+): Promise<FastifyReply> {
+  const { accounts, identities } = services
+  const { name } = services.oidcSignIn!
+  const newUser: NewUser = { ...person, proof: { identity } }
+  const begins = purpose.kind === 'setup' || purpose.kind === 'join'
+  if (begins && person.email === '') {
+    const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
+    throw new ServiceError('bad_request', problem)
   }
-
-  /** @throws ServiceError `bad_request`, `not_found`: before the person goes to the provider for nothing */
-  async function readPurpose(request: FastifyRequest): Promise<SignInPurpose> {
-    const { purpose: kind, token = '', workspace = '', next } = formOf(request)
-    const session = optionalSessionOf(request)
-    if (kind === 'sign_in') return { kind, next: returnPath(next) }
-    if (kind === 'link' && session) return { kind, userId: session.user.id }
-    const link = await accounts.link(token)
-    if (kind === 'join' && link?.kind === 'invitation') return { kind, token }
-    if (kind !== 'setup' || link?.kind !== 'setup') throw new ServiceError('not_found', 'this link cannot be used')
-    if (!link.hasWorkspace) checkWorkspaceName(workspace.trim())
-    return { kind, token, workspace: workspace.trim() }
-  }
-
-  async function arrive(request: FastifyRequest, reply: FastifyReply, { purpose, identity, ...person }: Returned) {
-    const newUser: NewUser = { ...person, proof: { identity } }
-    const begins = purpose.kind === 'setup' || purpose.kind === 'join'
-    if (begins && person.email === '') {
-      const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
-      throw new ServiceError('bad_request', problem)
+  const entering = { request, reply, ...services }
+  switch (purpose.kind) {
+    case 'sign_in': {
+      const user = await identities.signIn(identity)
+      if (user) return enter(entering, { user, method: 'outside' }, purpose.next)
+      await recordRefusal(services, request)
+      return sendPage(reply, <Unknown name={name} />, 403)
     }
-    const entering = { request, reply, sessions, config }
-    switch (purpose.kind) {
-      case 'sign_in': {
-        const user = await identities.signIn(identity)
-        if (user) return enter(entering, { user, method: 'outside' }, purpose.next)
-        await recordRefusal(request)
-        return sendPage(reply, <Unknown name={name} />, 403)
-      }
-      case 'setup': {
-        const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
-        return enter(entering, { user, method: 'outside' }, paths.home)
-      }
-      case 'join': {
-        const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
-        return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
-      }
-      case 'link': {
-        // The person who began must be the one who comes back.
-        const session = optionalSessionOf(request)
-        if (session?.user.id !== purpose.userId)
-          throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
-        await identities.add(session.user, identity, actingOf(request))
-        return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
-      }
+    case 'setup': {
+      const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
+      return enter(entering, { user, method: 'outside' }, paths.home)
+    }
+    case 'join': {
+      const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
+      return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
+    }
+    case 'link': {
+      // The person who began must be the one who comes back.
+      const session = optionalSessionOf(request)
+      if (session?.user.id !== purpose.userId)
+        throw new HttpError(403, 'you are signed in with another account now: sign in again and link it there')
+      await identities.add(session.user, identity, actingOf(request))
+      return reply.redirect(`${paths.account}?done=sign-in-linked`, 303)
     }
   }
 }
 
-/** For people who are signed in. */
+/** Needs a session. */
 export function linkRoutes(app: App, services: ConsoleDependencies): void {
   const { identities, oidcSignIn } = services
   if (!oidcSignIn) return

@@ -20,7 +20,7 @@ const MOST_COUNTED = 10_000
 export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   const { retention, config } = services
   const { byOwners, leastDays } = config.retention
-  // Nobody who finds an open browser erases anything.
+  // A person who finds an open browser erases nothing.
   const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
   async function sendRetention(

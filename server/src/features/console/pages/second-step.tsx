@@ -118,7 +118,7 @@ function NewCodes({ viewer, codes }: PageProps & { readonly codes: readonly stri
         manager.
       </p>
       <p>
-        When your phone is lost, each of them signs you in once in place of a code of the app. Earlier recovery codes
+        When your phone is lost, each of them signs you in once, instead of a code of the app. Earlier recovery codes
         work no more.
       </p>
       <Code text={codes.join('\n')} label="the recovery codes" />
@@ -171,8 +171,8 @@ function NoPassword({ viewer, problem }: PageProps) {
   return (
     <ConsolePage title="Second step" viewer={viewer} section="account" problem={problem}>
       <p>
-        A second step stands beside a password, and your account has none. Passkeys and your provider need no second
-        step. <a href={paths.account}>Back to the account</a>
+        A second step needs a password, and your account has none. Passkeys and your provider need no second step.{' '}
+        <a href={paths.account}>Back to the account</a>
       </p>
     </ConsolePage>
   )

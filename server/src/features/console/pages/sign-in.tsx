@@ -9,7 +9,7 @@ import type { Link, NewUser } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
-import { createAttempts } from '../attempts.ts'
+import { type Attempts, createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { beginGuess } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
@@ -30,39 +30,53 @@ import {
   startSession,
 } from '../session.ts'
 import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
-import { ticketCookie } from '../ticket-cookie.ts'
+import { type TicketCookie, ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
 type Token = { Params: { token: string } }
 
 export function signInRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, sessions, secondSteps, counters, config, oidcSignIn } = services
-  const oidcName = oidcSignIn?.name
-  const attempts = createAttempts(counters, config.signInLimit)
+  passwordRoutes(app, services)
+  codeRoutes(app, services)
+  const attempts = createAttempts(services.counters, services.config.signInLimit)
+  setUpRoutes(app, services, attempts)
+  joinRoutes(app, services, attempts)
+  resetRoutes(app, services, attempts)
+}
 
-  const codeCookie = ticketCookie('code', config.publicUrl)
+function codeCookie({ config }: ConsoleDependencies): TicketCookie {
+  return ticketCookie('code', config.publicUrl)
+}
 
-  /** After a right password: into the console, or to the second step. */
-  async function passPassword(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    user: Pick<User, 'id' | 'generation'>,
-    destination: Destination,
-  ): Promise<FastifyReply> {
-    const ticket = await secondSteps.ask(user)
-    if (ticket === undefined) {
-      return arrive({ request, reply, sessions, config }, { user, method: 'password' }, destination)
-    }
-    codeCookie.give(reply, ticket)
-    return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
+/** After a right password: into the console, or to the second step. */
+async function passPassword(
+  services: ConsoleDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user: Pick<User, 'id' | 'generation'>,
+  destination: Destination,
+): Promise<FastifyReply> {
+  const ticket = await services.secondSteps.ask(user)
+  if (ticket === undefined) {
+    return arrive({ request, reply, ...services }, { user, method: 'password' }, destination)
   }
+  codeCookie(services).give(reply, ticket)
+  return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
+}
 
-  async function requireLink<K extends Link['kind']>(token: string, kind: K): Promise<Extract<Link, { kind: K }>> {
-    const link = await accounts.link(token)
-    if (link?.kind === kind) return link as Extract<Link, { kind: K }>
-    throw unusableLink()
-  }
+async function requireLink<K extends Link['kind']>(
+  { accounts }: ConsoleDependencies,
+  token: string,
+  kind: K,
+): Promise<Extract<Link, { kind: K }>> {
+  const link = await accounts.link(token)
+  if (link?.kind === kind) return link as Extract<Link, { kind: K }>
+  throw unusableLink()
+}
+
+function passwordRoutes(app: App, services: ConsoleDependencies): void {
+  const { accounts, sessions, config } = services
 
   app.get(paths.signIn, async (request, reply) => {
     const { next, done } = queryOf(request)
@@ -77,27 +91,10 @@ export function signInRoutes(app: App, services: ConsoleDependencies): void {
     const user = await accounts.byPassword(email, password, byNobody(request.ip))
     if (user) await guess.succeeded()
     const unsent = carriedForm(values)
-    if (user) return passPassword(request, reply, user, { next: returnPath(next), unsent })
+    if (user) return passPassword(services, request, reply, user, { next: returnPath(next), unsent })
     const problem = 'the e-mail address or the password is not right'
     const session = optionalSessionOf(request)
     return sendSignIn(reply, services, { next: returnPath(next), email, problem, unsent, session })
-  })
-
-  app.post(paths.signInCode, async (request, reply) => {
-    const values = formOf(request)
-    const { code = '', next } = values
-    const destination = { next: returnPath(next), unsent: carriedForm(values) }
-    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
-    const outcome = await secondSteps.answer(codeCookie.take(request, reply), code, byNobody(request.ip), begin)
-    if ('user' in outcome) {
-      const arrival = { user: outcome.user, method: 'password_and_code' } as const
-      return arrive({ request, reply, sessions, config }, arrival, destination)
-    }
-    const { problem, again, retryAfterMs } = outcome
-    const session = optionalSessionOf(request)
-    if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
-    codeCookie.give(reply, again)
-    return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
   })
 
   app.post(paths.signOut, async (request, reply) => {
@@ -106,9 +103,36 @@ export function signInRoutes(app: App, services: ConsoleDependencies): void {
     signOut(reply, config.publicUrl)
     return reply.redirect(`${paths.signIn}?done=signed-out`, 303)
   })
+}
+
+function codeRoutes(app: App, services: ConsoleDependencies): void {
+  const { secondSteps } = services
+  const cookie = codeCookie(services)
+
+  app.post(paths.signInCode, async (request, reply) => {
+    const values = formOf(request)
+    const { code = '', next } = values
+    const destination = { next: returnPath(next), unsent: carriedForm(values) }
+    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
+    const outcome = await secondSteps.answer(cookie.take(request, reply), code, byNobody(request.ip), begin)
+    if ('user' in outcome) {
+      const arrival = { user: outcome.user, method: 'password_and_code' } as const
+      return arrive({ request, reply, ...services }, arrival, destination)
+    }
+    const { problem, again, retryAfterMs } = outcome
+    const session = optionalSessionOf(request)
+    if (again === undefined) return sendSignIn(reply, services, { ...destination, problem, session })
+    cookie.give(reply, again)
+    return sendCode(reply, { ...destination, problem, retryAfterMs, csrf: session?.csrf })
+  })
+}
+
+function setUpRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
+  const { accounts, oidcSignIn } = services
+  const oidcName = oidcSignIn?.name
 
   app.get<Token>('/console/setup/:token', async (request, reply) => {
-    const link = await requireLink(request.params.token, 'setup')
+    const link = await requireLink(services, request.params.token, 'setup')
     return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} oidcName={oidcName} />)
   })
 
@@ -116,20 +140,25 @@ export function signInRoutes(app: App, services: ConsoleDependencies): void {
     const { token } = request.params
     const values = formOf(request)
     await attempts.count(request, reply)
-    const link = await requireLink(token, 'setup')
+    const link = await requireLink(services, token, 'setup')
     try {
       const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
-      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, paths.home)
+      return await enter({ request, reply, ...services }, { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
       return sendPage(reply, page, 422)
     }
   })
+}
+
+function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
+  const { accounts, oidcSignIn } = services
+  const oidcName = oidcSignIn?.name
 
   app.get<Token>('/console/join/:token', async (request, reply) => {
     const { token } = request.params
-    const link = await requireLink(token, 'invitation')
+    const link = await requireLink(services, token, 'invitation')
     const session = optionalSessionOf(request)
     return sendPage(reply, <Join token={token} link={link} values={{}} session={session} oidcName={oidcName} />)
   })
@@ -139,29 +168,33 @@ export function signInRoutes(app: App, services: ConsoleDependencies): void {
     const values = formOf(request)
     const session = optionalSessionOf(request)
     await attempts.count(request, reply)
-    const link = await requireLink(token, 'invitation')
+    const link = await requireLink(services, token, 'invitation')
     try {
       const newUser = session ? { user: session.user } : newUserOf(values)
       const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
-      return await enter({ request, reply, sessions, config }, { user, method: 'password' }, next)
+      return await enter({ request, reply, ...services }, { user, method: 'password' }, next)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <Join {...{ token, link, values, session, oidcName, problem }} />
       return sendPage(reply, page, 422)
     }
   })
+}
+
+function resetRoutes(app: App, services: ConsoleDependencies, attempts: Attempts): void {
+  const { accounts } = services
 
   app.get<Token>('/console/reset/:token', async (request, reply) => {
-    const link = await requireLink(request.params.token, 'reset')
-    return sendReset(request, reply, link)
+    const link = await requireLink(services, request.params.token, 'reset')
+    return sendReset(services, request, reply, link)
   })
 
   app.post<Token>('/console/reset/:token', async (request, reply) => {
     const { token } = request.params
     await attempts.count(request, reply)
-    const link = await requireLink(token, 'reset')
+    const link = await requireLink(services, token, 'reset')
     try {
       const user = await accounts.passwords.reset(
         token,
@@ -169,28 +202,34 @@ export function signInRoutes(app: App, services: ConsoleDependencies): void {
         keptIn(request),
         actingOf(request),
       )
-      return await passPassword(request, reply, user, { next: `${paths.account}?done=password-reset` })
+      return await passPassword(services, request, reply, user, { next: `${paths.account}?done=password-reset` })
     } catch (error) {
-      return sendReset(request, reply, link, refusalOf(error))
+      return sendReset(services, request, reply, link, refusalOf(error))
     }
   })
+}
 
-  async function sendReset(request: FastifyRequest<Token>, reply: FastifyReply, link: ResetLink, problem?: string) {
-    const kept = keptIn(request)
-    const ways = await waysInOf(services, link.userId)
-    const hasSecondStep = (await secondSteps.find(link.userId)) !== undefined
-    const csrf = optionalSessionOf(request)?.csrf
-    const props: ResetProps = {
-      token: request.params.token,
-      link,
-      csrf,
-      ways,
-      kept,
-      hasSecondStep,
-      now: services.now(),
-    }
-    return sendPage(reply, <Reset {...props} problem={problem} />, problem === undefined ? 200 : 422)
+async function sendReset(
+  services: ConsoleDependencies,
+  request: FastifyRequest<Token>,
+  reply: FastifyReply,
+  link: ResetLink,
+  problem?: string,
+) {
+  const kept = keptIn(request)
+  const ways = await waysInOf(services, link.userId)
+  const hasSecondStep = (await services.secondSteps.find(link.userId)) !== undefined
+  const csrf = optionalSessionOf(request)?.csrf
+  const props: ResetProps = {
+    token: request.params.token,
+    link,
+    csrf,
+    ways,
+    kept,
+    hasSecondStep,
+    now: services.now(),
   }
+  return sendPage(reply, <Reset {...props} problem={problem} />, problem === undefined ? 200 : 422)
 }
 
 type Values = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,4 @@
-/** Answers to forms whose session has ended or was replaced. What was typed is kept where the route allows it. */
+/** Answers to forms of a session that has ended or was replaced. What was typed is kept where the route allows it. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../../../http/errors.ts'
 import { paths } from '../../../web/console-paths.ts'

@@ -1,4 +1,4 @@
-/** What somebody does who has forgotten their password. */
+/** Help for a forgotten password. */
 import { paths } from '../../../web/console-paths.ts'
 
 /** On the page for signing in. */

@@ -76,6 +76,27 @@ export function Select({ name, label, options, value, help, problem }: SelectPro
   )
 }
 
+type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
+
+interface CheckboxProps extends Notes {
+  readonly label: string
+  readonly value: string
+  readonly isTicked: boolean
+}
+
+export function Checkbox({ label, value, isTicked, ...field }: CheckboxProps) {
+  const { name } = field
+  return (
+    <div class="field">
+      <div class="choice">
+        <input type="checkbox" id={name} name={name} value={value} checked={isTicked} {...useNotes(field)} />
+        <label for={name}>{label}</label>
+      </div>
+      <FieldNotes {...field} />
+    </div>
+  )
+}
+
 interface TickProps {
   readonly field: string
   readonly value: string
@@ -93,8 +114,6 @@ export function Tick({ field, value, isTicked, children }: TickProps) {
     </div>
   )
 }
-
-type Notes = Pick<FieldProps, 'name' | 'help' | 'problem'>
 
 /** Whether a field of the form has the focus already: browsers give it to one. */
 const Focus = createContext<{ isGiven: boolean } | undefined>(undefined)

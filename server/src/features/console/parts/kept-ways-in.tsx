@@ -12,7 +12,7 @@ import { Tick } from './form.tsx'
 
 export interface WaysIn {
   readonly passkeys: readonly Passkey[]
-  readonly identities: readonly (LinkedIdentity & { /** Of the provider. */ readonly name: string })[]
+  readonly identities: readonly (LinkedIdentity & { readonly name: string })[]
 }
 
 const PASSKEY = 'keep_passkey'
@@ -68,7 +68,7 @@ export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWa
         </WayIn>
       ))}
       <p class="help">
-        Tick those that are yours. The others are removed: somebody else may have added what you do not know.
+        Tick those that are yours. The others are removed: an intruder may have added what you do not know.
       </p>
     </fieldset>
   )

@@ -38,7 +38,7 @@ const DONE: Readonly<Record<string, string>> = {
   'machine-revoked': 'The machine is revoked. Its tokens no longer work.',
   'sessions-ended': 'All other sessions are ended.',
   'claim-submitted': 'The claim is submitted.',
-  'claim-known': 'Nothing was submitted: this is the claim that has this client claim ID already.',
+  'claim-known': 'Nothing was submitted: the claim with this idempotency key exists already, and is shown here.',
   'name-changed': 'The name is changed.',
   'passkey-added': 'The passkey is added. You can sign in with it now.',
   'passkey-removed': 'The passkey is removed. It no longer signs in.',

@@ -25,7 +25,7 @@ export function RateCell({ counts }: { readonly counts: Counts }) {
   )
 }
 
-/** How much of what is decided for or against was verified; the words beside it say the same. */
+/** How much of what is decided for or against was verified; the text next to it says the same. */
 function RateBar({ counts }: { readonly counts: Counts }) {
   const { percent } = rateOf(counts)
   return (
@@ -41,7 +41,7 @@ export function RateHelp() {
   return (
     <p class="help">
       The rate is verified claims of those that were decided verified, late, mismatch or failed. Unverifiable claims
-      could not be checked: they count neither for nor against an agent, and their share stands beside the rate.
+      could not be checked: they count neither for nor against an agent, and their share is shown next to the rate.
     </p>
   )
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../base/schema-properties.ts'
 import { counted, formInWords } from '../../../base/validation-wording.ts'
 import { Prose, sentence } from '../../../web/words.tsx'
-import { Field, FieldNotes, Select, useNotes } from './form.tsx'
+import { Checkbox, Field, Select } from './form.tsx'
 import { type Kind, kindOf } from './schema-properties.ts'
 import { TimeField, utcOf } from './time-field.tsx'
 
@@ -23,7 +23,7 @@ import { TimeField, utcOf } from './time-field.tsx'
 export type FormValues = Readonly<Record<string, string | undefined>>
 
 interface SchemaFieldsProps {
-  /** Of an object. Each property is a field. */
+  /** An object schema: each property is a field. */
   readonly schema: TSchema
   /** By the names of the fields. Secrets are not shown. */
   readonly values: FormValues
@@ -80,8 +80,8 @@ export function readSchemaForm(schema: TSchema, form: FormValues, prefix: string
 }
 
 /**
- * What is wrong, by the names of the fields; what concerns no single field stands under the empty name.
- * @param under where the object stands that the form was read into
+ * What is wrong, by the names of the fields; the empty name holds what concerns no single field.
+ * @param under the location of the object that the form was read into
  */
 export function problemsByField(
   issues: readonly Issue[],
@@ -126,7 +126,9 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
   time: ({ property: _, ...field }) => <TimeField {...field} />,
   integer: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="numeric" />,
   number: ({ property: _, ...field }) => <Field {...field} autocomplete="off" inputmode="decimal" />,
-  boolean: Checkbox,
+  boolean: ({ name, label, help, problem, value }) => (
+    <Checkbox {...{ name, label, help, problem }} value="true" isTicked={value === 'true'} />
+  ),
   choice: ({ property, required, label, ...field }) => (
     <Select
       {...field}
@@ -143,19 +145,6 @@ const FIELDS: Readonly<Record<Kind, (props: ShownProps) => ComponentChildren>> =
   json: ({ property: _, help, ...field }) => (
     <Field {...field} multiline spellcheck={false} help={withHint(help, 'Written as JSON.')} />
   ),
-}
-
-function Checkbox({ name, label, help, problem, value }: ShownProps) {
-  const notes = useNotes({ name, help, problem })
-  return (
-    <div class="field">
-      <div class="choice">
-        <input type="checkbox" id={name} name={name} value="true" checked={value === 'true'} {...notes} />
-        <label for={name}>{label}</label>
-      </div>
-      <FieldNotes name={name} help={help} problem={problem} />
-    </div>
-  )
 }
 
 function withHint(help: ComponentChildren, hint: string) {
@@ -219,7 +208,7 @@ function browserPattern(property: Property): { readonly pattern?: string; readon
   return pattern === undefined ? {} : { pattern, title: formInWords({ ...property }).replaceAll('`', '') }
 }
 
-/** For people, in place of the messages for programs. */
+/** What people read where programs get a message. */
 const IN_WORDS: Readonly<Record<string, (ctx: Readonly<Record<string, unknown>>) => string>> = {
   missing: () => 'This is required.',
   int_type: () => 'Enter a whole number, such as 3.',

@@ -5,7 +5,7 @@ import { CsrfField, PostForm } from './form.tsx'
 
 interface PasskeySignInProps {
   readonly next: string
-  /** Of the session that the browser has. */
+  /** The token of the session that the browser has. */
   readonly csrf?: string | undefined
   /** More fields. */
   readonly children?: ComponentChildren
@@ -60,7 +60,7 @@ interface OidcEntryProps {
   readonly purpose: 'setup' | 'join'
 }
 
-/** In the form of a new account, in place of a password. The provider gives name and e-mail address. */
+/** In the form of a new account, instead of a password. The provider gives name and e-mail address. */
 export function OidcEntry({ name, purpose }: OidcEntryProps) {
   if (name === undefined) return null
   return (

@@ -27,7 +27,7 @@ export function utcOf(text: string): string {
   return minute === undefined ? text : `${minute.replace(' ', 'T')}${seconds}Z`
 }
 
-/** As such a field shows it: browsers leave a field empty whose value has a zone, or a fraction finer than its step. */
+/** As such a field shows it: browsers leave a field empty for a value with a zone, or with a fraction finer than its step. */
 function chosen(text: string | undefined): string | undefined {
   if (text === undefined) return undefined
   const instant = readTimestamp(utcOf(text))

@@ -140,7 +140,7 @@ interface ChecksProps extends Pick<Around, 'profile'> {
   readonly checks: readonly NumberedCheck[]
 }
 
-/** Those with the same result stand together. */
+/** Groups those with the same result. */
 function Checks({ checks, profile, claimedAt }: ChecksProps) {
   const [first, last] = [checks[0]!, checks.at(-1)!]
   const { record } = first
@@ -186,7 +186,7 @@ function shown(record: CheckRecord, profile: ActionProfile | undefined): Compone
   return `it differs in ${observation.differs.map((name) => fieldTitle(name, profile)).join(', ')}`
 }
 
-/** Of a required field. */
+/** The title of a required field. */
 function fieldTitle(name: string, profile: ActionProfile | undefined): string {
   if (!profile) return name
   return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)

@@ -27,14 +27,14 @@ const LEAST = 3
 
 interface ChartProps {
   readonly counted: Counted
-  /** Of how many claims the counts are, where they were cut short. */
+  /** The number of counted claims, where the counts were cut short. */
   readonly most: number
   readonly span: Span
   /** The last day that is counted; undefined: today. */
   readonly lastDay: string | undefined
   /** Where claims of one verdict are listed. */
   readonly path: (standing: Standing) => string
-  /** Beside the heading. */
+  /** Next to the heading. */
   readonly children: ComponentChildren
 }
 

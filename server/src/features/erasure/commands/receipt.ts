@@ -56,7 +56,7 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
   subcommand(
     receipt,
     'erased',
-    `list the receipts of this installation whose content was erased, the latest ${MOST_LISTED} first`,
+    `list the receipts of this installation with erased content, the latest ${MOST_LISTED}, newest first`,
   ).action(async (options: OutputOptions) => {
     const listed = await withServices(({ erasure }) => erasure.list(MOST_LISTED))
     const rows = listed.map(({ receiptId, erasedAt, rule, reference, leafIndex }) => [
@@ -112,7 +112,7 @@ async function confirm({ claim, receiptId }: Candidate): Promise<void> {
       `  action  ${plainText(claim.action)}`,
       `  target  ${plainText(claim.target)}`,
       `  params  ${plainText(JSON.stringify(claim.params))}`,
-      'Its entry in the log stays. Whoever asks for the receipt is told that it was erased, when, and by which rule.',
+      'Its entry in the log stays. The page of the receipt says that it was erased, when, and by which rule.',
       '',
     ].join('\n'),
   )

@@ -1,4 +1,4 @@
-/** The routes of the command line: it has a key made in place of its token, and gives the key back. They belong to signing in, and OpenAPI does not list them. */
+/** The routes of the command line: it exchanges its token for a key, and gives the key back. They belong to signing in, and OpenAPI does not list them. */
 
 import { Type } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
@@ -28,7 +28,7 @@ export function issuedKeyRoutes(app: App, keyExchange: KeyExchange): void {
   })
 }
 
-/** In a scope that accepts keys alone. Whoever holds a key may end it. */
+/** In a scope that accepts keys alone. The holder of a key may end it. */
 export function ownKeyRoutes(app: App, keys: Pick<KeyService, 'revoke'>): void {
   app.post('/v1/keys/self/revoke', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)

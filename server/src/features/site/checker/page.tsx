@@ -53,8 +53,8 @@ export function CheckerPage({ script, style, policy, version }: CheckerPageProps
                 <input id="trusted" type="file" accept=".json,application/json" />
               </p>
               <p class="help">
-                Get one of them from somebody you trust, not from where the receipt came from: whoever sends you both
-                can put in a key of their own. Without either, nothing shows whose key signed the receipt.
+                Get one of them from a person you trust, not from the sender of the receipt: a sender of both can put in
+                a key that they made. Without either, nothing shows who holds the key that signed the receipt.
               </p>
             </fieldset>
             <p>

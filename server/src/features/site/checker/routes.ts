@@ -7,7 +7,7 @@ import { CHECKER_FILE } from './file.tsx'
 
 export function checkerRoutes(app: App): void {
   const page = readFileSync(CHECKER_FILE)
-  // The page brings a policy of its own, which forbids it everything but its own code.
+  // The policy of the page forbids it everything but its own code.
   const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page.toString('utf8'))![1]!
   app.get(publicPaths.checker, async (_request, reply) =>
     reply

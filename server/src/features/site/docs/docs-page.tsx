@@ -1,4 +1,4 @@
-/** A page of the documentation, with the way to all others beside it. */
+/** A page of the documentation, with links to all others. */
 import type { ComponentChildren } from 'preact'
 import { publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'

@@ -42,7 +42,7 @@ export interface DocsSources {
   readonly actions: readonly Readable[]
   readonly openApi: OpenApi
   readonly config: Pick<HostConfig, 'verifierPackage'>
-  /** Those of features, beside the chapters' own. */
+  /** Those of features, after the chapters' own. */
   readonly pages?: readonly Page[]
 }
 
@@ -111,7 +111,7 @@ export function docsHref(path: string): string {
 
 const OWN_FOLDER = 'server/docs/'
 
-/** Pages of the server stand beside its code; the build copies the others. */
+/** Pages of the server are next to its code; the build copies the others. */
 function placeOf(file: string): URL {
   return file.startsWith(OWN_FOLDER)
     ? new URL(`../../../../docs/${file.slice(OWN_FOLDER.length)}`, import.meta.url)

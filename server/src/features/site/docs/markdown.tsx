@@ -11,7 +11,7 @@ export interface Heading {
   readonly id: string
 }
 
-/** What stands under one heading, as plain text. */
+/** The content under one heading, as plain text. */
 export interface Section {
   readonly heading: Heading
   readonly text: string

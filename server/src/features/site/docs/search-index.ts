@@ -1,4 +1,4 @@
-/** What a search in the browser needs: the sections of all pages, and in which of them each word stands. */
+/** What a search in the browser needs: the sections of all pages, and the sections of each word. */
 import type { Section } from './markdown.tsx'
 
 export interface SearchIndex {
@@ -37,7 +37,7 @@ export function searchIndex(pages: readonly Indexed[]): SearchIndex {
   }
 }
 
-/** Numbers and hashes of examples, which nobody looks for. */
+/** Numbers and hashes of examples, which are no search terms. */
 const VALUE = /^[\d.-]*$|(?=.*\d)^[0-9a-z_-]{16,}$/
 
 /** Names with dots and underscores count as a whole and in their parts. */

@@ -1,4 +1,4 @@
-/** The pages of the log explorer: the log as it stands, one entry, and a proof. */
+/** The pages of the log explorer: the log, one entry, and a proof. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
 import { type Instant, parseInstant } from '@claimcheck/core/rules'

@@ -1,4 +1,4 @@
-/** What somebody asks of the log: that a leaf is in it, or that one size of it continues another. Read from a form. */
+/** A question to the log, from a form: whether a leaf is in it, or whether one size of it continues another. */
 import { ServiceError } from '../../../base/errors.ts'
 import type { ConsistencyProof, InclusionProof, LogService } from '../../log/log.ts'
 
@@ -16,7 +16,7 @@ export type Proof =
 
 const HASH = /^[A-Za-z0-9_-]{43}$/
 
-/** @throws ServiceError whose message says what to type instead */
+/** @throws ServiceError with a message that says what to type instead */
 export async function answer(log: LogService, typed: Typed): Promise<Proof> {
   const { treeSize } = await log.entries(undefined, 1)
   if (treeSize === 0) throw new ServiceError('not_found', 'The log has no entries yet: there is nothing to prove.')

@@ -1,4 +1,4 @@
-/** The badge of a receipt: an SVG for READMEs and pages. It is green only where the issuer lists the place that was read. */
+/** The badge of a receipt: an SVG for READMEs and pages. It is green only where the issuer lists the destination. */
 import type { Tone } from '../../../web/receipt-view/view.ts'
 
 /** A receipt without content has no verdict to show. */
@@ -6,13 +6,13 @@ export type BadgeTone = Tone | 'erased'
 
 const RESULTS: Readonly<Record<BadgeTone, readonly [words: string, colour: string]>> = {
   verified: ['verified', '#11692f'],
-  unlisted: ['verified at an unlisted place', '#525a68'],
+  unlisted: ['verified at an unlisted destination', '#525a68'],
   late: ['late', '#875000'],
   mismatch: ['mismatch', '#a63a0c'],
   failed: ['failed', '#b0171f'],
   unverifiable: ['unverifiable', '#525a68'],
   doubtful: ['a proof fails', '#b0171f'],
-  unvouched: ['nobody vouches for its key', '#525a68'],
+  unvouched: ['no trusted key signed it', '#525a68'],
   erased: ['erased', '#525a68'],
 }
 
@@ -21,7 +21,7 @@ const PADDING = 7
 /** Verdana at 11 pixels; the text is stretched to its place. */
 const LETTER_WIDTH = 6.6
 
-/** For those who do not see the badge. */
+/** Read by screen readers. */
 export function badgeText(tone: BadgeTone): string {
   return `Claimcheck: ${RESULTS[tone][0]}`
 }

@@ -1,4 +1,4 @@
-/** The page of a receipt whose content was erased: that it was, when and by which rule, and what is left. */
+/** The page of an erased receipt: when and by which rule it was erased, and what is left. */
 
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
@@ -56,8 +56,7 @@ export function ErasedPage({ receipt, commandLine }: ErasedPageProps) {
               offline checker
             </a>
             , or, {commandLine.where}, with <code>{commandLine.program} verify</code>. Its hash is then that of the
-            entry above. Somebody decided that this content must not be served any longer: think of that before you pass
-            the copy on.
+            entry above. The service must not serve this content any longer: think of that before you pass the copy on.
           </p>
         </section>
       </article>

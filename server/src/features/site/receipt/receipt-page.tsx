@@ -44,7 +44,7 @@ export interface ReceiptArticleProps {
   readonly raw: readonly (readonly [title: string, text: string])[]
 }
 
-/** Of the tab and of previews. */
+/** The title of the tab and of previews. */
 export function titleOf(view: ReceiptView): string {
   return plainText(`${headingOf(view)}: ${view.finding}`)
 }
@@ -72,23 +72,8 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
         <p class="lead">{view.when}</p>
       </header>
-      <Part title="Claimed and found">
-        <p>
-          {view.claimed === undefined
-            ? `Claimed by the agent ${plainText(view.agent)}.`
-            : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
-        </p>
-        {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
-        <Comparison fields={view.fields} />
-        {view.told.length > 0 ? (
-          <ul>
-            {view.told.map((sentence) => (
-              <li>{plainText(sentence)}</li>
-            ))}
-          </ul>
-        ) : null}
-      </Part>
-      <Part title="Where it was read">
+      <Claimed view={view} />
+      <Part title="Destination">
         <p>
           <strong>{plainText(view.place.address)}</strong>
         </p>
@@ -115,25 +100,52 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           ]}
         />
       </Part>
-      <Part title="What it does not show">
-        <ul>
-          {view.limits.map((limit) => (
-            <li>{limit}</li>
-          ))}
-          {links ? (
-            <li>
-              The code that checks on this page comes from the issuer, too. To depend on nobody, use the{' '}
-              <a href={links.checker} download="claimcheck-checker.html">
-                offline checker
-              </a>{' '}
-              or the command line.
-            </li>
-          ) : null}
-        </ul>
-      </Part>
+      <Limits view={view} links={links} />
       {links ? <TakeAway view={view} links={links} /> : null}
       <RawData raw={raw} />
     </article>
+  )
+}
+
+function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
+  return (
+    <Part title="Claimed and found">
+      <p>
+        {view.claimed === undefined
+          ? `Claimed by the agent ${plainText(view.agent)}.`
+          : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
+      </p>
+      {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
+      <Comparison fields={view.fields} />
+      {view.told.length > 0 ? (
+        <ul>
+          {view.told.map((sentence) => (
+            <li>{plainText(sentence)}</li>
+          ))}
+        </ul>
+      ) : null}
+    </Part>
+  )
+}
+
+function Limits({ view, links }: Pick<ReceiptArticleProps, 'view' | 'links'>) {
+  return (
+    <Part title="What it does not show">
+      <ul>
+        {view.limits.map((limit) => (
+          <li>{limit}</li>
+        ))}
+        {links ? (
+          <li>
+            The code that checks on this page comes from the issuer, too. To trust no server, use the{' '}
+            <a href={links.checker} download="claimcheck-checker.html">
+              offline checker
+            </a>{' '}
+            or the command line.
+          </li>
+        ) : null}
+      </ul>
+    </Part>
   )
 }
 
@@ -230,7 +242,7 @@ function indented(text: string): string {
   }
 }
 
-/** For machines that read the page: the moment of issue. */
+/** The moment of issue, for machines that read the page. */
 export function issuedAt({ timeline }: ReceiptView): string {
   return formatInstant(timeline.issuedAt)
 }

@@ -74,7 +74,7 @@ function sendErased(
 ): FastifyReply {
   reply.headers(HEADERS)
   switch (form) {
-    // Programs that show images from elsewhere show none whose answer is an error.
+    // Programs that show images from elsewhere show none with an error status.
     case 'svg':
       return reply.type(SVG_TYPE).header('cache-control', BADGE_CACHE).send(badgeOf('erased'))
     case 'icon.svg':

@@ -35,14 +35,14 @@ interface AddOptions extends TriedOptions {
 }
 
 const PUBLISH =
-  'let receipts name the address of the server, to all who read them; without it they say that the workspace chose the server and withholds its address. Addresses that the operator lists are always named'
+  'name the address of the destination in receipts, which anyone may read. Without it receipts say that the workspace chose the destination and withholds its address. Addresses that the operator lists are always named'
 
 /** What `connection add` says of it. */
 const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
-  listed: 'Receipts name its address: the operator lists it as a public place.',
+  listed: 'Receipts name its address: the operator lists it as a public destination.',
   published: 'Receipts name its address.',
   withheld:
-    'Receipts withhold its address: readers see that this workspace chose the server. To name it, remove the connection and add it again with --publish-address.',
+    'Receipts withhold its address: readers see that this workspace chose the destination. To name it, remove the connection and add it again with --publish-address.',
 }
 
 const TRY =
@@ -202,13 +202,14 @@ async function withAddress(
   return { ...connection, shown: await addressInReceipts(connection, type, sources) }
 }
 
-const PRIVATE = 'A place that is private or speaks plain http is read only if ALLOW_PRIVATE names it as host:port.'
+const PRIVATE =
+  'A destination in a private network, or with plain http, is read only if ALLOW_PRIVATE names it as host:port.'
 
 function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
   const next = isRefused
     ? 'The destination refused these credentials: check them, and what they may read.'
     : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
-  // A refusal of the service's own has the same code, so that it tells nobody what is in its network.
+  // A refusal by the service itself has the same code, so that it reveals nothing about its network.
   const hint = failure === 'unavailable' ? ` ${PRIVATE}` : ''
   return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}${hint}`)
 }
@@ -272,7 +273,7 @@ function stateLines({ state, expiresAt }: Stood): string[] {
   ]
 }
 
-/** In JSON, where the destination told it. */
+/** In JSON, where the destination says it. */
 function ending({ expiresAt }: Stood): object {
   return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
 }

@@ -25,7 +25,7 @@ interface Services extends Pick<HostServices, 'config'> {
 }
 
 const DELETING = `This cannot be undone. The API keys of the workspace are revoked, its connections and their credentials are deleted, and
-nobody is a member any more. Claims that wait are still decided, without connections. Receipts stay in the public log.`
+all memberships end. Claims that wait are still decided, without connections. Receipts stay in the public log.`
 
 export function addWorkspaceCommands(program: Command, withServices: WithServices<Services>): void {
   const workspace = program.command('workspace').description('workspaces, which own keys, connections and claims')
@@ -93,12 +93,12 @@ function addSites(workspace: Command, withServices: WithServices<Services>): voi
   subcommand(
     workspace,
     'sites',
-    'say from which sites scripts in browsers may submit claims with the keys of a workspace',
+    'set the allowed origins: the sites from which scripts in browsers may submit claims with the keys of a workspace',
   )
     .argument('<workspace>', 'id or name')
     .argument(
       '[sites...]',
-      'such as https://app.example.com, in place of those before; or off; leave them out to read what is set',
+      'such as https://app.example.com, which replace those before; or off; leave them out to read what is set',
     )
     .action(async (idOrName: string, given: readonly string[], options: OutputOptions) => {
       const { name, id, sites } = await withServices(async ({ workspaces, allowedOrigins }) => {

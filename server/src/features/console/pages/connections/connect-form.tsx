@@ -6,16 +6,17 @@ import { MAX_NAME_LENGTH } from '../../../../base/names.ts'
 import { propertiesOf, propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import { paths } from '../../../../web/console-paths.ts'
+import { Facts } from '../../../../web/parts/facts.tsx'
 import { Codes } from '../../../../web/parts/values.tsx'
 import { Prose } from '../../../../web/words.tsx'
 import type { NotConnected } from '../../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { failureInWords } from '../../parts/failures.ts'
-import { Actions, Field, PostForm } from '../../parts/form.tsx'
+import { Actions, Checkbox, Field, PostForm } from '../../parts/form.tsx'
 import { type FormValues, SchemaFields } from '../../parts/schema-form.tsx'
 import { secretsIn } from '../../parts/schema-properties.ts'
-import { Options } from './list.tsx'
+import { optionRows } from './list.tsx'
 import { TRY, TrialField } from './trial-field.tsx'
 
 /** Before the names of the options of the plugin. */
@@ -125,9 +126,7 @@ export function ReplaceForm({ viewer, connection, type, values, outcome }: Repla
       words={REPLACE}
       more={<TrialField type={type} value={values[TRY]} problem={outcome.problems?.[TRY]} />}
     >
-      <dl class="facts">
-        <Options connection={connection} type={type} />
-      </dl>
+      <Facts rows={optionRows(connection, type)} />
       <p>
         The new credentials are tried first. Until they work, the present ones are used. Everything else of the
         connection stays, and claims that wait go on.
@@ -178,7 +177,15 @@ function DestinationForm(props: DestinationFormProps) {
         <PostForm action={action} csrf={viewer.csrf}>
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
           {more}
-          {mayInsist ? <Insist words={words} ticked={values[INSIST] !== undefined} /> : null}
+          {mayInsist ? (
+            <Checkbox
+              name={INSIST}
+              label={words.insist}
+              value="yes"
+              isTicked={values[INSIST] !== undefined}
+              help={words.insisted}
+            />
+          ) : null}
           <Actions submit={words.submit} href={paths.connections(viewer.workspace!.id)} />
         </PostForm>
         <section>
@@ -201,52 +208,37 @@ function AddressChoice({ type, listed, ticked }: Pick<ConnectFormProps, 'type' |
   if (only !== undefined && listed.includes(only)) {
     return (
       <p class="help">
-        Receipts name the address <code>{only}</code>: the operator lists it as a public place.
+        Receipts name the address <code>{only}</code>: the operator lists it as a public destination.
       </p>
     )
   }
   return (
-    <div class="field">
-      <div class="choice">
-        <input
-          type="checkbox"
-          id={PUBLISH}
-          name={PUBLISH}
-          value="yes"
-          checked={ticked}
-          aria-describedby={`${PUBLISH}-help`}
-        />
-        <label for={PUBLISH}>Receipts may name the address</label>
-      </div>
-      <p class="help" id={`${PUBLISH}-help`}>
-        Everyone who has a receipt can then read the address of the server. Without it, receipts say “at a server that
-        this workspace chose, address withheld”: their readers cannot tell where a claim was read, and may trust it
-        less.
-        {listed.length > 0 ? (
-          <>
-            {' '}
-            This makes no difference for {listed.length === 1 ? 'the address' : 'the addresses'}{' '}
-            <Codes values={listed} />, which the operator lists as public: receipts always name{' '}
-            {listed.length === 1 ? 'it' : 'them'}.
-          </>
-        ) : null}{' '}
-        To change it later, disconnect and connect again.
-      </p>
-    </div>
+    <Checkbox
+      name={PUBLISH}
+      label="Receipts may name the address"
+      value="yes"
+      isTicked={ticked}
+      help={<AddressHelp listed={listed} />}
+    />
   )
 }
 
-function Insist({ words, ticked }: { readonly words: Words; readonly ticked: boolean }) {
+function AddressHelp({ listed }: Pick<ConnectFormProps, 'listed'>) {
+  const isOne = listed.length === 1
   return (
-    <div class="field">
-      <div class="choice">
-        <input type="checkbox" id={INSIST} name={INSIST} value="yes" checked={ticked} aria-describedby="insist-help" />
-        <label for={INSIST}>{words.insist}</label>
-      </div>
-      <p class="help" id="insist-help">
-        {words.insisted}
-      </p>
-    </div>
+    <>
+      Everyone who has a receipt can then read the address of the destination. Without it, receipts say “at a server
+      that this workspace chose, address withheld”: their readers cannot tell where a claim was read, and may trust it
+      less.
+      {listed.length > 0 ? (
+        <>
+          {' '}
+          This makes no difference for {isOne ? 'the address' : 'the addresses'} <Codes values={listed} />, which the
+          operator lists as public: receipts always name {isOne ? 'it' : 'them'}.
+        </>
+      ) : null}{' '}
+      To change it later, disconnect and connect again.
+    </>
   )
 }
 

@@ -6,6 +6,7 @@ import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
 import { paths } from '../../../../web/console-paths.ts'
+import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
 import { ActionNames, Codes, Time } from '../../../../web/parts/values.tsx'
@@ -83,7 +84,7 @@ export function Connections(props: ConnectionsProps) {
   )
 }
 
-/** What cannot be read stands first, with what to do about it. */
+/** What cannot be read comes first, with what to do about it. */
 function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' | 'isOwner'>) {
   if (connections.length === 0) return null
   return (
@@ -111,7 +112,7 @@ function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' 
   )
 }
 
-/** Of which the credentials end within a week, or ended. */
+/** Connections with credentials that end within a week, or have ended. */
 function Ending({ connections, now }: Pick<ConnectionsProps, 'connections' | 'now'>) {
   const ending = connections.flatMap((connection) => {
     const end = endingOf(connection, now)
@@ -139,9 +140,9 @@ function namesFrom(registry: Pick<Registry, 'verifierFor'>): NameAction {
 }
 
 const ADDRESS_WORDS: Readonly<Record<AddressInReceipts, string>> = {
-  listed: 'named: the operator lists it as a public place',
+  listed: 'named: the operator lists it as a public destination',
   published: 'named',
-  withheld: 'withheld: readers see that this workspace chose the server',
+  withheld: 'withheld: readers see that this workspace chose the destination',
 }
 
 interface ConnectionCardProps {
@@ -158,8 +159,6 @@ interface ConnectionCardProps {
 
 function ConnectionCard({ viewer, isOwner, connection, named, type, address, by, now }: ConnectionCardProps) {
   const { id, name, provider, actions, scopes, notes, connectedAt } = connection
-  const title = type?.title ?? provider
-  const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
     <article class="card" aria-labelledby={id}>
       <h3 id={id}>{name}</h3>
@@ -167,87 +166,82 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
       ))}
-      <dl class="facts">
-        <dt>Kind</dt>
-        <dd>{title}</dd>
-        <Options connection={connection} type={type} />
-        <dt>Verifies</dt>
-        <dd>
-          {actions.length > 0 ? (
-            <ActionNames actions={actions.map(named)} />
-          ) : (
-            'nothing: no loaded plugin verifies through it'
-          )}
-        </dd>
-        <dt>Permissions</dt>
-        <dd>
-          {scopes.length > 0 ? (
-            <Codes values={scopes} />
-          ) : (
-            <span class="none">unknown: the destination does not say</span>
-          )}
-        </dd>
-        <dt>Address in receipts</dt>
-        <dd>{ADDRESS_WORDS[address]}</dd>
-        <dt>Connected</dt>
-        <dd>
-          <Time at={connectedAt} now={now} /> by {by}
-        </dd>
-        {connection.expiresAt === null ? null : (
-          <>
-            <dt>Credentials end</dt>
-            <dd>
-              <Time at={connection.expiresAt} now={now} />
-            </dd>
-          </>
-        )}
-        <History connection={connection} now={now} />
-      </dl>
-      {isOwner ? (
-        <div class="actions">
-          <PostForm action={paths.testConnection(viewer.workspace!.id, id)} csrf={viewer.csrf} class="row">
-            {type?.trial ? (
-              <input
-                name={TRY}
-                value={connection.trialTarget ?? ''}
-                placeholder={type.trial.example}
-                aria-label={`${trialLabel(type.trial)} with ${name}`}
-                autocomplete="off"
-                spellcheck={false}
-              />
-            ) : null}
-            <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
-              Test now
-            </button>
-          </PostForm>
-          <a class="button quiet" href={paths.connectionName(viewer.workspace!.id, id)} aria-label={`Rename ${name}`}>
-            Rename
-          </a>
-          {hasSecrets ? (
-            <a
-              class="button quiet"
-              href={paths.credentials(viewer.workspace!.id, id)}
-              aria-label={`Replace credentials of ${name}`}
-            >
-              Replace credentials
-            </a>
-          ) : null}
-          <a
-            class="button danger quiet"
-            href={paths.disconnect(viewer.workspace!.id, id)}
-            aria-label={`Disconnect ${name}`}
-          >
-            Disconnect
-          </a>
-        </div>
-      ) : null}
+      <Facts
+        rows={[
+          ['Kind', type?.title ?? provider],
+          ...optionRows(connection, type),
+          [
+            'Verifies',
+            actions.length > 0 ? (
+              <ActionNames actions={actions.map(named)} />
+            ) : (
+              'nothing: no loaded plugin verifies through it'
+            ),
+          ],
+          [
+            'Permissions',
+            scopes.length > 0 ? (
+              <Codes values={scopes} />
+            ) : (
+              <span class="none">unknown: the destination does not say</span>
+            ),
+          ],
+          ['Address in receipts', ADDRESS_WORDS[address]],
+          [
+            'Connected',
+            <>
+              <Time at={connectedAt} now={now} /> by {by}
+            </>,
+          ],
+          ['Credentials end', connection.expiresAt === null ? null : <Time at={connection.expiresAt} now={now} />],
+          ...readRows(connection, now),
+        ]}
+      />
+      {isOwner ? <ConnectionActions viewer={viewer} connection={connection} type={type} /> : null}
     </article>
+  )
+}
+
+type ActionsProps = Pick<ConnectionCardProps, 'viewer' | 'connection' | 'type'>
+
+function ConnectionActions({ viewer, connection: { id, name, trialTarget }, type }: ActionsProps) {
+  const { id: workspaceId } = viewer.workspace!
+  const hasSecrets = type !== undefined && secretNames(type).length > 0
+  return (
+    <div class="actions">
+      <PostForm action={paths.testConnection(workspaceId, id)} csrf={viewer.csrf} class="row">
+        {type?.trial ? (
+          <input
+            name={TRY}
+            value={trialTarget ?? ''}
+            placeholder={type.trial.example}
+            aria-label={`${trialLabel(type.trial)} with ${name}`}
+            autocomplete="off"
+            spellcheck={false}
+          />
+        ) : null}
+        <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
+          Test now
+        </button>
+      </PostForm>
+      <a class="button quiet" href={paths.connectionName(workspaceId, id)} aria-label={`Rename ${name}`}>
+        Rename
+      </a>
+      {hasSecrets ? (
+        <a class="button quiet" href={paths.credentials(workspaceId, id)} aria-label={`Replace credentials of ${name}`}>
+          Replace credentials
+        </a>
+      ) : null}
+      <a class="button danger quiet" href={paths.disconnect(workspaceId, id)} aria-label={`Disconnect ${name}`}>
+        Disconnect
+      </a>
+    </div>
   )
 }
 
 type HealthProps = Pick<ConnectionCardProps, 'connection' | 'now'>
 
-/** How it stands, and since when. Green is only what a read proved. */
+/** Its state, and since when. Green is only what a read proved. */
 function Health({ connection, now }: HealthProps) {
   const { state, stateAt, trialTarget, lastFailureAt } = connection
   const failure = failureOf(connection)
@@ -277,40 +271,23 @@ function Health({ connection, now }: HealthProps) {
   )
 }
 
-/** The last read, and the last one that went otherwise. */
-function History({ connection, now }: HealthProps) {
+/** The last read, and the last one that failed. */
+function readRows(connection: ConnectionSummary, now: Instant): FactRows {
   const { lastReadAt, lastFailureAt, lastFailure } = connection
-  const failed = (
-    <>
-      <dt>Last failure</dt>
-      <dd>
+  return [
+    [isFailing(connection) ? 'Last good read' : 'Last read', <Time at={lastReadAt} now={now} none="not yet" />],
+    [
+      'Last failure',
+      <>
         <Time at={lastFailureAt} now={now} none="none" />
         {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
-      </dd>
-    </>
-  )
-  return (
-    <>
-      <dt>{isFailing(connection) ? 'Last good read' : 'Last read'}</dt>
-      <dd>
-        <Time at={lastReadAt} now={now} none="not yet" />
-      </dd>
-      {failed}
-    </>
-  )
+      </>,
+    ],
+  ]
 }
 
-export function Options({ connection: { options }, type }: Pick<ConnectionCardProps, 'connection' | 'type'>) {
-  return (
-    <>
-      {Object.entries(options).map(([key, value]) => (
-        <>
-          <dt>{propertyLabel(type?.options, key)}</dt>
-          <dd>{optionText(value)}</dd>
-        </>
-      ))}
-    </>
-  )
+export function optionRows({ options }: ConnectionSummary, type: HostedConnectionType | undefined): FactRows {
+  return Object.entries(options).map(([key, value]) => [propertyLabel(type?.options, key), optionText(value)])
 }
 
 function optionText(value: JsonValue): string {
@@ -360,14 +337,9 @@ interface DisconnectProps {
 
 export function Disconnect({ viewer, connection, type }: DisconnectProps) {
   const workspaceId = viewer.workspace!.id
-  const title = type?.title ?? connection.provider
   return (
     <ConsolePage title={`Disconnect ${connection.name}?`} viewer={viewer} section="connections">
-      <dl class="facts">
-        <dt>Kind</dt>
-        <dd>{title}</dd>
-        <Options connection={connection} type={type} />
-      </dl>
+      <Facts rows={[['Kind', type?.title ?? connection.provider], ...optionRows(connection, type)]} />
       <p>
         The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read
         the destination again, connect it again.

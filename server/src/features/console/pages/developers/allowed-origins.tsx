@@ -1,4 +1,4 @@
-/** The part of the developers page about the sites whose scripts may submit claims. */
+/** The part of the developers page about allowed origins: the sites from which scripts may submit claims. */
 
 import { paths } from '../../../../web/console-paths.ts'
 import type { Viewer } from '../../page.tsx'
@@ -28,7 +28,7 @@ export function Sites({ viewer, isOwner, sites, typed, problem }: SitesProps) {
             label="Sites"
             multiline
             value={typed ?? sites.join('\n')}
-            help="One a line, such as https://app.example.com. Whoever opens such a page can take a key that is in it."
+            help="One a line, such as https://app.example.com. Every visitor of such a page can take a key that is in it."
             problem={problem}
           />
           <button type="submit">Change the sites</button>

@@ -28,9 +28,7 @@ export function BoundAgents({ viewer, isOwner, agents, now }: BoundAgentsProps) 
             <th scope="row" class="wide">
               {plainText(agentId)}
             </th>
-            <td>
-              {keys.length === 0 ? <span class="none">no key: nobody</span> : keys.map(({ name }) => name).join(', ')}
-            </td>
+            <td>{keys.length === 0 ? <span class="none">no key</span> : keys.map(({ name }) => name).join(', ')}</td>
             <td>
               <Time at={boundAt} now={now} />
             </td>
@@ -66,7 +64,7 @@ export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
       <p>
         <strong>{plainText(agentId)}</strong> has no key left. Once it is released, every key of the workspace that is
         not bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound,
-        make a new key for it in place of this.
+        make a new key for it first.
       </p>
       <AskForm
         action={paths.releaseAgent(workspaceId)}

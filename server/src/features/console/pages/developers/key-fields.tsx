@@ -14,7 +14,7 @@ interface KeyFieldsProps {
   readonly problem?: string | undefined
 }
 
-/** For a new key: its name, and the rest folded until something is in it. */
+/** The name of a new key, and the rest folded until something is in it. */
 export function NewKeyFields({ values, problem }: KeyFieldsProps) {
   const { expires = '', networks = '', agents = '' } = values
   return (

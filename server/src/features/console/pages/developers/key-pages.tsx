@@ -59,7 +59,7 @@ export function ChangeKey({ viewer, apiKey, now, values, problem }: KeyPageProps
       <PostForm action={paths.key(workspaceId, apiKey.id)} csrf={viewer.csrf}>
         <KeyFields values={values} problem={problem} />
         <p>
-          An agent that you take from the key stays bound, so that nobody else speaks for it: release it under{' '}
+          An agent that you take from the key stays bound, so that no other key claims for it: release it under{' '}
           <a href={`${paths.developers(workspaceId)}#agents`}>Bound agents</a>.
         </p>
         <Actions submit="Change the key" cancel="Leave it" href={paths.developers(workspaceId)} />

@@ -1,4 +1,4 @@
-/** The list of a workspace's keys: what each is held to, how it stands, and when and from where it was last used. */
+/** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
 import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'

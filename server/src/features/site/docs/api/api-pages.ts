@@ -45,14 +45,15 @@ interface ApiPage {
 /** What readers find under each tag. Other tags get a page without it. */
 const ABOUT: Readonly<Record<string, string>> = {
   Claims: 'An agent submits what it says that it did, and reads what became of it. Every endpoint here needs a key.',
-  Receipts: 'Whoever has the id of a receipt can read it, its evidence, and the rules behind it. No key is needed.',
+  Receipts:
+    'Everyone who has the id of a receipt can read it, its evidence, and the rules behind it. No key is needed.',
   Log: 'The public log of all receipts: its signed head, its entries, proofs, and anchors. No key is needed.',
   Keys: 'The keys that sign receipts and tree heads. No key of yours is needed.',
   Workspace: 'What a credential may do, and what its workspace is connected to.',
   Health: 'For load balancers and monitoring.',
 }
 
-// Pages link to one another as files that stand beside those of the repository.
+// Pages link to one another as files next to those of the repository.
 const FOLDER = 'server/docs/api'
 
 export function apiPages(openApi: OpenApi): ApiPage[] {

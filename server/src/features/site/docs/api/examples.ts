@@ -10,6 +10,40 @@ export interface Example {
   readonly answer: unknown
 }
 
+const FACTS = {
+  repository: 'octo-org/hello-world',
+  repository_id: '1296269',
+  branch_listed: true,
+  head: '0123456789abcdef0123456789abcdef01234567',
+  pushed_at: '2026-09-25T14:02:49.000Z',
+}
+
+/** As a signed document sorts them. */
+const SORTED_FACTS = Object.fromEntries(Object.entries(FACTS).toSorted())
+
+const CLAIM = {
+  claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
+  client_claim_id: 'run-4711',
+  agent_id: 'release-bot',
+  action: 'codehost.commit.push',
+  target: 'octo-org/hello-world',
+  claimed_at: '2026-09-25T14:02:49.064Z',
+  deadline_at: '2026-09-25T14:17:49.064Z',
+  submitted_at: '2026-09-25T14:02:49.176Z',
+  claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
+  state: 'decided',
+  attempts: 1,
+  next_check_at: null,
+  receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
+  verdict: 'verified',
+  reason_code: null,
+  last_check: {
+    at: '2026-09-25T14:02:49.495Z',
+    result: 'present',
+    facts: FACTS,
+  },
+}
+
 /** By operation. */
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   submitClaim: {
@@ -24,35 +58,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       },
       claimed_at: '2026-09-25T14:02:49.064Z',
     },
-    answer: {
-      claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
-      client_claim_id: 'run-4711',
-      agent_id: 'release-bot',
-      action: 'codehost.commit.push',
-      target: 'octo-org/hello-world',
-      claimed_at: '2026-09-25T14:02:49.064Z',
-      deadline_at: '2026-09-25T14:17:49.064Z',
-      submitted_at: '2026-09-25T14:02:49.176Z',
-      claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
-      state: 'decided',
-      attempts: 1,
-      next_check_at: null,
-      receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
-      verdict: 'verified',
-      reason_code: null,
-      last_check: {
-        at: '2026-09-25T14:02:49.495Z',
-        result: 'present',
-        facts: {
-          repository: 'octo-org/hello-world',
-          repository_id: '1296269',
-          branch_listed: true,
-          head: '0123456789abcdef0123456789abcdef01234567',
-          pushed_at: '2026-09-25T14:02:49.000Z',
-        },
-      },
-      created: true,
-    },
+    answer: { ...CLAIM, created: true },
   },
   listClaims: {
     query: {
@@ -60,36 +66,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       limit: '1',
     },
     answer: {
-      claims: [
-        {
-          claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
-          client_claim_id: 'run-4711',
-          agent_id: 'release-bot',
-          action: 'codehost.commit.push',
-          target: 'octo-org/hello-world',
-          claimed_at: '2026-09-25T14:02:49.064Z',
-          deadline_at: '2026-09-25T14:17:49.064Z',
-          submitted_at: '2026-09-25T14:02:49.176Z',
-          claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
-          state: 'decided',
-          attempts: 1,
-          next_check_at: null,
-          receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
-          verdict: 'verified',
-          reason_code: null,
-          last_check: {
-            at: '2026-09-25T14:02:49.495Z',
-            result: 'present',
-            facts: {
-              repository: 'octo-org/hello-world',
-              repository_id: '1296269',
-              branch_listed: true,
-              head: '0123456789abcdef0123456789abcdef01234567',
-              pushed_at: '2026-09-25T14:02:49.000Z',
-            },
-          },
-        },
-      ],
+      claims: [CLAIM],
       next_cursor: 'WzE3OTAzNDU3MzEwNjQsImNsbV8wMU04MldQV1ZSNUZEQkpXMU1IQkZURkVZUSJd',
     },
   },
@@ -97,34 +74,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     path: {
       claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
     },
-    answer: {
-      claim_id: 'clm_01M82WPWVR5FDBJW1MHBFTFEYQ',
-      client_claim_id: 'run-4711',
-      agent_id: 'release-bot',
-      action: 'codehost.commit.push',
-      target: 'octo-org/hello-world',
-      claimed_at: '2026-09-25T14:02:49.064Z',
-      deadline_at: '2026-09-25T14:17:49.064Z',
-      submitted_at: '2026-09-25T14:02:49.176Z',
-      claim_digest: 'fikjKO_Cr-2kMWNvbIC5Ygam83jGRPz3PMak0sh2tBE',
-      state: 'decided',
-      attempts: 1,
-      next_check_at: null,
-      receipt_id: 'rcpt_01M82WPX62VT6ZTVNGVTYHHEC0',
-      verdict: 'verified',
-      reason_code: null,
-      last_check: {
-        at: '2026-09-25T14:02:49.495Z',
-        result: 'present',
-        facts: {
-          repository: 'octo-org/hello-world',
-          repository_id: '1296269',
-          branch_listed: true,
-          head: '0123456789abcdef0123456789abcdef01234567',
-          pushed_at: '2026-09-25T14:02:49.000Z',
-        },
-      },
-    },
+    answer: CLAIM,
   },
   getReceipt: {
     path: {
@@ -158,13 +108,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           attempts: 1,
           deadline_at: '2026-09-25T14:17:49.064Z',
           evidence_digest: 'Y7wOrrQxfR_Mrmbsr-eNtIWJLK5vvxY6I5WfmBF5ldU',
-          facts: {
-            branch_listed: true,
-            head: '0123456789abcdef0123456789abcdef01234567',
-            pushed_at: '2026-09-25T14:02:49.000Z',
-            repository: 'octo-org/hello-world',
-            repository_id: '1296269',
-          },
+          facts: SORTED_FACTS,
           observed_at: '2026-09-25T14:02:49.495Z',
           source: {
             base_url: 'https://api.github.com',
@@ -212,13 +156,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
           clock_offset_ms: 801,
           dated: true,
           differs: [],
-          facts: {
-            branch_listed: true,
-            head: '0123456789abcdef0123456789abcdef01234567',
-            pushed_at: '2026-09-25T14:02:49.000Z',
-            repository: 'octo-org/hello-world',
-            repository_id: '1296269',
-          },
+          facts: SORTED_FACTS,
           kind: 'present',
           sent_at: '2026-09-25T14:02:49.198Z',
           source: {
