@@ -58,16 +58,17 @@ t.test('a verified claim says where it was read, by whose log, and what that doe
   t.match(text, `Repository acme/named acme/named Commit ${sha} ${sha} Branch main main Pusher nobody-there –`)
   t.match(text, /Branch listed – true .*Pushed at – 2/)
   t.match(text, /Checked by \S*codehost/)
-  t.match(
-    text,
-    `Where it was read ${github.url} The workspace or the issuer chose this server, and the issuer does not`,
-  )
+  t.match(text, `Destination ${github.url} The workspace or the issuer chose this destination, and the issuer does not`)
   t.match(text, 'Only this workspace reads here that this workspace chose it, as GitHub.')
   t.match(text, 'Its recipients read “ Verified, at a destination that the issuer does not list ”')
   const { receipt_id } = await all.client.decided(body.claim_id)
   const shown = textOf((await all.owner.get(`/r/${receipt_id}`)).html)
-  t.match(shown, /Verified, at a destination that the issuer does not list/, 'as the page of the receipt says to anybody')
-  t.match(shown, `${github.url} The workspace or the issuer chose this server`)
+  t.match(
+    shown,
+    /Verified, at a destination that the issuer does not list/,
+    'as the page of the receipt says to anybody',
+  )
+  t.match(shown, `${github.url} The workspace or the issuer chose this destination`)
   t.match(text, /It was pushed at 2\S+, by the destination's own log\./)
   t.match(text, /The destination's own log names another pusher than the claim\./)
   t.match(text, /It does not say who brought it there, or that it was new\./)
@@ -80,7 +81,7 @@ t.test('an address that the workspace withholds is told as that, and is nowhere 
   const { body } = await all.client.submit(await pushed('acme/hidden'))
   await all.client.decided(body.claim_id)
   const text = await pageOf(all, body.claim_id)
-  t.match(text, 'A destination with a withheld address The workspace chose this server.')
+  t.match(text, 'A destination with a withheld address The workspace chose this destination.')
   t.notMatch(text, github.url)
 })
 
@@ -88,7 +89,7 @@ t.test('a place that is read without a connection was not chosen by the workspac
   const all = await person(t)
   const { body } = await all.client.submit()
   const text = await pageOf(all, body.claim_id)
-  t.match(text, 'https://example.com The workspace or the issuer chose this server')
+  t.match(text, 'https://example.com The workspace or the issuer chose this destination')
   t.match(text, 'Only this workspace reads here that this service chose it')
 })
 

@@ -62,6 +62,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     })
     await pages.register(async (inside: App) => {
       requireSession(inside, services.members, {
+        now: services.now,
         answerSignedOut: answerSignedOut(services),
         answerWeak: answerWeak(services),
       })

@@ -1,26 +1,29 @@
 /** What the console needs of the installation. */
 import type { HostServices } from '../../host/container.ts'
-import type { ConfigOf, ServicesOf } from '../../host/types.ts'
-import type { auditTrailFeature } from '../audit-trail/feature.ts'
-import type { claimsFeature } from '../claims/feature.ts'
-import type { erasureFeature } from '../erasure/feature.ts'
-import type { logFeature } from '../log/feature.ts'
-import type { mailFeature } from '../mail/feature.ts'
-import type { oauthFeature } from '../oauth/feature.ts'
-import type { peopleFeature } from '../people/feature.ts'
-import type { receiptsFeature } from '../receipts/feature.ts'
-import type { workspacesFeature } from '../workspaces/feature.ts'
+import type { AuditTrailService } from '../audit-trail/audit-trail.ts'
+import type { services as claims } from '../claims/services.ts'
+import type { ErasureConfig } from '../erasure/config.ts'
+import type { RetentionService } from '../erasure/retention.ts'
+import type { LogService } from '../log/log.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import type { services as oauth } from '../oauth/services.ts'
+import type { PeopleConfig } from '../people/config.ts'
+import type { services as people } from '../people/services.ts'
+import type { ReceiptService } from '../receipts/receipts.ts'
+import type { services as workspaces } from '../workspaces/services.ts'
 
-type Shown = readonly [
-  typeof auditTrailFeature,
-  typeof claimsFeature,
-  typeof erasureFeature,
-  typeof logFeature,
-  typeof mailFeature,
-  typeof oauthFeature,
-  typeof peopleFeature,
-  typeof receiptsFeature,
-  typeof workspacesFeature,
-]
+type Made<T> = { readonly [K in keyof T]: T[K] extends (services: never) => infer R ? R : never }
 
-export type ConsoleDependencies = HostServices & ServicesOf<Shown> & { readonly config: ConfigOf<Shown> }
+export interface ConsoleDependencies
+  extends HostServices,
+    Made<typeof oauth>,
+    Made<typeof people>,
+    Made<typeof workspaces>,
+    Made<typeof claims> {
+  readonly config: HostServices['config'] & PeopleConfig & ErasureConfig
+  readonly auditTrail: AuditTrailService
+  readonly receipts: ReceiptService
+  readonly log: LogService
+  readonly retention: RetentionService
+  readonly outbox: Outbox
+}

@@ -47,7 +47,7 @@ async function viewerOf(
   const workspaces = (await members.workspacesOf(session.user.id)).map((one) => viewed(one, session))
   const wanted = workspaceIn(request.url)
   const workspace = workspaces.find(({ id }) => id === wanted) ?? workspaces[0]
-  return { user: session.user, csrf: session.csrf, workspaces, workspace }
+  return { user: session.user, csrf: session.csrf, now: Date.now(), workspaces, workspace }
 }
 
 function Next({ status, viewer: { workspace } }: { readonly status: number; readonly viewer: Viewer }) {

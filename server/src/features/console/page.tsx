@@ -1,12 +1,14 @@
 /** The pages of the console: plain ones, and those of people who are signed in. */
+import type { Instant } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import { paths } from '../../web/console-paths.ts'
 import { Document, type DocumentProps } from '../../web/document.tsx'
 import { Logo } from '../../web/parts/icons.tsx'
+import { Now } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { WorkspaceOfMember } from '../people/members.ts'
 import type { User } from '../people/sessions.ts'
-import { CsrfField } from './parts/form.tsx'
+import { Csrf, CsrfField } from './parts/form.tsx'
 import { Notice } from './parts/notice.tsx'
 
 export interface PlainPageProps extends DocumentProps {
@@ -16,8 +18,13 @@ export interface PlainPageProps extends DocumentProps {
   readonly done?: string | undefined
 }
 
+interface PlainProps extends PlainPageProps {
+  /** The token of the session that this browser has. */
+  readonly csrf?: string | undefined
+}
+
 /** A page outside of any workspace. */
-export function PlainPage({ title, heading = title, problem, done, scripts, children }: PlainPageProps) {
+export function PlainPage({ title, heading = title, problem, done, scripts, csrf, children }: PlainProps) {
   return (
     <Document title={title} {...(scripts ? { scripts } : {})}>
       <header class="bar">
@@ -28,7 +35,7 @@ export function PlainPage({ title, heading = title, problem, done, scripts, chil
       <main id="main" class="plain" tabIndex={-1}>
         <h1>{heading}</h1>
         <Notice problem={problem} done={done} />
-        {children}
+        <Csrf.Provider value={csrf}>{children}</Csrf.Provider>
       </main>
     </Document>
   )
@@ -43,6 +50,7 @@ export interface ViewedWorkspace extends WorkspaceOfMember {
 export interface Viewer {
   readonly user: User
   readonly csrf: string
+  readonly now: Instant
   readonly workspaces: readonly ViewedWorkspace[]
   readonly workspace?: ViewedWorkspace | undefined
 }
@@ -87,46 +95,50 @@ export function ConsolePage(props: ConsolePageProps) {
   const { workspace } = viewer
   return (
     <Document title={workspace ? `${title} · ${workspace.name}` : title} {...(scripts ? { scripts } : {})}>
-      <header class="bar">
-        <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
-          <Logo /> Claimcheck
-        </a>
-        <WorkspaceMenu viewer={viewer} />
-        <button type="button" class="quiet fold" popovertarget={WAYS}>
-          Menu
-        </button>
-        <div class="ways" id={WAYS} popover="auto">
-          {workspace ? (
-            <nav class="sections" aria-label="Workspace">
-              {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
-                <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
-                  {label}
-                </a>
-              ))}
-            </nav>
-          ) : null}
-          <nav class="person" aria-label="Account">
-            <a href={publicPaths.docs}>Docs</a>
-            <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
-              {viewer.user.name}
+      <Csrf.Provider value={viewer.csrf}>
+        <Now.Provider value={viewer.now}>
+          <header class="bar">
+            <a class="brand" href={workspace ? paths.claims(workspace.id) : paths.home}>
+              <Logo /> Claimcheck
             </a>
-            <form method="post" action={paths.signOut}>
-              <CsrfField csrf={viewer.csrf} />
-              <button type="submit" class="quiet">
-                Sign out
-              </button>
-            </form>
-          </nav>
-        </div>
-      </header>
-      <main id="main" tabIndex={-1}>
-        <div class="heading">
-          <h1>{heading}</h1>
-          {actions ? <div class="actions">{actions}</div> : null}
-        </div>
-        <Notice problem={problem} done={done} />
-        {children}
-      </main>
+            <WorkspaceMenu viewer={viewer} />
+            <button type="button" class="quiet fold" popovertarget={WAYS}>
+              Menu
+            </button>
+            <div class="ways" id={WAYS} popover="auto">
+              {workspace ? (
+                <nav class="sections" aria-label="Workspace">
+                  {[...SECTIONS, ...(workspace.role === 'owner' ? FOR_OWNERS : [])].map(([name, label]) => (
+                    <a href={paths[name](workspace.id)} aria-current={name === section ? 'page' : undefined}>
+                      {label}
+                    </a>
+                  ))}
+                </nav>
+              ) : null}
+              <nav class="person" aria-label="Account">
+                <a href={publicPaths.docs}>Docs</a>
+                <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
+                  {viewer.user.name}
+                </a>
+                <form method="post" action={paths.signOut}>
+                  <CsrfField />
+                  <button type="submit" class="quiet">
+                    Sign out
+                  </button>
+                </form>
+              </nav>
+            </div>
+          </header>
+          <main id="main" tabIndex={-1}>
+            <div class="heading">
+              <h1>{heading}</h1>
+              {actions ? <div class="actions">{actions}</div> : null}
+            </div>
+            <Notice problem={problem} done={done} />
+            {children}
+          </main>
+        </Now.Provider>
+      </Csrf.Provider>
     </Document>
   )
 }

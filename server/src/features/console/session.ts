@@ -1,5 +1,6 @@
 /** Who sends a request: the session of its cookie, the workspace of its address, and proof that a form comes from one of our own pages. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Acting, byNobody, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
@@ -22,6 +23,7 @@ export interface ConsoleSession extends SignedIn {
 }
 
 interface WorkspaceAccess {
+  readonly now: Instant
   readonly workspaces: readonly ViewedWorkspace[]
   readonly workspace: ViewedWorkspace | undefined
 }
@@ -77,14 +79,19 @@ export function readSessions(app: App, { sessions, config: { publicUrl } }: Sess
   })
 }
 
-/**
- * Requires a session: other visitors are sent to sign in, and back afterwards.
- * @param answers `answerSignedOut` to a form that was sent without a session; `answerWeak` in a workspace that asks for another sign-in
- */
+interface SessionPages {
+  readonly now: () => Instant
+  /** Answers a form that was sent without a session. */
+  readonly answerSignedOut: Answer
+  /** Answers in a workspace that asks for another sign-in. */
+  readonly answerWeak: Answer
+}
+
+/** Requires a session: other visitors are sent to sign in, and back afterwards. */
 export function requireSession(
   app: App,
   members: Pick<MemberService, 'workspacesOf'>,
-  { answerSignedOut, answerWeak }: { readonly answerSignedOut: Answer; readonly answerWeak: Answer },
+  { now, answerSignedOut, answerWeak }: SessionPages,
 ): void {
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const session = optionalSessionOf(request)
@@ -95,7 +102,7 @@ export function requireSession(
     const workspace = workspaces.find((one) => one.id === id)
     // A workspace of others answers like one that does not exist.
     if (id !== undefined && !workspace) throw new ServiceError('not_found', 'there is no such page')
-    request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace })
+    request.setDecorator<WorkspaceAccess>(ACCESS, { workspaces, workspace, now: now() })
     if (workspace && !workspace.isOpen) return answerWeak(request, reply)
   })
 }

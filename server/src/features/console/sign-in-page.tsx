@@ -65,14 +65,14 @@ function SignIn({ next, unsent, email, problem, done, oidcName, sendsMail }: Sig
 function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) {
   const { user, csrf } = session!
   return (
-    <PlainPage title="Confirm that it is you" problem={problem} scripts={['passkeys']}>
+    <PlainPage title="Confirm that it is you" problem={problem} csrf={csrf} scripts={['passkeys']}>
       <p>
         This changes who can get in, so it needs a sign-in of the last ten minutes. Sign in again as{' '}
         <strong>{user.email}</strong>: you go on where you were.
       </p>
       {unsent ? <UnsentValues unsent={unsent} /> : null}
       {user.hasPassword ? (
-        <PostForm action={paths.signIn} csrf={csrf}>
+        <PostForm action={paths.signIn}>
           <input type="hidden" name="next" value={next} />
           <CarriedForm unsent={unsent} />
           <input type="hidden" name="email" value={user.email} autocomplete="username" />
@@ -80,7 +80,7 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
           <button type="submit">Go on</button>
         </PostForm>
       ) : null}
-      <OtherWays next={next} unsent={unsent} csrf={csrf} oidcName={oidcName} />
+      <OtherWays next={next} unsent={unsent} oidcName={oidcName} />
       <p>
         <a href={paths.account}>Cancel</a>
       </p>
@@ -89,19 +89,16 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
 }
 
 interface OtherWaysProps extends Destination {
-  readonly csrf?: string
   readonly oidcName: string | undefined
 }
 
-function OtherWays({ next, unsent, csrf, oidcName }: OtherWaysProps) {
+function OtherWays({ next, unsent, oidcName }: OtherWaysProps) {
   return (
     <>
-      <PasskeySignIn next={next} csrf={csrf}>
+      <PasskeySignIn next={next}>
         <CarriedForm unsent={unsent} />
       </PasskeySignIn>
-      {oidcName === undefined ? null : (
-        <OidcSignIn name={oidcName} next={next} csrf={csrf} inNewTab={unsent !== undefined} />
-      )}
+      {oidcName === undefined ? null : <OidcSignIn name={oidcName} next={next} inNewTab={unsent !== undefined} />}
       {unsent ? (
         <>
           <p>If you have signed in in another tab, send your form from here:</p>
@@ -123,9 +120,9 @@ interface CodeProps extends Destination {
 /** After a right password: asks for a code of the authenticator app. */
 export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, retryAfterMs }: CodeProps): FastifyReply {
   const page = (
-    <PlainPage title="Your second step" problem={problem}>
+    <PlainPage title="Your second step" problem={problem} csrf={csrf}>
       <p>Your password is right. Now type the code that your authenticator app shows for Claimcheck.</p>
-      <PostForm action={paths.signInCode} csrf={csrf}>
+      <PostForm action={paths.signInCode}>
         <input type="hidden" name="next" value={next} />
         <CarriedForm unsent={unsent} />
         <Field

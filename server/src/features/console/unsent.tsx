@@ -7,7 +7,7 @@ import { paths, returnPath } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { PlainPage } from './page.tsx'
-import { PostForm } from './parts/form.tsx'
+import { Csrf, PostForm } from './parts/form.tsx'
 import { type Fields, formOf } from './request-fields.ts'
 
 export interface UnsentForm {
@@ -89,17 +89,19 @@ export function UnsentValues({ unsent: { fields, lacksSecrets } }: { readonly un
 /** Without `csrf` it asks for confirmation once more: the session that it will have is not known yet. */
 export function ResendForm({ unsent, csrf, label }: { unsent: UnsentForm; csrf?: string; label: string }) {
   return (
-    <PostForm action={unsent.action} csrf={csrf} class="actions">
-      {unsent.fields.map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      <button type="submit" class={csrf === undefined ? 'quiet' : undefined}>
-        {label}
-      </button>
-      <a class="button quiet" href={paths.home}>
-        Discard it
-      </a>
-    </PostForm>
+    <Csrf.Provider value={csrf}>
+      <PostForm action={unsent.action} class="actions">
+        {unsent.fields.map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        <button type="submit" class={csrf === undefined ? 'quiet' : undefined}>
+          {label}
+        </button>
+        <a class="button quiet" href={paths.home}>
+          Discard it
+        </a>
+      </PostForm>
+    </Csrf.Provider>
   )
 }
 

@@ -24,9 +24,18 @@ interface Rule {
 
 const CLOSED: string = 'account.closed'
 
-const ACCOUNT = { to: 'person', path: '/console/account' } as const
 const KEYS = { to: 'owners', advice: 'revoke it', path: '/console' } as const
-const CHECK_ACCOUNT = 'end the sessions that are not yours, remove what you did not add, and choose a new password'
+const ACCOUNT = {
+  to: 'person',
+  advice: 'end the sessions that are not yours, remove what you did not add, and choose a new password',
+  path: '/console/account',
+} as const
+const NEW_OWNER = {
+  to: 'owners',
+  subject: 'A new owner of your Claimcheck workspace',
+  advice: 'look at its members, and remove who does not belong there',
+  path: '/console',
+} as const
 
 const named = ({ details = {}, subject }: NewAuditEntry) => String(details.name ?? subject ?? '')
 
@@ -35,44 +44,37 @@ const RULES: Readonly<Record<string, Rule>> = {
     ...ACCOUNT,
     subject: 'A new sign-in to your Claimcheck account',
     happened: () => 'Your account was signed in to with a browser, or from a network, that was not seen before.',
-    advice: CHECK_ACCOUNT,
     when: isNewBrowser,
   },
   'passkey.added': {
     ...ACCOUNT,
     subject: 'A passkey was added to your Claimcheck account',
     happened: (entry) => `The passkey ${named(entry)} was added to your account. It can sign in now.`,
-    advice: CHECK_ACCOUNT,
   },
   'passkey.removed': {
     ...ACCOUNT,
     subject: 'A passkey was removed from your Claimcheck account',
     happened: (entry) => `The passkey ${named(entry)} was removed from your account. It no longer signs in.`,
-    advice: CHECK_ACCOUNT,
   },
   'identity.linked': {
     ...ACCOUNT,
     subject: 'An outside sign-in was linked to your Claimcheck account',
     happened: () => 'A sign-in at an OpenID provider was linked to your account. It can sign in now.',
-    advice: CHECK_ACCOUNT,
   },
   'second_step.on': {
     ...ACCOUNT,
     subject: 'A second step was switched on for your Claimcheck account',
     happened: () => 'Signing in with your password asks for a code now.',
-    advice: CHECK_ACCOUNT,
   },
   'second_step.off': {
     ...ACCOUNT,
     subject: 'The second step of your Claimcheck account was switched off',
     happened: () => 'Your password alone signs in now.',
-    advice: CHECK_ACCOUNT,
   },
   'second_step.codes_replaced': {
     ...ACCOUNT,
     subject: 'Your Claimcheck account has new recovery codes',
     happened: () => 'New recovery codes were made for your account. The earlier ones no longer work.',
-    advice: CHECK_ACCOUNT,
   },
   'password.changed': {
     ...ACCOUNT,
@@ -84,7 +86,6 @@ const RULES: Readonly<Record<string, Rule>> = {
     ...ACCOUNT,
     subject: 'Your Claimcheck account has a password now',
     happened: () => 'A first password was chosen for your account. It can sign in now.',
-    advice: CHECK_ACCOUNT,
   },
   'password.reset': {
     ...ACCOUNT,
@@ -110,19 +111,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     happened: (entry, workspace) => `The machine ${named(entry)} can get tokens for the workspace ${workspace} now.`,
   },
   'member.joined': {
-    to: 'owners',
-    subject: 'A new owner of your Claimcheck workspace',
+    ...NEW_OWNER,
     happened: (_, workspace) => `A new owner joined the workspace ${workspace}.`,
-    advice: 'look at its members, and remove who does not belong there',
-    path: '/console',
     when: ({ details = {} }) => details.role === 'owner',
   },
   'member.role_changed': {
-    to: 'owners',
-    subject: 'A new owner of your Claimcheck workspace',
+    ...NEW_OWNER,
     happened: (_, workspace) => `A member of the workspace ${workspace} was made an owner.`,
-    advice: 'look at its members, and remove who does not belong there',
-    path: '/console',
     when: ({ details = {} }) => details.to === 'owner',
   },
 }
@@ -141,7 +136,7 @@ export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
     const workspace = entry.workspaceId ? await tx.workspaces.byIdOrName(entry.workspaceId) : undefined
     const { at, by } = entry
     const text = {
-      subject: subject,
+      subject,
       happened: happened(entry, oneLine(workspace?.name ?? '')),
       at,
       address: by.address,

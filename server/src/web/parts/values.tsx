@@ -1,7 +1,10 @@
 /** Verdicts, times and long identifiers, as people read them. */
+
 import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core/rules'
 import { VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { MARKS } from './icons.tsx'
 
 const MEANINGS: Readonly<Record<VerdictValue | 'queued', string>> = {
@@ -32,15 +35,20 @@ export function verdictMeaning(value: VerdictValue | null): string {
   return MEANINGS[value ?? 'queued']
 }
 
+/** The moment at which a page is read. */
+export const Now = createContext<Instant>(0)
+
+export const useNow = () => useContext(Now)
+
 interface TimeProps {
   readonly at: Instant | null
-  readonly now: Instant
   /** Shown where there is no time. */
   readonly none?: string
 }
 
 /** A relative time, with the exact UTC time on hover. */
-export function Time({ at, now, none = '–' }: TimeProps) {
+export function Time({ at, none = '–' }: TimeProps) {
+  const now = useNow()
   if (at === null) return <span class="none">{none}</span>
   const exact = formatInstant(at)
   return (

@@ -1,6 +1,7 @@
 /** The time line of a claim: times by the clock, with the distance to the claim, and reads that saw the same joined. */
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { Timeline } from '@claimcheck/server/features/console/parts/timeline'
+import { Now } from '@claimcheck/server/web/parts/values'
 import { h } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import t from 'tap'
@@ -34,7 +35,7 @@ const moments: Props['moments'] = [
 ]
 const claim = { agentId: 'agent\u2067', claimedAt: CLAIMED } as Props['claim']
 const now = CLAIMED + 12 * MINUTE_MS
-const html = renderToString(h(Timeline, { moments, claim, profile: undefined, now }))
+const html = renderToString(h(Now.Provider, { value: now }, h(Timeline, { moments, claim, profile: undefined })))
 const lines = html.split('<li').slice(1)
 const text = lines.map((line) =>
   `<li${line}`

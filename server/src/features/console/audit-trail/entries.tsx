@@ -1,36 +1,32 @@
-/** Entries of the audit trail as a table. */
-import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../../web/parts/values.tsx'
 import type { AuditTrailPage, ShownEntry } from '../../audit-trail/audit-trail.ts'
 import { accountWords, actorWords, detailWords } from '../../audit-trail/words.ts'
 
-interface EntriesProps extends Pick<AuditTrailPage, 'entries' | 'users'> {
-  readonly now: Instant
-}
+interface EntriesProps extends Pick<AuditTrailPage, 'entries' | 'users'> {}
 
-export function Entries({ entries, users, now }: EntriesProps) {
+export function Entries({ entries, users }: EntriesProps) {
   return (
     <Table stacks label="Entries" head={['When', 'Who', 'What', 'Details', 'From', 'Position']}>
       {entries.map((entry) => (
-        <Entry entry={entry} users={users} now={now} />
+        <Entry entry={entry} users={users} />
       ))}
     </Table>
   )
 }
 
-interface EntryProps extends Pick<EntriesProps, 'users' | 'now'> {
+interface EntryProps extends Pick<EntriesProps, 'users'> {
   readonly entry: ShownEntry
 }
 
-function Entry({ entry, users, now }: EntryProps) {
+function Entry({ entry, users }: EntryProps) {
   const account = accountWords(entry, users)
   const details = detailWords(entry)
   return (
     <tr>
       <td>
-        <Time at={entry.at} now={now} />
+        <Time at={entry.at} />
         <br />
         <small>
           <ExactTime at={entry.at} />

@@ -83,12 +83,12 @@ interface ConsentProps {
 }
 
 function Consent({ uid, asked, viewer, problem }: ConsentProps) {
-  const { user, csrf } = viewer
+  const { user } = viewer
   const workspaces = viewer.workspaces.filter(({ isOpen }) => isOpen)
   const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
   const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
   return (
-    <PlainPage title={`Allow ${asked.clientName}?`} problem={problem}>
+    <PlainPage title={`Allow ${asked.clientName}?`} problem={problem} csrf={viewer.csrf}>
       <p>
         <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It does
         not get your password. You can stop it at any time under <a href={paths.applications}>Connected applications</a>
@@ -111,7 +111,7 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
           <code>{asked.clientId}</code>
         </dd>
       </dl>
-      <PostForm action={OAUTH_PATHS.consent(uid)} csrf={csrf}>
+      <PostForm action={OAUTH_PATHS.consent(uid)}>
         <WorkspaceChoice workspaces={possible} />
         <Closed workspaces={closed} />
         <div class="actions">

@@ -63,7 +63,7 @@ function Close({ viewer, alone, problem }: CloseProps) {
           connections and their credentials are deleted.
         </p>
       ) : null}
-      <PostForm action={paths.closeAccount} csrf={viewer.csrf}>
+      <PostForm action={paths.closeAccount}>
         <Field
           name="email"
           label="Your e-mail address"

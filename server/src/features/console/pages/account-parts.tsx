@@ -1,5 +1,3 @@
-/** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
-import type { Instant } from '@claimcheck/core/rules'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
@@ -13,14 +11,12 @@ import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
 import type { PasskeyPlace } from '../relying-party.ts'
 
 export interface PasskeysProps {
-  readonly csrf: string
-  readonly now: Instant
   readonly passkeys: readonly Passkey[]
   readonly place: PasskeyPlace
   readonly isFresh: boolean
 }
 
-export function Passkeys({ csrf, now, passkeys, place, isFresh }: PasskeysProps) {
+export function Passkeys({ passkeys, place, isFresh }: PasskeysProps) {
   return (
     <>
       <h2>Passkeys</h2>
@@ -34,13 +30,13 @@ export function Passkeys({ csrf, now, passkeys, place, isFresh }: PasskeysProps)
             <tr>
               <td class="wide">{name}</td>
               <td>
-                <Time at={createdAt} now={now} />
+                <Time at={createdAt} />
               </td>
               <td>
-                <Time at={lastUsedAt} now={now} none="never" />
+                <Time at={lastUsedAt} none="never" />
               </td>
               <td>
-                <RowForm action={paths.removePasskey} csrf={csrf} id={id} label={`Remove the passkey ${name}`}>
+                <RowForm action={paths.removePasskey} id={id} label={`Remove the passkey ${name}`}>
                   Remove
                 </RowForm>
               </td>
@@ -48,14 +44,14 @@ export function Passkeys({ csrf, now, passkeys, place, isFresh }: PasskeysProps)
           ))}
         </Table>
       )}
-      <NewPasskey csrf={csrf} place={place} isFresh={isFresh} />
+      <NewPasskey place={place} isFresh={isFresh} />
     </>
   )
 }
 
-function NewPasskey({ csrf, place, isFresh }: Pick<PasskeysProps, 'csrf' | 'place' | 'isFresh'>) {
+function NewPasskey({ place, isFresh }: Pick<PasskeysProps, 'place' | 'isFresh'>) {
   if ('problem' in place) return <NoPasskeys {...place} />
-  return isFresh ? <AddPasskey csrf={csrf} /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
+  return isFresh ? <AddPasskey /> : <ConfirmFirst>To add a passkey</ConfirmFirst>
 }
 
 /** Shown where a form needs a sign-in of the last ten minutes. */
@@ -72,10 +68,9 @@ export interface SecondStepProps {
   readonly hasPassword: boolean
   /** Undefined: it is off. */
   readonly secondStep: SecondStep | undefined
-  readonly now: Instant
 }
 
-export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProps) {
+export function SecondStepState({ hasPassword, secondStep }: SecondStepProps) {
   if (!hasPassword) return null
   return (
     <>
@@ -83,8 +78,8 @@ export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProp
       {secondStep ? (
         <>
           <p>
-            On since <Time at={secondStep.createdAt} now={now} />: after your password you type a code of your
-            authenticator app. {secondStep.codesLeft} recovery codes are left.
+            On since <Time at={secondStep.createdAt} />: after your password you type a code of your authenticator app.{' '}
+            {secondStep.codesLeft} recovery codes are left.
           </p>
           <p>
             <a class="button quiet" href={paths.secondStep}>
@@ -107,7 +102,7 @@ export function SecondStepState({ hasPassword, secondStep, now }: SecondStepProp
 }
 
 /** Hidden until its script finds that the browser has passkeys. */
-function AddPasskey({ csrf }: { readonly csrf: string }) {
+function AddPasskey() {
   return (
     <>
       <p class="help" data-passkey="none">
@@ -121,7 +116,7 @@ function AddPasskey({ csrf }: { readonly csrf: string }) {
         data-options={paths.passkeyOptions}
         hidden
       >
-        <CsrfField csrf={csrf} />
+        <CsrfField />
         <input type="hidden" name="credential" />
         <Field
           name="passkey_name"
@@ -147,14 +142,13 @@ function NoPasskeys({ problem }: Extract<PasskeyPlace, { problem: string }>) {
 }
 
 export interface OidcProps {
-  readonly csrf: string
   /** The provider's name; undefined where none is configured. */
   readonly provider: string | undefined
   readonly isLinked: boolean
   readonly isFresh: boolean
 }
 
-export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
+export function Oidc({ provider, isLinked, isFresh }: OidcProps) {
   if (provider === undefined) return null
   return (
     <>
@@ -162,7 +156,7 @@ export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
       {isLinked ? (
         <>
           <p>Linked: you can sign in with {provider}.</p>
-          <PostForm action={paths.unlink} csrf={csrf}>
+          <PostForm action={paths.unlink}>
             <button type="submit" class="danger quiet">
               Unlink {provider}
             </button>
@@ -172,7 +166,7 @@ export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
         <>
           <p>Not linked. Link it to sign in with {provider}, too.</p>
           {isFresh ? (
-            <PostForm action={paths.oidc} csrf={csrf}>
+            <PostForm action={paths.oidc}>
               <input type="hidden" name="purpose" value="link" />
               <button type="submit" class="quiet">
                 Link {provider}
@@ -188,8 +182,6 @@ export function Oidc({ csrf, provider, isLinked, isFresh }: OidcProps) {
 }
 
 export interface SessionsProps {
-  readonly csrf: string
-  readonly now: Instant
   readonly sessions: readonly Session[]
   /** The session of this page. */
   readonly sessionId: string
@@ -211,7 +203,7 @@ function spanOf(ms: number): string {
   return hours === 1 ? '1 hour' : `${hours} hours`
 }
 
-export function Sessions({ csrf, now, sessions, sessionId, sessionEnds }: SessionsProps) {
+export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
   return (
     <>
       <h2>Sessions</h2>
@@ -227,22 +219,17 @@ export function Sessions({ csrf, now, sessions, sessionId, sessionEnds }: Sessio
             </td>
             <td>{address}</td>
             <td>
-              <Time at={createdAt} now={now} />
+              <Time at={createdAt} />
             </td>
             <td>{METHOD_WORDS[method]}</td>
             <td>
-              <Time at={lastSeenAt} now={now} />
+              <Time at={lastSeenAt} />
             </td>
             <td>
               {id === sessionId ? (
                 <span class="none">by signing out</span>
               ) : (
-                <RowForm
-                  action={paths.endSession}
-                  csrf={csrf}
-                  id={id}
-                  label={`End the session of ${browserName(userAgent)}`}
-                >
+                <RowForm action={paths.endSession} id={id} label={`End the session of ${browserName(userAgent)}`}>
                   End
                 </RowForm>
               )}
@@ -251,7 +238,7 @@ export function Sessions({ csrf, now, sessions, sessionId, sessionEnds }: Sessio
         ))}
       </Table>
       {sessions.length > 1 ? (
-        <PostForm action={paths.endOtherSessions} csrf={csrf}>
+        <PostForm action={paths.endOtherSessions}>
           <button type="submit" class="danger quiet">
             End all other sessions
           </button>

@@ -110,16 +110,15 @@ async function sendAccount(
   shown: Shown,
 ): Promise<FastifyReply> {
   const { user, session } = sessionOf(request)
-  const { sessions, secondSteps, oidcSignIn, config, now } = services
+  const { sessions, secondSteps, oidcSignIn, config } = services
   const ways = await waysInOf(services, user.id)
   const props: AccountProps = {
     ...shown,
     viewer: viewerOf(request),
-    now: now(),
     sessions: await sessions.list(user.id),
     sessionId: session.id,
     sessionEnds: config.sessionEnds,
-    isFresh: isFresh(request, now),
+    isFresh: isFresh(request, services.now),
     ways,
     kept: shown.kept ?? allKept(ways),
     passkeys: ways.passkeys,
@@ -132,13 +131,13 @@ async function sendAccount(
 }
 
 type AccountProps = Shown &
-  Omit<SessionsProps, 'csrf'> &
-  Omit<PasskeysProps, 'csrf'> &
-  Omit<OidcProps, 'csrf'> &
+  SessionsProps &
+  PasskeysProps &
+  OidcProps &
   Omit<SecondStepProps, 'hasPassword'> & { readonly viewer: Viewer; readonly ways: WaysIn; readonly kept: Kept }
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
-  const { user, csrf } = viewer
+  const { user } = viewer
   // A problem of the name is shown at its field.
   const notice = name === undefined ? { problem, done } : {}
   return (
@@ -151,7 +150,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
       <div class="columns">
         <div>
           <h2>Name</h2>
-          <PostForm action={paths.accountName} csrf={csrf}>
+          <PostForm action={paths.accountName}>
             <Field
               name="name"
               label="Your name"
@@ -163,15 +162,15 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
             />
             <button type="submit">Change the name</button>
           </PostForm>
-          <Passkeys {...props} csrf={csrf} />
-          <Oidc {...props} csrf={csrf} />
+          <Passkeys {...props} />
+          <Oidc {...props} />
         </div>
         <div>
           <Password viewer={viewer} {...props} />
           <SecondStepState {...props} hasPassword={user.hasPassword} />
         </div>
       </div>
-      <Sessions {...props} csrf={csrf} />
+      <Sessions {...props} />
       <h2>Closing the account</h2>
       <p>
         <a class="button danger quiet" href={paths.closeAccount}>
@@ -182,9 +181,9 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   )
 }
 
-interface PasswordProps extends Pick<AccountProps, 'viewer' | 'ways' | 'kept' | 'now' | 'isFresh'> {}
+interface PasswordProps extends Pick<AccountProps, 'viewer' | 'ways' | 'kept' | 'isFresh'> {}
 
-function Password({ viewer: { user, csrf }, ways, kept, now, isFresh }: PasswordProps) {
+function Password({ viewer: { user }, ways, kept, isFresh }: PasswordProps) {
   if (!user.hasPassword && !isFresh) {
     return (
       <>
@@ -197,7 +196,7 @@ function Password({ viewer: { user, csrf }, ways, kept, now, isFresh }: Password
   return (
     <>
       <h2>Password</h2>
-      <PostForm action={paths.accountPassword} csrf={csrf}>
+      <PostForm action={paths.accountPassword}>
         {/* Password managers store the password under it. */}
         <input type="hidden" name="email" value={user.email} autocomplete="username" />
         {user.hasPassword ? (
@@ -210,7 +209,7 @@ function Password({ viewer: { user, csrf }, ways, kept, now, isFresh }: Password
           label="New password"
           more="All your other sessions end, and all connected applications."
         />
-        <KeptWaysIn ways={ways} kept={kept} now={now} />
+        <KeptWaysIn ways={ways} kept={kept} />
         <button type="submit">{user.hasPassword ? 'Change the password' : 'Choose a password'}</button>
       </PostForm>
     </>

@@ -1,5 +1,3 @@
-/** The list of a workspace's agents, by their last claim. */
-import type { Instant } from '@claimcheck/core/rules'
 import { nameTurns } from '../../../base/turned-text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'
@@ -13,10 +11,9 @@ interface AgentListProps {
   readonly viewer: Viewer
   readonly page: AgentPage
   readonly isFirst: boolean
-  readonly now: Instant
 }
 
-export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
+export function AgentListPage({ viewer, page, isFirst }: AgentListProps) {
   const { id: workspaceId } = viewer.workspace!
   const { agents, nextCursor } = page
   const list = paths.agents(workspaceId)
@@ -29,7 +26,7 @@ export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
           <div class="records">
             <Table label="Agents" head={['Agent', 'Last claim, newest first', 'Verified in the last 30 days']}>
               {agents.map((agent) => (
-                <AgentRow workspaceId={workspaceId} agent={agent} now={now} />
+                <AgentRow workspaceId={workspaceId} agent={agent} />
               ))}
             </Table>
           </div>
@@ -56,10 +53,9 @@ export function AgentListPage({ viewer, page, isFirst, now }: AgentListProps) {
 interface AgentRowProps {
   readonly workspaceId: string
   readonly agent: AgentSummary
-  readonly now: Instant
 }
 
-function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts }, now }: AgentRowProps) {
+function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts } }: AgentRowProps) {
   return (
     <tr>
       <td class="wide">
@@ -68,7 +64,7 @@ function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts }, now }:
         </a>
       </td>
       <td class="when">
-        <Time at={lastClaimAt} now={now} />
+        <Time at={lastClaimAt} />
       </td>
       <RateCell counts={counts} />
     </tr>

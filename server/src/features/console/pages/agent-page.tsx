@@ -21,11 +21,10 @@ interface AgentPageProps {
   /** What people call an action; undefined where no loaded plugin checks it. */
   readonly titleOf: (action: string) => string | undefined
   readonly profileOf: ProfileOf
-  readonly now: Instant
 }
 
 export function AgentPage(props: AgentPageProps) {
-  const { viewer, agentId, record, now } = props
+  const { viewer, agentId, record } = props
   const { id: workspaceId } = viewer.workspace!
   const { counts, counted, lastClaimAt } = record
   const name = nameTurns(agentId)
@@ -45,7 +44,7 @@ export function AgentPage(props: AgentPageProps) {
         In the last 30 days: <Rate counts={counts} />.
       </p>
       <p>
-        Last claim: <Time at={lastClaimAt} now={now} />
+        Last claim: <Time at={lastClaimAt} />
       </p>
       {counted.cutShort ? (
         <p class="notice warning">
@@ -67,7 +66,7 @@ export function AgentPage(props: AgentPageProps) {
 
 const FAILURE_HEAD = ['Verdict', 'Claim', 'Submitted, newest first']
 
-function Failures({ viewer, agentId, record: { failures }, profileOf, now }: AgentPageProps) {
+function Failures({ viewer, agentId, record: { failures }, profileOf }: AgentPageProps) {
   const { id: workspaceId } = viewer.workspace!
   if (failures.length === 0) {
     const most = MOST_EXAMINED.toLocaleString('en')
@@ -77,7 +76,7 @@ function Failures({ viewer, agentId, record: { failures }, profileOf, now }: Age
     <>
       <Table label="Last failures" head={FAILURE_HEAD}>
         {failures.map((claim) => (
-          <Failure workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} now={now} />
+          <Failure workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />
         ))}
       </Table>
       <p>
@@ -97,10 +96,9 @@ interface FailureProps {
   readonly workspaceId: string
   readonly claim: ListedClaim
   readonly words: string
-  readonly now: Instant
 }
 
-function Failure({ workspaceId, claim: { claimId, verdict, submittedAt }, words, now }: FailureProps) {
+function Failure({ workspaceId, claim: { claimId, verdict, submittedAt }, words }: FailureProps) {
   return (
     <tr id={claimId}>
       <td>
@@ -116,7 +114,7 @@ function Failure({ workspaceId, claim: { claimId, verdict, submittedAt }, words,
         </a>
       </td>
       <td class="when">
-        <Time at={submittedAt} now={now} />
+        <Time at={submittedAt} />
       </td>
     </tr>
   )

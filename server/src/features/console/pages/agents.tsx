@@ -11,14 +11,11 @@ import { actionTitle } from '../words.ts'
 import { AgentListPage } from './agent-list.tsx'
 import { AgentPage } from './agent-page.tsx'
 
-export function agentRoutes(app: App, { agents, registry, now }: ConsoleDependencies): void {
+export function agentRoutes(app: App, { agents, registry }: ConsoleDependencies): void {
   app.get('/agents', async (request, reply) => {
     const { cursor } = queryOf(request)
     const page = await agents.list(workspaceOf(request).id, cursor).catch(refuseLost)
-    return sendPage(
-      reply,
-      <AgentListPage viewer={viewerOf(request)} page={page} isFirst={cursor === undefined} now={now()} />,
-    )
+    return sendPage(reply, <AgentListPage viewer={viewerOf(request)} page={page} isFirst={cursor === undefined} />)
   })
 
   app.get<{ Params: { agent_id: string } }>('/agents/:agent_id', async (request, reply) => {
@@ -33,7 +30,6 @@ export function agentRoutes(app: App, { agents, registry, now }: ConsoleDependen
         record={record}
         titleOf={(action) => actionTitle(registry, action)}
         profileOf={profilesOf(registry)}
-        now={now()}
       />,
     )
   })

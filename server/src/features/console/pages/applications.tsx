@@ -1,5 +1,5 @@
 /** The applications that a person has allowed. */
-import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -16,7 +16,7 @@ import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { type ListedMachine, Machines, machineRoutes, machinesOf } from './machines.tsx'
 
 export function applicationRoutes(app: App, services: ConsoleDependencies): void {
-  const { applications, machines, now } = services
+  const { applications, machines } = services
 
   async function shown(request: FastifyRequest): Promise<ApplicationsProps> {
     const viewer = viewerOf(request)
@@ -24,7 +24,7 @@ export function applicationRoutes(app: App, services: ConsoleDependencies): void
       applications.list(sessionOf(request).user.id),
       machinesOf(viewer, machines),
     ])
-    return { viewer, list, machines: ofMachines, now: now() }
+    return { viewer, list, machines: ofMachines }
   }
 
   app.get(paths.applications, async (request, reply) => {
@@ -46,14 +46,13 @@ interface ApplicationsProps {
   readonly viewer: Viewer
   readonly list: readonly Application[]
   readonly machines: readonly ListedMachine[]
-  readonly now: Instant
   readonly done?: string | undefined
   /** What was typed into the form for a new machine. */
   readonly values?: Fields
   readonly problem?: string
 }
 
-function Applications({ viewer, list, machines, now, done, values = {}, problem }: ApplicationsProps) {
+function Applications({ viewer, list, machines, done, values = {}, problem }: ApplicationsProps) {
   return (
     <ConsolePage title="Connected applications" viewer={viewer} section="account" done={done}>
       {list.length === 0 ? (
@@ -67,22 +66,20 @@ function Applications({ viewer, list, machines, now, done, values = {}, problem 
           head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}
         >
           {list.map((application) => (
-            <Row application={application} csrf={viewer.csrf} now={now} />
+            <Row application={application} />
           ))}
         </Table>
       )}
-      <Machines viewer={viewer} machines={machines} now={now} values={values} problem={problem} />
+      <Machines viewer={viewer} machines={machines} values={values} problem={problem} />
     </ConsolePage>
   )
 }
 
 interface RowProps {
   readonly application: Application
-  readonly csrf: string
-  readonly now: Instant
 }
 
-function Row({ application, csrf, now }: RowProps) {
+function Row({ application }: RowProps) {
   const { grantId, clientName, clientId, workspaceName, scopes, audiences, since } = application
   const name = clientName ?? clientId
   return (
@@ -105,10 +102,10 @@ function Row({ application, csrf, now }: RowProps) {
         ))}
       </td>
       <td>
-        <Time at={since} now={now} />
+        <Time at={since} />
       </td>
       <td>
-        <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} csrf={csrf} class="inline">
+        <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} class="inline">
           <button type="submit" class="danger quiet" aria-label={`Stop ${name}, allowed ${formatInstant(since)}`}>
             Stop
           </button>

@@ -1,6 +1,6 @@
 /** The audit trail of a workspace, for its owners; and what happened on the account of a person, for that person. */
 import { Readable } from 'node:stream'
-import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { formatInstant } from '@claimcheck/core/rules'
 import { auditGroupWords } from '../../../base/audit-events.ts'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
@@ -47,7 +47,6 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
       page,
       members: listed,
       groups: auditTrail.groups,
-      now: now(),
       commandLine: commandLineOf(config),
     }
     return sendPage(reply, <AuditTrail {...props} />)
@@ -70,7 +69,7 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
   })
 }
 
-export function accountEventRoutes(app: App, { auditTrail, now }: ConsoleDependencies): void {
+export function accountEventRoutes(app: App, { auditTrail }: ConsoleDependencies): void {
   app.get(paths.accountEvents, async (request, reply) => {
     const { before: given } = readTrailQuery({ before: queryOf(request).before })
     const before = given === undefined ? {} : { before: given }
@@ -85,7 +84,7 @@ export function accountEventRoutes(app: App, { auditTrail, now }: ConsoleDepende
           Sign-ins, and changes of how you sign in. If you do not know one of them, choose a new password and end your
           other sessions under <a href={paths.account}>Account</a>. Owners of your workspaces see these entries, too.
         </p>
-        {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} now={now()} />}
+        {page.entries.length === 0 ? <p>No events.</p> : <Entries {...page} />}
         <Pages path={paths.accountEvents} query={{ filter: {}, before: given, problems: [] }} page={page} />
       </ConsolePage>,
     )
@@ -98,11 +97,10 @@ interface TrailProps {
   readonly page: AuditTrailPage
   readonly members: readonly MemberOfWorkspace[]
   readonly groups: readonly string[]
-  readonly now: Instant
   readonly commandLine: CommandLine
 }
 
-function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: TrailProps) {
+function AuditTrail({ viewer, query, page, members, groups, commandLine }: TrailProps) {
   const { id } = viewer.workspace!
   const isFiltered = fieldsOf(query.filter).length > 0
   return (
@@ -116,7 +114,7 @@ function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: 
       ))}
       <Filters workspaceId={id} query={query} members={members} groups={groups} />
       {page.entries.length > 0 ? (
-        <Entries {...page} now={now} />
+        <Entries {...page} />
       ) : (
         <Empty heading="No entries">
           <p>
@@ -127,7 +125,7 @@ function AuditTrail({ viewer, query, page, members, groups, now, commandLine }: 
         </Empty>
       )}
       <Pages path={paths.auditTrail(id)} query={query} page={page} />
-      <PostForm action={paths.auditTrailExport(id)} csrf={viewer.csrf} class="inline">
+      <PostForm action={paths.auditTrailExport(id)} class="inline">
         {fieldsOf(query.filter).map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}

@@ -34,13 +34,12 @@ interface ListProps {
   readonly profileOf: ProfileOf
   /** Set for a workspace without any claim. */
   readonly firstSteps: FirstStepsState | undefined
-  readonly now: Instant
   readonly isOwner: boolean
   readonly done: string | undefined
 }
 
 export function ClaimListPage(props: ListProps) {
-  const { viewer, query, counted, actions, titleOf, firstSteps, now, isOwner, done } = props
+  const { viewer, query, counted, actions, titleOf, firstSteps, isOwner, done } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span, problems } = query
   const isFirst = cursor === undefined
@@ -73,7 +72,7 @@ export function ClaimListPage(props: ListProps) {
               counted={counted}
               most={MOST_EXAMINED}
               span={span}
-              lastDay={lastDayOf(filter, now)}
+              lastDay={lastDayOf(filter, viewer.now)}
               path={(standing) => listPath(workspaceId, { filter: filterOf(filter, standing), span })}
             >
               <Spans workspaceId={workspaceId} query={query} />
@@ -137,7 +136,7 @@ const HEAD = ['Verdict', 'Claim', 'Agent', 'Submitted, newest first']
 const HEAD_OF_QUEUED = ['Checks', 'Next check']
 
 function Claims(props: ListProps) {
-  const { viewer, query, page, newerCursor, profileOf, now } = props
+  const { viewer, query, page, newerCursor, profileOf } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
@@ -149,13 +148,7 @@ function Claims(props: ListProps) {
         <div class="records">
           <Table label="Claims" head={waits ? [...HEAD, ...HEAD_OF_QUEUED] : HEAD}>
             {page.claims.map((claim) => (
-              <ClaimRow
-                workspaceId={workspaceId}
-                claim={claim}
-                words={claimWords(profileOf, claim)}
-                waits={waits}
-                now={now}
-              />
+              <ClaimRow workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} waits={waits} />
             ))}
           </Table>
         </div>
@@ -196,10 +189,9 @@ interface RowProps {
   readonly words: string
   /** Whether the table has the columns of queued claims. */
   readonly waits: boolean
-  readonly now: Instant
 }
 
-function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
+function ClaimRow({ workspaceId, claim, words, waits }: RowProps) {
   const { claimId, verdict, agentId, submittedAt, attempts, state, nextCheckAt } = claim
   const agent = nameTurns(agentId)
   return (
@@ -226,14 +218,14 @@ function ClaimRow({ workspaceId, claim, words, waits, now }: RowProps) {
         )}
       </td>
       <td class="when">
-        <Time at={submittedAt} now={now} />
+        <Time at={submittedAt} />
       </td>
       {waits ? (
         <>
           {state === 'queued' ? <td data-label="Checks">{attempts}</td> : <td />}
           {state === 'queued' ? (
             <td data-label="Next check">
-              <Time at={nextCheckAt} now={now} />
+              <Time at={nextCheckAt} />
             </td>
           ) : (
             <td />

@@ -2,7 +2,6 @@
 
 import { type ActionProfile, claimSentence, factSentences } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
-import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
@@ -48,12 +47,11 @@ interface ClaimPageProps {
   readonly story: readonly Moment[]
   readonly origin: string
   readonly commandLine: CommandLine
-  readonly now: Instant
   readonly done: string | undefined
 }
 
 export function ClaimPage(props: ClaimPageProps) {
-  const { viewer, detail, profile, choice, receipt, story, origin, commandLine, now, done } = props
+  const { viewer, detail, profile, choice, receipt, story, origin, commandLine, done } = props
   const { claim } = detail
   const isLive = claim.state === 'queued'
   const { headline, reason, fields } = standingOf(props)
@@ -77,7 +75,7 @@ export function ClaimPage(props: ClaimPageProps) {
         </p>
         {claim.nextCheckAt === null ? null : (
           <p>
-            Next check: <Time at={claim.nextCheckAt} now={now} />, deadline: <ExactTime at={claim.deadlineAt} />
+            Next check: <Time at={claim.nextCheckAt} />, deadline: <ExactTime at={claim.deadlineAt} />
           </p>
         )}
         {choice ? <ChooseHost choice={choice} /> : null}
@@ -92,7 +90,7 @@ export function ClaimPage(props: ClaimPageProps) {
             <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
             {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
             <h2>What happened</h2>
-            <Timeline moments={story} claim={claim} profile={profile} now={now} />
+            <Timeline moments={story} claim={claim} profile={profile} />
           </div>
           <div>
             {receipt ? (

@@ -34,7 +34,7 @@ export function claimRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 function listRoutes(app: App, services: ConsoleDependencies): void {
-  const { claims, claimStatistics, registry, now, ownAddress } = services
+  const { claims, claimStatistics, registry, ownAddress } = services
   const loadedActions = registry.profiles().flatMap(({ action, aliases = {} }) => [action, ...Object.keys(aliases)])
 
   app.get('/claims', async (request, reply) => {
@@ -64,7 +64,6 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
         titleOf={(action) => actionTitle(registry, action)}
         profileOf={profilesOf(registry)}
         firstSteps={hasNone ? await firstStepsOf(workspaceId, ownAddress.origin(), services) : undefined}
-        now={now()}
         isOwner={isOwner(request)}
         done={queryOf(request).done}
       />,
@@ -100,7 +99,7 @@ function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: Console
 }
 
 function pageRoutes(app: App, services: ConsoleDependencies): void {
-  const { claims, registry, now, ownAddress, config } = services
+  const { claims, registry, ownAddress, config } = services
 
   app.get<{ Params: { claim_id: string } }>('/claims/:claim_id', async (request, reply) => {
     const { claim_id: claimId } = request.params
@@ -135,7 +134,6 @@ function pageRoutes(app: App, services: ConsoleDependencies): void {
         story={story}
         origin={ownAddress.origin()}
         commandLine={commandLineOf(config)}
-        now={now()}
         done={queryOf(request).done}
       />,
     )

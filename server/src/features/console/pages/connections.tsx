@@ -63,7 +63,7 @@ function doneAt(request: FastifyRequest, done: string): string {
   return `${paths.connections(workspaceOf(request).id)}?done=${done}`
 }
 
-function listRoutes(app: App, { connections, members, registry, sources, now }: ConsoleDependencies): void {
+function listRoutes(app: App, { connections, members, registry, sources }: ConsoleDependencies): void {
   async function addressesOf(listed: readonly ConnectionSummary[]) {
     const address = async (one: ConnectionSummary) => {
       const shown = await addressInReceipts(one, registry.connectionType(one.provider), sources)
@@ -82,7 +82,6 @@ function listRoutes(app: App, { connections, members, registry, sources, now }: 
         names={await members.namesOf(listed.map(({ connectedBy }) => connectedBy))}
         registry={registry}
         addresses={await addressesOf(listed)}
-        now={now()}
         done={queryOf(request).done}
       />
     )

@@ -57,7 +57,7 @@ function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem
           check it.
         </li>
       </ul>
-      <PostForm action={paths.deleteWorkspace(id)} csrf={viewer.csrf}>
+      <PostForm action={paths.deleteWorkspace(id)}>
         <Field
           name="name"
           label="Name of the workspace"

@@ -1,5 +1,3 @@
-/** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
-import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'
@@ -41,7 +39,7 @@ function forOwnersNow(services: ConsoleDependencies) {
 }
 
 async function shown(services: ConsoleDependencies, request: FastifyRequest): Promise<DevelopersProps> {
-  const { keys, quotas, allowedOrigins, members, now } = services
+  const { keys, quotas, allowedOrigins, members } = services
   const { id } = workspaceOf(request)
   const [listed, agents, quota, sites] = await Promise.all([
     keys.list(id),
@@ -51,7 +49,7 @@ async function shown(services: ConsoleDependencies, request: FastifyRequest): Pr
   ])
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))
   const viewer = viewerOf(request)
-  return { viewer, isOwner: isOwner(request), keys: listed, agents, names, quota, sites, now: now() }
+  return { viewer, isOwner: isOwner(request), keys: listed, agents, names, quota, sites }
 }
 
 async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest<KeyPath>): Promise<ApiKey> {
@@ -61,7 +59,7 @@ async function requireKey({ keys }: ConsoleDependencies, request: FastifyRequest
 }
 
 async function sendNewKey(
-  { connections, registry, ownAddress, now }: ConsoleDependencies,
+  { connections, registry, ownAddress }: ConsoleDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   made: { readonly key: string; readonly replaced?: ApiKey },
@@ -69,7 +67,7 @@ async function sendNewKey(
   const { key, replaced } = made
   const providers = (await connections.list(workspaceOf(request).id)).map(({ provider }) => provider)
   const command = firstClaimCommand({ origin: ownAddress.origin(), key, profile: firstProfile(registry, providers) })
-  const props = { viewer: viewerOf(request), secret: key, command, now: now(), ...(replaced ? { replaced } : {}) }
+  const props = { viewer: viewerOf(request), secret: key, command, ...(replaced ? { replaced } : {}) }
   return sendPage(reply, <NewKey {...props} />, 201)
 }
 
@@ -104,11 +102,11 @@ function newKeyRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys, now } = services
+  const { keys } = services
 
   app.get<KeyPath>('/developers/keys/:key', forOwners, async (request, reply) => {
     const key = await requireKey(services, request)
-    const props = { viewer: viewerOf(request), apiKey: key, now: now() }
+    const props = { viewer: viewerOf(request), apiKey: key }
     return sendPage(
       reply,
       key.revokedAt === null ? <ChangeKey {...props} values={fieldsOf(key)} /> : <RevokeKey {...props} />,
@@ -118,7 +116,7 @@ function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
   app.post<KeyPath>('/developers/keys/:key', forOwnersNow(services), async (request, reply) => {
     const key = await requireKey(services, request)
     const values = formOf(request)
-    const props = { viewer: viewerOf(request), apiKey: key, now: now(), values }
+    const props = { viewer: viewerOf(request), apiKey: key, values }
     return saveForm(reply, {
       work: async () => {
         const changes = { name: values.name ?? '', ...readKeyFields(values, key) }
@@ -131,9 +129,9 @@ function changeKeyRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 function endKeyRoutes(app: App, services: ConsoleDependencies): void {
-  const { keys, now } = services
+  const { keys } = services
   const propsOf = async (request: FastifyRequest<KeyPath>) => {
-    return { viewer: viewerOf(request), apiKey: await requireKey(services, request), now: now() }
+    return { viewer: viewerOf(request), apiKey: await requireKey(services, request) }
   }
 
   app.get<KeyPath>('/developers/keys/:key/rotate', forOwners, async (request, reply) =>
@@ -206,7 +204,6 @@ interface DevelopersProps {
   readonly sites: readonly string[]
   readonly typedSites?: string
   readonly sitesProblem?: string
-  readonly now: Instant
   /** What was typed into the form for a new key. */
   readonly values?: Fields
   readonly problem?: string
@@ -214,7 +211,7 @@ interface DevelopersProps {
 }
 
 function Developers(props: DevelopersProps) {
-  const { viewer, isOwner, keys, agents, names, quota, now, values = {}, problem, done } = props
+  const { viewer, isOwner, keys, agents, names, quota, values = {}, problem, done } = props
   return (
     <ConsolePage title="Developers" viewer={viewer} section="developers" done={done}>
       <h2>API keys</h2>
@@ -229,18 +226,18 @@ function Developers(props: DevelopersProps) {
           </p>
         </Empty>
       ) : (
-        <KeyTable viewer={viewer} isOwner={isOwner} keys={keys} names={names} now={now} />
+        <KeyTable viewer={viewer} isOwner={isOwner} keys={keys} names={names} />
       )}
       {isOwner ? (
         <>
           <h2>New key</h2>
-          <PostForm action={paths.keys(viewer.workspace!.id)} csrf={viewer.csrf}>
+          <PostForm action={paths.keys(viewer.workspace!.id)}>
             <NewKeyFields values={values} problem={problem} />
             <button type="submit">Make a key</button>
           </PostForm>
         </>
       ) : null}
-      <BoundAgents viewer={viewer} isOwner={isOwner} agents={agents} now={now} />
+      <BoundAgents viewer={viewer} isOwner={isOwner} agents={agents} />
       <Sites
         viewer={viewer}
         isOwner={isOwner}

@@ -26,9 +26,9 @@ export function forgottenRoutes(app: App, { outbox, counters, config }: ConsoleD
 
 function Forgotten({ csrf }: { readonly csrf: string | undefined }) {
   return (
-    <PlainPage title="A new password">
+    <PlainPage title="A new password" csrf={csrf}>
       <p>Type the e-mail address of your account. If it has one, you get a mail with a link to a new password.</p>
-      <PostForm action={paths.forgotten} csrf={csrf}>
+      <PostForm action={paths.forgotten}>
         <Field name="email" label="E-mail" type="email" required autocomplete="username" />
         <button type="submit">Send the link</button>
       </PostForm>

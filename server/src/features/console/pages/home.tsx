@@ -35,7 +35,7 @@ function NewWorkspace({ viewer, name, problem }: { viewer: Viewer; name?: string
   return (
     <ConsolePage title="New workspace" viewer={viewer} section="account">
       <p>A workspace owns keys, connections and claims. Only its members see them.</p>
-      <PostForm action={paths.newWorkspace} csrf={viewer.csrf}>
+      <PostForm action={paths.newWorkspace}>
         <Field
           name="name"
           label="Name"

@@ -44,7 +44,7 @@ type ShowList = (request: FastifyRequest, reply: FastifyReply, values: Fields, p
 
 /** @param showList answers with the page of the form, which was refused */
 export function machineRoutes(app: App, services: ConsoleDependencies, showList: ShowList): void {
-  const { machines, oauth, now } = services
+  const { machines, oauth } = services
   const by = actingOf
 
   async function requireMachine(request: FastifyRequest, id: string): Promise<ListedMachine> {
@@ -74,7 +74,7 @@ export function machineRoutes(app: App, services: ConsoleDependencies, showList:
 
   app.get<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
     const machine = await requireMachine(request, request.params.machine)
-    return sendPage(reply, <RevokeMachine viewer={viewerOf(request)} machine={machine} now={now()} />)
+    return sendPage(reply, <RevokeMachine viewer={viewerOf(request)} machine={machine} />)
   })
 
   app.post<MachinePath>(`${paths.machines}/:machine/revoke`, async (request, reply) => {
@@ -96,13 +96,12 @@ function fieldOf(scope: Scope): string {
 interface MachinesProps {
   readonly viewer: Viewer
   readonly machines: readonly ListedMachine[]
-  readonly now: Instant
   readonly values: Fields
   readonly problem?: string | undefined
 }
 
 /** A part of the applications page. Nothing for people who own no workspace. */
-export function Machines({ viewer, machines, now, values, problem }: MachinesProps) {
+export function Machines({ viewer, machines, values, problem }: MachinesProps) {
   const owned = ownedBy(viewer.workspaces)
   if (owned.length === 0) return null
   return (
@@ -115,12 +114,12 @@ export function Machines({ viewer, machines, now, values, problem }: MachinesPro
       {machines.length === 0 ? null : (
         <Table stacks label="Machines" head={['Machine', 'Workspace', 'It may', 'State', 'Last token', 'Action']}>
           {machines.map((machine) => (
-            <MachineRow machine={machine} now={now} />
+            <MachineRow machine={machine} />
           ))}
         </Table>
       )}
       <h3>New machine</h3>
-      <PostForm action={paths.machines} csrf={viewer.csrf}>
+      <PostForm action={paths.machines}>
         <Field
           name="name"
           label="Name"
@@ -151,7 +150,7 @@ export function Machines({ viewer, machines, now, values, problem }: MachinesPro
   )
 }
 
-function MachineRow({ machine, now }: { readonly machine: ListedMachine; readonly now: Instant }) {
+function MachineRow({ machine }: { readonly machine: ListedMachine }) {
   const { id, name, workspaceName, scopes, lastUsedAt, revokedAt } = machine
   return (
     <tr>
@@ -163,10 +162,10 @@ function MachineRow({ machine, now }: { readonly machine: ListedMachine; readonl
         <Codes values={scopes} />
       </td>
       <td>
-        <MachineState revokedAt={revokedAt} now={now} />
+        <MachineState revokedAt={revokedAt} />
       </td>
       <td>
-        <Time at={lastUsedAt} now={now} none="never" />
+        <Time at={lastUsedAt} none="never" />
       </td>
       <td>
         {revokedAt === null ? (
@@ -179,11 +178,11 @@ function MachineRow({ machine, now }: { readonly machine: ListedMachine; readonl
   )
 }
 
-function MachineState({ revokedAt, now }: { readonly revokedAt: Instant | null; readonly now: Instant }) {
+function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
   if (revokedAt === null) return <>active</>
   return (
     <span class="none">
-      revoked <Time at={revokedAt} now={now} />
+      revoked <Time at={revokedAt} />
     </span>
   )
 }
@@ -218,10 +217,9 @@ function MadeMachine({ viewer, made: { clientId, clientSecret }, issuer }: MadeM
 interface RevokeMachineProps {
   readonly viewer: Viewer
   readonly machine: ListedMachine
-  readonly now: Instant
 }
 
-function RevokeMachine({ viewer, machine, now }: RevokeMachineProps) {
+function RevokeMachine({ viewer, machine }: RevokeMachineProps) {
   const { id, name, workspaceName, scopes, lastFour, lastUsedAt, revokedAt } = machine
   const isRevoked = revokedAt !== null
   return (
@@ -237,8 +235,8 @@ function RevokeMachine({ viewer, machine, now }: RevokeMachineProps) {
           ['Secret', <code>{`${MACHINE_SECRET_PREFIX}…${lastFour}`}</code>],
           ['Workspace', workspaceName],
           ['It may', <Codes values={scopes} />],
-          ['Last token', <Time at={lastUsedAt} now={now} none="never" />],
-          ['State', <MachineState revokedAt={revokedAt} now={now} />],
+          ['Last token', <Time at={lastUsedAt} none="never" />],
+          ['State', <MachineState revokedAt={revokedAt} />],
         ]}
       />
       {isRevoked ? (
@@ -250,7 +248,6 @@ function RevokeMachine({ viewer, machine, now }: RevokeMachineProps) {
           <p>It gets no more tokens, and those that it has end at once. This cannot be undone.</p>
           <AskForm
             action={paths.revokeMachine(id)}
-            csrf={viewer.csrf}
             submit="Revoke the machine"
             danger
             cancel="Keep it"

@@ -1,5 +1,3 @@
-/** The parts of the members page: the name of the workspace, its members and open invitations. */
-import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Code, Time } from '../../../web/parts/values.tsx'
@@ -15,7 +13,6 @@ export interface MembersProps {
   readonly viewer: Viewer
   readonly workspaceId: string
   readonly isOwner: boolean
-  readonly now: Instant
   readonly members: readonly MemberOfWorkspace[]
   readonly invitations: readonly Invitation[]
   /** Just made, and shown only now. */
@@ -32,7 +29,7 @@ export function WorkspaceName({ viewer, workspaceId, refusedName }: MembersProps
   return (
     <>
       <h2>Workspace</h2>
-      <PostForm action={paths.workspaceName(workspaceId)} csrf={viewer.csrf} class="inline">
+      <PostForm action={paths.workspaceName(workspaceId)} class="inline">
         <Field
           name="name"
           label="Name"
@@ -54,7 +51,7 @@ export function SignInRules({ viewer, workspaceId }: MembersProps) {
   return (
     <>
       <h2>Sign-in</h2>
-      <PostForm action={paths.signInRule(workspaceId)} csrf={viewer.csrf} class="inline">
+      <PostForm action={paths.signInRule(workspaceId)} class="inline">
         <Select
           name="rule"
           label="Members need"
@@ -99,11 +96,10 @@ export interface MadeByMember extends Pick<ApiKey, 'id' | 'name' | 'createdAt' |
 interface KeysOfMemberProps {
   readonly made: readonly MadeByMember[]
   readonly isSelf: boolean
-  readonly now: Instant
 }
 
 /** A member may have kept a copy of a key: keys are revoked with their maker unless an owner keeps them. */
-export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
+export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
   if (made.length === 0) return null
   return (
     <fieldset>
@@ -112,7 +108,7 @@ export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
         <Tick field={REVOKE} value={id} isTicked={!isSelf}>
           {name} <code>{shown}</code>{' '}
           <small>
-            made <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
+            made <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />
           </small>
         </Tick>
       ))}
@@ -124,7 +120,7 @@ export function KeysOfMember({ made, isSelf, now }: KeysOfMemberProps) {
   )
 }
 
-export function MemberList({ viewer, workspaceId, isOwner, now, members }: MembersProps) {
+export function MemberList({ viewer, workspaceId, isOwner, members }: MembersProps) {
   const list = paths.members(workspaceId)
   return (
     <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
@@ -136,7 +132,7 @@ export function MemberList({ viewer, workspaceId, isOwner, now, members }: Membe
           <td>{member.email}</td>
           <td>{member.role}</td>
           <td>
-            <Time at={member.createdAt} now={now} />
+            <Time at={member.createdAt} />
           </td>
           <td>
             <div class="actions">
@@ -187,7 +183,7 @@ function RemoveLink({
   )
 }
 
-export function Invitations({ viewer, workspaceId, now, invitations, invitation, sendsMail }: MembersProps) {
+export function Invitations({ workspaceId, invitations, invitation, sendsMail }: MembersProps) {
   const action = `${paths.members(workspaceId)}/invitations`
   return (
     <>
@@ -206,7 +202,7 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation,
           <Code text={invitation.link} label="invitation link" />
         </div>
       ) : null}
-      <PostForm action={action} csrf={viewer.csrf} class="inline">
+      <PostForm action={action} class="inline">
         <Select
           name="role"
           label="Role"
@@ -235,15 +231,14 @@ export function Invitations({ viewer, workspaceId, now, invitations, invitation,
                 <td>{role}</td>
                 <td>{createdBy ?? 'command line'}</td>
                 <td>
-                  <Time at={createdAt} now={now} />
+                  <Time at={createdAt} />
                 </td>
                 <td>
-                  <Time at={expiresAt} now={now} />
+                  <Time at={expiresAt} />
                 </td>
                 <td>
                   <RowForm
                     action={`${action}/withdraw`}
-                    csrf={viewer.csrf}
                     id={id}
                     label={`Withdraw the invitation for ${ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
                   >

@@ -1,5 +1,3 @@
-/** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
-import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
@@ -148,7 +146,7 @@ async function setRule(
 }
 
 function changeRoutes(app: App, services: ConsoleDependencies): void {
-  const { members, now } = services
+  const { members } = services
 
   app.get<OfMember>('/members/:member/role', { preHandler: ownersOnly }, async (request, reply) =>
     sendPage(reply, <ChangeRole viewer={viewerOf(request)} {...(await requireMember(services, request))} />),
@@ -164,7 +162,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
   app.get<OfMember>('/members/:member/remove', async (request, reply) => {
     const asked = await requireMember(services, request)
     const made = await madeBy(services, request, asked.member)
-    return sendPage(reply, <Remove viewer={viewerOf(request)} {...asked} made={made} now={now()} />)
+    return sendPage(reply, <Remove viewer={viewerOf(request)} {...asked} made={made} />)
   })
 
   app.post<OfMember>('/members/:member/remove', async (request, reply) => {
@@ -212,7 +210,7 @@ async function sendMembers(
 
 async function membersPage(
   request: FastifyRequest,
-  { members, outbox, now }: ConsoleDependencies,
+  { members, outbox }: ConsoleDependencies,
   shown: ShownMembers,
 ): Promise<VNode> {
   const { id } = workspaceOf(request)
@@ -221,7 +219,6 @@ async function membersPage(
     viewer: viewerOf(request),
     workspaceId: id,
     isOwner: isOwner(request),
-    now: now(),
     sendsMail: outbox.isOn,
     members: await members.list(id),
     invitations: isOwner(request) ? await members.invitations(id) : [],
@@ -256,10 +253,9 @@ interface AskProps extends Asked {
 
 interface RemoveProps extends AskProps {
   readonly made: readonly MadeByMember[]
-  readonly now: Instant
 }
 
-function Remove({ viewer, member, isOnlyOwner, made, now }: RemoveProps) {
+function Remove({ viewer, member, isOnlyOwner, made }: RemoveProps) {
   const workspace = viewer.workspace!
   const isSelf = member.userId === viewer.user.id
   return (
@@ -274,7 +270,7 @@ function Remove({ viewer, member, isOnlyOwner, made, now }: RemoveProps) {
           ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
           : undefined
       }
-      fields={<KeysOfMember made={made} isSelf={isSelf} now={now} />}
+      fields={<KeysOfMember made={made} isSelf={isSelf} />}
     >
       {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
       invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that
@@ -340,7 +336,7 @@ function Ask({ viewer, title, action, button, value, isDangerous, stays, fields,
   return (
     <ConsolePage title={title} viewer={viewer} section="members">
       <p>{children}</p>
-      <PostForm action={action} csrf={viewer.csrf}>
+      <PostForm action={action}>
         {value ? <input type="hidden" name={value[0]} value={value[1]} /> : null}
         {fields}
         <Actions submit={button} danger={isDangerous} href={list} />

@@ -134,7 +134,7 @@ function NewClaim({ viewer, profile, values, problems }: NewClaimProps) {
       <p>
         <ActionName action={action} title={words.title} />: {summary}
       </p>
-      <PostForm action={paths.newClaim(viewer.workspace!.id)} csrf={viewer.csrf}>
+      <PostForm action={paths.newClaim(viewer.workspace!.id)}>
         <input type="hidden" name="action" value={action} />
         <Field
           name="target"

@@ -125,7 +125,7 @@ function Retention({ viewer, days, maySet, byOwners, leastDays, typed, problem, 
             <button type="submit">Continue</button>
           </form>
           {days === null ? null : (
-            <PostForm action={paths.retention(id)} csrf={viewer.csrf}>
+            <PostForm action={paths.retention(id)}>
               <input type="hidden" name="days" value="off" />
               <button type="submit" class="quiet">
                 Keep from now on for ever
@@ -160,13 +160,7 @@ function Ask({ viewer, days, older }: AskProps) {
       <p class="notice warning" id="older">
         Older already, and erased first: {counted} {older === 1 ? 'receipt' : 'receipts'}.
       </p>
-      <AskForm
-        action={paths.retention(id)}
-        csrf={viewer.csrf}
-        submit={`Erase after ${days} days`}
-        danger
-        href={paths.retention(id)}
-      >
+      <AskForm action={paths.retention(id)} submit={`Erase after ${days} days`} danger href={paths.retention(id)}>
         <input type="hidden" name="days" value={String(days)} />
       </AskForm>
     </ConsolePage>

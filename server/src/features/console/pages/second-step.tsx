@@ -16,7 +16,7 @@ import { formOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
 
 export function secondStepRoutes(app: App, services: ConsoleDependencies): void {
-  const { secondSteps, counters, config, now } = services
+  const { secondSteps, counters, config } = services
   const attempts = createAttempts(counters, config.signInLimit)
   const fresh = { preHandler: freshSignInOnly(services) }
 
@@ -58,7 +58,7 @@ export function secondStepRoutes(app: App, services: ConsoleDependencies): void 
     const viewer = viewerOf(request)
     const status = problem === undefined ? 200 : 422
     const state = await secondSteps.find(user.id)
-    if (state) return sendPage(reply, <Change {...{ viewer, state, problem }} now={now()} />, status)
+    if (state) return sendPage(reply, <Change {...{ viewer, state, problem }} />, status)
     if (!user.hasPassword) return sendPage(reply, <NoPassword viewer={viewer} problem={problem} />, status)
     return sendSetUp(request, reply, await secondSteps.begin(user), problem)
   }
@@ -93,7 +93,7 @@ function SettingUp({ viewer, setUp, matrix, problem }: PageProps & { readonly se
         </li>
         <li>Type the code that the app shows now.</li>
       </ol>
-      <PostForm action={paths.secondStep} csrf={viewer.csrf}>
+      <PostForm action={paths.secondStep}>
         <input type="hidden" name="ticket" value={setUp.ticket} />
         <Field
           name="code"
@@ -133,19 +133,18 @@ function NewCodes({ viewer, codes }: PageProps & { readonly codes: readonly stri
 
 interface ChangeProps extends PageProps {
   readonly state: SecondStep
-  readonly now: number
 }
 
-function Change({ viewer, state, now, problem }: ChangeProps) {
+function Change({ viewer, state, problem }: ChangeProps) {
   const { createdAt, lastUsedAt, codesLeft } = state
   return (
     <ConsolePage title="Your second step" viewer={viewer} section="account" problem={problem}>
       <p>
-        On since <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />.
+        On since <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />.
       </p>
       <h2>Recovery codes</h2>
       <p>{codesLeft} of them are left. New ones take the place of all earlier ones.</p>
-      <PostForm action={paths.recoveryCodes} csrf={viewer.csrf}>
+      <PostForm action={paths.recoveryCodes}>
         <button type="submit" class="quiet">
           Make new recovery codes
         </button>
@@ -157,7 +156,6 @@ function Change({ viewer, state, now, problem }: ChangeProps) {
       </p>
       <AskForm
         action={paths.secondStepOff}
-        csrf={viewer.csrf}
         submit="Switch the second step off"
         danger
         cancel="Keep it"

@@ -1,10 +1,9 @@
-/** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
-import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
+import { Now } from '../../../web/parts/values.tsx'
 import type { Link, NewUser } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { Kept } from '../../people/new-passwords.ts'
@@ -227,9 +226,13 @@ async function sendReset(
     ways,
     kept,
     hasSecondStep,
-    now: services.now(),
   }
-  return sendPage(reply, <Reset {...props} problem={problem} />, problem === undefined ? 200 : 422)
+  const page = (
+    <Now.Provider value={services.now()}>
+      <Reset {...props} problem={problem} />
+    </Now.Provider>
+  )
+  return sendPage(reply, page, problem === undefined ? 200 : 422)
 }
 
 type Values = Readonly<Record<string, string | undefined>>
@@ -309,12 +312,12 @@ interface JoinProps {
 function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
   const action = paths.invitation(token)
   return (
-    <PlainPage title={`Join ${link.workspaceName}`} problem={problem}>
+    <PlainPage title={`Join ${link.workspaceName}`} problem={problem} csrf={session?.csrf}>
       <p>
         You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
       </p>
       {session ? (
-        <PostForm action={action} csrf={session.csrf}>
+        <PostForm action={action}>
           <button type="submit">Join as {session.user.name}</button>
         </PostForm>
       ) : (
@@ -344,20 +347,19 @@ interface ResetProps {
   readonly ways: WaysIn
   readonly kept: Kept
   readonly hasSecondStep: boolean
-  readonly now: Instant
   readonly problem?: string | undefined
 }
 
-function Reset({ token, link, csrf, ways, kept, hasSecondStep, now, problem }: ResetProps) {
+function Reset({ token, link, csrf, ways, kept, hasSecondStep, problem }: ResetProps) {
   return (
-    <PlainPage title="Choose a new password" problem={problem}>
+    <PlainPage title="Choose a new password" problem={problem} csrf={csrf}>
       <p>
         For the account <strong>{link.email}</strong>. All its sessions end, and so do its connected applications, the
         open links to a new password, and the open invitations that it made.
       </p>
-      <PostForm action={paths.reset(token)} csrf={csrf}>
+      <PostForm action={paths.reset(token)}>
         <PasswordField />
-        <KeptWaysIn ways={ways} kept={kept} now={now} />
+        <KeptWaysIn ways={ways} kept={kept} />
         <button type="submit">Save the password</button>
       </PostForm>
       {hasSecondStep ? (

@@ -3,9 +3,12 @@ import { type ComponentChildren, createContext, type JSX } from 'preact'
 import { useContext } from 'preact/hooks'
 import { Prose } from '../../../web/words.tsx'
 
-/** Every form of a session has it. */
-export function CsrfField({ csrf }: { readonly csrf: string }) {
-  return <input type="hidden" name="_csrf" value={csrf} />
+/** The token of the session of a page: every form in it has it. */
+export const Csrf = createContext<string | undefined>(undefined)
+
+export function CsrfField() {
+  const csrf = useContext(Csrf)
+  return csrf === undefined ? null : <input type="hidden" name="_csrf" value={csrf} />
 }
 
 export interface FieldProps {
@@ -151,15 +154,14 @@ export function FieldNotes({ name, help, problem }: Notes) {
 
 export interface PostFormProps {
   readonly action: string
-  readonly csrf?: string | undefined
   readonly children?: ComponentChildren
   readonly class?: string
 }
 
-export function PostForm({ action, csrf, children, class: className = 'form' }: PostFormProps): JSX.Element {
+export function PostForm({ action, children, class: className = 'form' }: PostFormProps): JSX.Element {
   return (
     <form method="post" action={action} class={className}>
-      {csrf === undefined ? null : <CsrfField csrf={csrf} />}
+      <CsrfField />
       <Focus.Provider value={{ isGiven: false }}>{children}</Focus.Provider>
     </form>
   )
@@ -197,9 +199,9 @@ export function Actions(props: ActionsProps) {
 }
 
 /** A form that asks before a change: its children are hidden fields. */
-export function AskForm({ action, csrf, children, ...answers }: Omit<PostFormProps, 'class'> & ActionsProps) {
+export function AskForm({ action, children, ...answers }: Omit<PostFormProps, 'class'> & ActionsProps) {
   return (
-    <PostForm action={action} csrf={csrf} class="actions">
+    <PostForm action={action} class="actions">
       {children}
       <Buttons {...answers} />
     </PostForm>
@@ -208,7 +210,6 @@ export function AskForm({ action, csrf, children, ...answers }: Omit<PostFormPro
 
 interface RowFormProps {
   readonly action: string
-  readonly csrf: string
   readonly id: string
   /** The name of the button for screen readers. */
   readonly label: string
@@ -216,9 +217,9 @@ interface RowFormProps {
 }
 
 /** In a table: removes what its row is about. */
-export function RowForm({ action, csrf, id, label, children }: RowFormProps) {
+export function RowForm({ action, id, label, children }: RowFormProps) {
   return (
-    <PostForm action={action} csrf={csrf} class="row">
+    <PostForm action={action} class="row">
       <input type="hidden" name="id" value={id} />
       <button type="submit" class="danger quiet" aria-label={label}>
         {children}

@@ -1,5 +1,3 @@
-/** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
-import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Time } from '../../../web/parts/values.tsx'
@@ -43,16 +41,15 @@ export function allKept({ passkeys, identities }: WaysIn): Kept {
 interface KeptWaysInProps {
   readonly ways: WaysIn
   readonly kept: Kept
-  readonly now: Instant
 }
 
-export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWaysInProps) {
+export function KeptWaysIn({ ways: { passkeys, identities }, kept }: KeptWaysInProps) {
   if (passkeys.length + identities.length === 0) return null
   return (
     <fieldset>
       <legend>Which other ways in stay?</legend>
       {passkeys.map((passkey) => (
-        <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)} now={now}>
+        <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)}>
           Passkey {passkey.name}
         </WayIn>
       ))}
@@ -62,7 +59,6 @@ export function KeptWaysIn({ ways: { passkeys, identities }, kept, now }: KeptWa
           field={IDENTITY}
           value={identity.issuer}
           isKept={kept.identities.includes(identity.issuer)}
-          now={now}
         >
           Sign-in with {identity.name}
         </WayIn>
@@ -78,16 +74,15 @@ interface WayInProps extends Pick<Passkey, 'createdAt' | 'lastUsedAt'> {
   readonly field: string
   readonly value: string
   readonly isKept: boolean
-  readonly now: Instant
   readonly children: ComponentChildren
 }
 
-function WayIn({ field, value, isKept, createdAt, lastUsedAt, now, children }: WayInProps) {
+function WayIn({ field, value, isKept, createdAt, lastUsedAt, children }: WayInProps) {
   return (
     <Tick field={field} value={value} isTicked={isKept}>
       {children}{' '}
       <small>
-        added <Time at={createdAt} now={now} />, last used <Time at={lastUsedAt} now={now} none="never" />
+        added <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />
       </small>
     </Tick>
   )

@@ -5,14 +5,12 @@ import { CsrfField, PostForm } from './form.tsx'
 
 interface PasskeySignInProps {
   readonly next: string
-  /** The token of the session that the browser has. */
-  readonly csrf?: string | undefined
   /** More fields. */
   readonly children?: ComponentChildren
 }
 
 /** Hidden until its script finds that the browser has passkeys. */
-export function PasskeySignIn({ next, csrf, children }: PasskeySignInProps) {
+export function PasskeySignIn({ next, children }: PasskeySignInProps) {
   return (
     <form
       method="post"
@@ -22,7 +20,7 @@ export function PasskeySignIn({ next, csrf, children }: PasskeySignInProps) {
       data-options={paths.passkeySignInOptions}
       hidden
     >
-      {csrf === undefined ? null : <CsrfField csrf={csrf} />}
+      <CsrfField />
       <input type="hidden" name="next" value={next} />
       <input type="hidden" name="credential" />
       {children}
@@ -37,14 +35,13 @@ export function PasskeySignIn({ next, csrf, children }: PasskeySignInProps) {
 interface OidcSignInProps {
   readonly name: string
   readonly next: string
-  readonly csrf?: string | undefined
   /** So that this page stays, with what it holds. */
   readonly inNewTab: boolean
 }
 
-export function OidcSignIn({ name, next, csrf, inNewTab }: OidcSignInProps) {
+export function OidcSignIn({ name, next, inNewTab }: OidcSignInProps) {
   return (
-    <PostForm action={paths.oidc} csrf={csrf} class="form way-in">
+    <PostForm action={paths.oidc} class="form way-in">
       <input type="hidden" name="purpose" value="sign_in" />
       <input type="hidden" name="next" value={next} />
       <button type="submit" class="quiet" formtarget={inNewTab ? '_blank' : undefined}>

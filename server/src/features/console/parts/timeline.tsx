@@ -7,7 +7,7 @@ import { plainText } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
 import { propertyLabel } from '../../../base/schema-properties.ts'
-import { Hash, readableUtc, Verdict } from '../../../web/parts/values.tsx'
+import { Hash, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
@@ -19,11 +19,11 @@ interface TimelineProps {
   readonly claim: ClaimStatus
   /** Undefined where that version is not loaded. */
   readonly profile: ActionProfile | undefined
-  readonly now: Instant
 }
 
-export function Timeline({ moments, claim, profile, now }: TimelineProps) {
+export function Timeline({ moments, claim, profile }: TimelineProps) {
   const instants = moments.flatMap(({ at }) => at ?? [])
+  const now = useNow()
   return (
     <ol class="timeline">
       {moments.map((moment, index) => {
@@ -72,7 +72,7 @@ function partsOf(at: Instant): readonly [day: string, time: string] {
   return [text.slice(0, 10), text.slice(11, 19)]
 }
 
-type Around = Omit<TimelineProps, 'moments' | 'now'>
+type Around = Omit<TimelineProps, 'moments'>
 
 type Tell<M> = (moment: M, around: Around) => ComponentChildren
 

@@ -1,7 +1,7 @@
 /** The pages of the log explorer: the log, one entry, and a proof. */
 
 import type { SignedTreeHead } from '@claimcheck/core/log'
-import { type Instant, parseInstant } from '@claimcheck/core/rules'
+import { parseInstant } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { Code, ExactTime, Hash, Time } from '../../../web/parts/values.tsx'
@@ -29,13 +29,12 @@ function Frame({ title, checks = false, children }: FrameProps) {
 
 export interface LogPageProps {
   readonly head: SignedTreeHead
-  readonly now: Instant
   readonly anchors: AnchorsProps
   readonly days: readonly Day[]
   readonly entries: EntriesPage
 }
 
-export function LogPage({ head, now, anchors, days, entries }: LogPageProps) {
+export function LogPage({ head, anchors, days, entries }: LogPageProps) {
   const { tree_size, root_hash, issued_at, log_id } = head.body
   const [newest] = anchors.anchors
   return (
@@ -57,7 +56,7 @@ export function LogPage({ head, now, anchors, days, entries }: LogPageProps) {
             </dd>
             <dt>Signed</dt>
             <dd>
-              <ExactTime at={parseInstant(issued_at)!} /> (<Time at={parseInstant(issued_at)!} now={now} />)
+              <ExactTime at={parseInstant(issued_at)!} /> (<Time at={parseInstant(issued_at)!} />)
             </dd>
             <dt>Key</dt>
             <dd>

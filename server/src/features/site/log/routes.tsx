@@ -12,6 +12,7 @@ import type { Limiter } from '../../../http/rate-limit.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { sendPage } from '../../../web/document.tsx'
+import { Now } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { sentence } from '../../../web/words.tsx'
 import { createLogGrowth } from '../../log/growth.ts'
@@ -57,7 +58,12 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     ])
     // Read last, so that its tree is at least as large as what else is shown.
     const head = JSON.parse((await log.head()).treeHead) as SignedTreeHead
-    return sendPage(reply, <LogPage head={head} now={now()} days={days} entries={entries} anchors={anchors} />)
+    const page = (
+      <Now.Provider value={now()}>
+        <LogPage head={head} days={days} entries={entries} anchors={anchors} />
+      </Now.Provider>
+    )
+    return sendPage(reply, page)
   })
 
   app.get<{ Querystring: Query }>(logPaths.proof, async (request, reply) => {

@@ -96,7 +96,7 @@ export function RenameForm({ viewer, connection, name, problem }: RenameFormProp
   const workspaceId = viewer.workspace!.id
   return (
     <ConsolePage title={`Rename ${connection.name}`} viewer={viewer} section="connections">
-      <PostForm action={paths.connectionName(workspaceId, connection.id)} csrf={viewer.csrf}>
+      <PostForm action={paths.connectionName(workspaceId, connection.id)}>
         <NameField
           value={name ?? connection.name}
           problem={problem}
@@ -174,7 +174,7 @@ function DestinationForm(props: DestinationFormProps) {
     <ConsolePage title={title} viewer={viewer} section="connections" problem={problemOf(type, schema, outcome, words)}>
       {children}
       <div class="columns">
-        <PostForm action={action} csrf={viewer.csrf}>
+        <PostForm action={action}>
           <SchemaFields schema={schema} values={values} problems={outcome.problems ?? {}} prefix={PREFIX} />
           {more}
           {mayInsist ? (

@@ -1,7 +1,7 @@
 /** The list of connections, and of what can be connected. */
 
 import { secretNames } from '@claimcheck/core/hosting'
-import type { Instant, JsonValue } from '@claimcheck/core/rules'
+import type { JsonValue } from '@claimcheck/core/rules'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
@@ -9,7 +9,7 @@ import { paths } from '../../../../web/console-paths.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
-import { ActionNames, Codes, Time } from '../../../../web/parts/values.tsx'
+import { ActionNames, Codes, Time, useNow } from '../../../../web/parts/values.tsx'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
@@ -31,12 +31,11 @@ interface ConnectionsProps {
   >
   /** How receipts name their addresses, by their ids. */
   readonly addresses: ReadonlyMap<string, AddressInReceipts>
-  readonly now: Instant
   readonly done: string | undefined
 }
 
 export function Connections(props: ConnectionsProps) {
-  const { viewer, isOwner, connections, names, registry, addresses, now, done } = props
+  const { viewer, isOwner, connections, names, registry, addresses, done } = props
   const publicActions = registry.publicActions()
   const failing = connections.filter((one) => failureOf(one) !== null)
   const inOrder = [...failing, ...connections.filter((one) => failureOf(one) === null)]
@@ -49,7 +48,7 @@ export function Connections(props: ConnectionsProps) {
   return (
     <ConsolePage title="Connections" viewer={viewer} section="connections" done={done} actions={toConnect}>
       <Failing connections={failing} isOwner={isOwner} />
-      <Ending connections={connections} now={now} />
+      <Ending connections={connections} />
       <p>Claims are checked at their destinations through connections. Destinations are only read, never changed.</p>
       {publicActions.length > 0 ? (
         <p>
@@ -73,7 +72,6 @@ export function Connections(props: ConnectionsProps) {
                 type={registry.connectionType(connection.provider)}
                 address={addresses.get(connection.id)!}
                 by={connection.connectedBy === null ? 'the command line' : names.get(connection.connectedBy)}
-                now={now}
               />
             ))}
           </div>
@@ -113,7 +111,8 @@ function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' 
 }
 
 /** Connections with credentials that end within a week, or have ended. */
-function Ending({ connections, now }: Pick<ConnectionsProps, 'connections' | 'now'>) {
+function Ending({ connections }: Pick<ConnectionsProps, 'connections'>) {
+  const now = useNow()
   const ending = connections.flatMap((connection) => {
     const end = endingOf(connection, now)
     return end ? [{ ...connection, ...end }] : []
@@ -124,8 +123,8 @@ function Ending({ connections, now }: Pick<ConnectionsProps, 'connections' | 'no
       <ul>
         {ending.map(({ id, name, at, isOver }) => (
           <li>
-            The credentials of <a href={`#${id}`}>{name}</a> {isOver ? 'ended' : 'end'} <Time at={at} now={now} />:
-            replace them, or claims that need them stay unverified.
+            The credentials of <a href={`#${id}`}>{name}</a> {isOver ? 'ended' : 'end'} <Time at={at} />: replace them,
+            or claims that need them stay unverified.
           </li>
         ))}
       </ul>
@@ -154,15 +153,14 @@ interface ConnectionCardProps {
   readonly type: HostedConnectionType | undefined
   readonly address: AddressInReceipts
   readonly by: string | undefined
-  readonly now: Instant
 }
 
-function ConnectionCard({ viewer, isOwner, connection, named, type, address, by, now }: ConnectionCardProps) {
+function ConnectionCard({ viewer, isOwner, connection, named, type, address, by }: ConnectionCardProps) {
   const { id, name, provider, actions, scopes, notes, connectedAt } = connection
   return (
     <article class="card" aria-labelledby={id}>
       <h3 id={id}>{name}</h3>
-      <Health connection={connection} now={now} />
+      <Health connection={connection} />
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
       ))}
@@ -190,11 +188,11 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by,
           [
             'Connected',
             <>
-              <Time at={connectedAt} now={now} /> by {by}
+              <Time at={connectedAt} /> by {by}
             </>,
           ],
-          ['Credentials end', connection.expiresAt === null ? null : <Time at={connection.expiresAt} now={now} />],
-          ...readRows(connection, now),
+          ['Credentials end', connection.expiresAt === null ? null : <Time at={connection.expiresAt} />],
+          ...readRows(connection),
         ]}
       />
       {isOwner ? <ConnectionActions viewer={viewer} connection={connection} type={type} /> : null}
@@ -209,7 +207,7 @@ function ConnectionActions({ viewer, connection: { id, name, trialTarget }, type
   const hasSecrets = type !== undefined && secretNames(type).length > 0
   return (
     <div class="actions">
-      <PostForm action={paths.testConnection(workspaceId, id)} csrf={viewer.csrf} class="row">
+      <PostForm action={paths.testConnection(workspaceId, id)} class="row">
         {type?.trial ? (
           <input
             name={TRY}
@@ -239,18 +237,18 @@ function ConnectionActions({ viewer, connection: { id, name, trialTarget }, type
   )
 }
 
-type HealthProps = Pick<ConnectionCardProps, 'connection' | 'now'>
+type HealthProps = Pick<ConnectionCardProps, 'connection'>
 
 /** Its state, and since when. Green is only what a read proved. */
-function Health({ connection, now }: HealthProps) {
+function Health({ connection }: HealthProps) {
   const { state, stateAt, trialTarget, lastFailureAt } = connection
   const failure = failureOf(connection)
   if (failure !== null) {
     const isRefused = state === 'refused'
     return (
       <p class="health failing">
-        <MARKS.failed /> {isRefused ? 'Refused' : 'Last read'}{' '}
-        <Time at={isRefused ? stateAt : lastFailureAt} now={now} />: {failureInWords(failure)}
+        <MARKS.failed /> {isRefused ? 'Refused' : 'Last read'} <Time at={isRefused ? stateAt : lastFailureAt} />:{' '}
+        {failureInWords(failure)}
       </p>
     )
   }
@@ -258,28 +256,27 @@ function Health({ connection, now }: HealthProps) {
   if (state === 'works') {
     return (
       <p class="health working">
-        <MARKS.verified /> Works{trialTarget === null ? ', tested' : `: read ${trialTarget}`}{' '}
-        <Time at={stateAt} now={now} />
+        <MARKS.verified /> Works{trialTarget === null ? ', tested' : `: read ${trialTarget}`} <Time at={stateAt} />
       </p>
     )
   }
   return (
     <p class="health">
-      <MARKS.unverifiable /> Reached, but not tried, <Time at={stateAt} now={now} />: nothing shows yet that it can be
-      read. Test it with something that only its credentials can read.
+      <MARKS.unverifiable /> Reached, but not tried, <Time at={stateAt} />: nothing shows yet that it can be read. Test
+      it with something that only its credentials can read.
     </p>
   )
 }
 
 /** The last read, and the last one that failed. */
-function readRows(connection: ConnectionSummary, now: Instant): FactRows {
+function readRows(connection: ConnectionSummary): FactRows {
   const { lastReadAt, lastFailureAt, lastFailure } = connection
   return [
-    [isFailing(connection) ? 'Last good read' : 'Last read', <Time at={lastReadAt} now={now} none="not yet" />],
+    [isFailing(connection) ? 'Last good read' : 'Last read', <Time at={lastReadAt} none="not yet" />],
     [
       'Last failure',
       <>
-        <Time at={lastFailureAt} now={now} none="none" />
+        <Time at={lastFailureAt} none="none" />
         {lastFailure === null ? null : `: ${failureInWords(lastFailure)}`}
       </>,
     ],
@@ -346,7 +343,6 @@ export function Disconnect({ viewer, connection, type }: DisconnectProps) {
       </p>
       <AskForm
         action={paths.disconnect(workspaceId, connection.id)}
-        csrf={viewer.csrf}
         submit="Disconnect"
         danger
         cancel="Keep it"

@@ -22,7 +22,7 @@ export function Sites({ viewer, isOwner, sites, typed, problem }: SitesProps) {
           : `Scripts of these sites may submit claims with the keys of this workspace: ${sites.join(', ')}`}
       </p>
       {isOwner ? (
-        <PostForm action={paths.sites(viewer.workspace!.id)} csrf={viewer.csrf}>
+        <PostForm action={paths.sites(viewer.workspace!.id)}>
           <Field
             name="sites"
             label="Sites"

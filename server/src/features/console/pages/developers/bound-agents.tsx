@@ -1,5 +1,3 @@
-/** The agents that are bound to keys, and the page that asks before one is released. */
-import type { Instant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
@@ -12,10 +10,9 @@ interface BoundAgentsProps {
   readonly viewer: Viewer
   readonly isOwner: boolean
   readonly agents: readonly BoundAgent[]
-  readonly now: Instant
 }
 
-export function BoundAgents({ viewer, isOwner, agents, now }: BoundAgentsProps) {
+export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
   if (agents.length === 0) return null
   const head = ['Agent', 'Claims through', 'Bound', ...(isOwner ? ['Release'] : [])]
   return (
@@ -30,7 +27,7 @@ export function BoundAgents({ viewer, isOwner, agents, now }: BoundAgentsProps) 
             </th>
             <td>{keys.length === 0 ? <span class="none">no key</span> : keys.map(({ name }) => name).join(', ')}</td>
             <td>
-              <Time at={boundAt} now={now} />
+              <Time at={boundAt} />
             </td>
             {isOwner ? (
               <td>
@@ -68,7 +65,6 @@ export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
       </p>
       <AskForm
         action={paths.releaseAgent(workspaceId)}
-        csrf={viewer.csrf}
         submit="Release the agent"
         danger
         cancel="Keep it bound"

@@ -1,5 +1,3 @@
-/** The pages about one key: the new one, and those that ask before something happens to it. */
-import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Time } from '../../../../web/parts/values.tsx'
@@ -16,10 +14,9 @@ interface NewKeyProps {
   readonly command: string
   /** The key that it replaces, which still works for some time. */
   readonly replaced?: ApiKey
-  readonly now: Instant
 }
 
-export function NewKey({ viewer, secret, command, replaced, now }: NewKeyProps) {
+export function NewKey({ viewer, secret, command, replaced }: NewKeyProps) {
   return (
     <ConsolePage title="Your new key" viewer={viewer} section="developers">
       <p class="notice warning">
@@ -28,8 +25,7 @@ export function NewKey({ viewer, secret, command, replaced, now }: NewKeyProps) 
       <Code text={secret} label="the key" />
       {replaced ? (
         <p>
-          Put it where <KeyText apiKey={replaced} /> is used now. That key expires{' '}
-          <Time at={replaced.expiresAt} now={now} />.
+          Put it where <KeyText apiKey={replaced} /> is used now. That key expires <Time at={replaced.expiresAt} />.
         </p>
       ) : null}
       <h2>{replaced ? 'Try it' : 'Submit a first claim'}</h2>
@@ -47,16 +43,15 @@ export function NewKey({ viewer, secret, command, replaced, now }: NewKeyProps) 
 interface KeyPageProps {
   readonly viewer: Viewer
   readonly apiKey: ApiKey
-  readonly now: Instant
   readonly problem?: string | undefined
 }
 
-export function ChangeKey({ viewer, apiKey, now, values, problem }: KeyPageProps & { readonly values: Fields }) {
+export function ChangeKey({ viewer, apiKey, values, problem }: KeyPageProps & { readonly values: Fields }) {
   const workspaceId = viewer.workspace!.id
   return (
     <ConsolePage title="Change a key" viewer={viewer} section="developers">
-      <KeyFacts apiKey={apiKey} now={now} />
-      <PostForm action={paths.key(workspaceId, apiKey.id)} csrf={viewer.csrf}>
+      <KeyFacts apiKey={apiKey} />
+      <PostForm action={paths.key(workspaceId, apiKey.id)}>
         <KeyFields values={values} problem={problem} />
         <p>
           An agent that you take from the key stays bound, so that no other key claims for it: release it under{' '}
@@ -76,16 +71,16 @@ const OVERLAPS = [
   ['0m', 'no time: it is refused at once'],
 ] as const
 
-export function RotateKey({ viewer, apiKey, now, problem }: KeyPageProps) {
+export function RotateKey({ viewer, apiKey, problem }: KeyPageProps) {
   const workspaceId = viewer.workspace!.id
   return (
     <ConsolePage title="Replace this key?" viewer={viewer} section="developers" problem={problem}>
-      <KeyFacts apiKey={apiKey} now={now} />
+      <KeyFacts apiKey={apiKey} />
       <p>
         You get a new key that is held to the same. The old one goes on for the time that you choose, so that you can
         put the new one in its place. If the old key has leaked, let it go on for no time, or revoke it.
       </p>
-      <PostForm action={paths.rotateKey(workspaceId, apiKey.id)} csrf={viewer.csrf}>
+      <PostForm action={paths.rotateKey(workspaceId, apiKey.id)}>
         <Select name="overlap" label="The old key goes on for" options={OVERLAPS} value="24h" />
         <Actions submit="Make the new key" cancel="Keep it as it is" href={paths.developers(workspaceId)} />
       </PostForm>
@@ -93,12 +88,12 @@ export function RotateKey({ viewer, apiKey, now, problem }: KeyPageProps) {
   )
 }
 
-export function RevokeKey({ viewer, apiKey, now }: KeyPageProps) {
+export function RevokeKey({ viewer, apiKey }: KeyPageProps) {
   const workspaceId = viewer.workspace!.id
   const isRevoked = apiKey.revokedAt !== null
   return (
     <ConsolePage title={isRevoked ? 'This key is revoked' : 'Revoke this key?'} viewer={viewer} section="developers">
-      <KeyFacts apiKey={apiKey} now={now} />
+      <KeyFacts apiKey={apiKey} />
       {isRevoked ? (
         <p>
           Requests with it are refused. <a href={paths.developers(workspaceId)}>Back to the keys</a>
@@ -111,7 +106,6 @@ export function RevokeKey({ viewer, apiKey, now }: KeyPageProps) {
           </p>
           <AskForm
             action={paths.revokeKey(workspaceId, apiKey.id)}
-            csrf={viewer.csrf}
             submit="Revoke the key"
             danger
             cancel="Keep it"
@@ -123,15 +117,15 @@ export function RevokeKey({ viewer, apiKey, now }: KeyPageProps) {
   )
 }
 
-function KeyFacts({ apiKey, now }: Pick<KeyPageProps, 'apiKey' | 'now'>) {
+function KeyFacts({ apiKey }: Pick<KeyPageProps, 'apiKey'>) {
   return (
     <Facts
       rows={[
         ['Name', apiKey.name],
         ['Key', <KeyText apiKey={apiKey} />],
         ['Held to', <HeldTo apiKey={apiKey} />],
-        ['Last used', <LastUse apiKey={apiKey} now={now} />],
-        ['State', <KeyState apiKey={apiKey} now={now} />],
+        ['Last used', <LastUse apiKey={apiKey} />],
+        ['State', <KeyState apiKey={apiKey} />],
       ]}
     />
   )

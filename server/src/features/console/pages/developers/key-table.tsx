@@ -1,8 +1,6 @@
-/** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
-import type { Instant } from '@claimcheck/core/rules'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
-import { Codes, Time } from '../../../../web/parts/values.tsx'
+import { Codes, Time, useNow } from '../../../../web/parts/values.tsx'
 import { hasExpired } from '../../../workspaces/key-settings.ts'
 import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
 import type { Viewer } from '../../page.tsx'
@@ -15,10 +13,9 @@ interface KeyTableProps {
   readonly keys: readonly ApiKey[]
   /** Names of the people who made keys, by their ids. */
   readonly names: ReadonlyMap<string, string>
-  readonly now: Instant
 }
 
-export function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
+export function KeyTable({ viewer, isOwner, keys, names }: KeyTableProps) {
   const head = ['Name', 'Key', 'State', 'Held to', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Action'] : [])]
   return (
     <Table stacks label="API keys" head={head}>
@@ -31,21 +28,19 @@ export function KeyTable({ viewer, isOwner, keys, names, now }: KeyTableProps) {
             <KeyText apiKey={key} />
           </td>
           <td>
-            <KeyState apiKey={key} successor={keys.find(({ id }) => id === key.replacedBy)} now={now} />
+            <KeyState apiKey={key} successor={keys.find(({ id }) => id === key.replacedBy)} />
           </td>
           <td>
             <HeldTo apiKey={key} />
           </td>
           <td>
-            <LastUse apiKey={key} now={now} />
+            <LastUse apiKey={key} />
           </td>
           <td>
-            <Time at={key.createdAt} now={now} />
+            <Time at={key.createdAt} />
           </td>
           <td>{key.createdBy === null ? COMMAND_LINE : names.get(key.createdBy)}</td>
-          {isOwner ? (
-            <td>{key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} now={now} /> : null}</td>
-          ) : null}
+          {isOwner ? <td>{key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} /> : null}</td> : null}
         </tr>
       ))}
     </Table>
@@ -60,10 +55,10 @@ interface KeyStateProps {
   readonly apiKey: ApiKey
   /** The key that replaced it, where one did. */
   readonly successor?: ApiKey | undefined
-  readonly now: Instant
 }
 
-export function KeyState({ apiKey, successor, now }: KeyStateProps) {
+export function KeyState({ apiKey, successor }: KeyStateProps) {
+  const now = useNow()
   const { expiresAt, revokedAt } = apiKey
   const replaced = successor ? (
     <>
@@ -73,7 +68,7 @@ export function KeyState({ apiKey, successor, now }: KeyStateProps) {
   if (revokedAt !== null) {
     return (
       <span class="none">
-        revoked <Time at={revokedAt} now={now} />
+        revoked <Time at={revokedAt} />
       </span>
     )
   }
@@ -81,14 +76,14 @@ export function KeyState({ apiKey, successor, now }: KeyStateProps) {
   if (hasExpired(apiKey, now)) {
     return (
       <span class="none">
-        expired <Time at={expiresAt} now={now} />
+        expired <Time at={expiresAt} />
         {replaced}
       </span>
     )
   }
   return (
     <>
-      active, expires <Time at={expiresAt} now={now} />
+      active, expires <Time at={expiresAt} />
       {replaced}
     </>
   )
@@ -112,10 +107,10 @@ export function HeldTo({ apiKey: { networks, agentIds } }: { readonly apiKey: Ap
   )
 }
 
-export function LastUse({ apiKey, now }: { readonly apiKey: ApiKey; readonly now: Instant }) {
+export function LastUse({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
     <>
-      <Time at={apiKey.lastUsedAt} now={now} none="never" />
+      <Time at={apiKey.lastUsedAt} none="never" />
       {apiKey.lastAddress === null ? null : <> from {apiKey.lastAddress}</>}
     </>
   )
@@ -124,18 +119,18 @@ export function LastUse({ apiKey, now }: { readonly apiKey: ApiKey; readonly now
 interface ActionsProps {
   readonly viewer: Viewer
   readonly apiKey: ApiKey
-  readonly now: Instant
 }
 
-function Actions({ viewer, apiKey, now }: ActionsProps) {
+function Actions({ viewer, apiKey }: ActionsProps) {
   const { id, name, replacedBy } = apiKey
   const workspaceId = viewer.workspace!.id
+  const isOver = hasExpired(apiKey, viewer.now)
   return (
     <>
       <a href={paths.key(workspaceId, id)} aria-label={`Change ${name}`}>
         Change
       </a>{' '}
-      {replacedBy === null && !hasExpired(apiKey, now) ? (
+      {replacedBy === null && !isOver ? (
         <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${name}`}>
           Replace
         </a>
