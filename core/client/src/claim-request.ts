@@ -18,7 +18,7 @@ export interface NewClaim {
   readonly client_claim_id?: string | undefined
 }
 
-/** @throws TypeError when nobody claims it */
+/** @throws TypeError without an agent */
 export function claimRequest(claim: NewClaim, agentId: string | undefined): ClaimRequest {
   const { params, agent_id = agentId, deadline_at } = claim
   if (agent_id === undefined) throw new TypeError('agent_id is missing: give it to the claim, or agentId to the client')

@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type ConnectionState, REFUSALS } from '../../storage/workspaces.ts'
 import type { ConnectionSummary } from './connections.ts'
 
-/** For a table, without a sentence around it. */
+/** Shown in a table, without a sentence around them. */
 export const STATE_WORDS: Readonly<Record<ConnectionState, string>> = {
   works: 'works',
   reached: 'reached, but not tried',

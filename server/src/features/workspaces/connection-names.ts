@@ -8,8 +8,8 @@ const MOST_NAMES = 3
 /** "GitHub, acme"; "Mailbox". @param options without the secret ones */
 export function usualName(title: string, options: JsonObject): string {
   const values = Object.values(options)
-  const told = values.flatMap(namesIn)
-  return [title, ...(told.length > 0 ? told : values.flatMap(hostsIn))].join(', ')
+  const names = values.flatMap(namesIn)
+  return [title, ...(names.length > 0 ? names : values.flatMap(hostsIn))].join(', ')
 }
 
 /** Such as those of owners. */

@@ -146,7 +146,7 @@ export class ConnectionService {
 
   /**
    * Probes the destination once, and stores the connection when the destination can be read. With `insists` it also stores a
-   * connection whose destination could not be read; it never stores refused credentials. The same request, sent again during the
+   * connection to a destination that could not be read; it never stores refused credentials. The same request, sent again during the
    * probe, gets the same connection: two equal connections would make claims ambiguous.
    * @param by `userId` is null for the command line; `address` is `withheld` when left out
    * @throws ServiceError `invalid` for options that do not match the provider's schema, `not_found` for an unknown provider

@@ -62,7 +62,7 @@ export interface ReceiptView {
   readonly when: string
   /** What the agent claimed, in one sentence; undefined where the words of the action are unknown. */
   readonly claimed: string | undefined
-  readonly told: readonly string[]
+  readonly sentences: readonly string[]
   readonly fields: readonly ComparedField[]
   readonly place: Place
   readonly timeline: Timeline
@@ -106,7 +106,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     ...findingOf(decided),
     when: whenOf(body, place),
     claimed: words && claimSentence(words, named),
-    told: words ? factSentences(words, named) : [],
+    sentences: words ? factSentences(words, named) : [],
     fields,
     place,
     timeline: timelineOf(receipt, evidence),

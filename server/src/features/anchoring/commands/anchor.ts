@@ -142,9 +142,9 @@ function amount(count: string | bigint, chain: string): string {
 }
 
 function toCells({ plannedAt, treeSize, state, problem, chain, landing }: AnchorRow): string[] {
-  const stands = problem === null ? state : `${state}: ${problem}`
+  const stateWords = problem === null ? state : `${state}: ${problem}`
   const where = landing ? [String(landing.blockNumber), landing.uid] : []
-  return [formatInstant(plannedAt), String(treeSize), stands, chain, ...where]
+  return [formatInstant(plannedAt), String(treeSize), stateWords, chain, ...where]
 }
 
 function toJson({ anchorer, account, costs, open, recent }: AnchoringStatus): object {

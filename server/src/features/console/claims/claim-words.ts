@@ -20,8 +20,8 @@ export function claimWords(profileOf: ProfileOf, claim: Said): string {
   const profile = profileOf(claim.profileAction, claim.profileVersion)
   if (profile) return nameTurns(claimSentence(profile, claim))
   const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)
-  const told = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
-  return nameTurns(`${claim.action}: ${claim.target}${told}`)
+  const more = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
+  return nameTurns(`${claim.action}: ${claim.target}${more}`)
 }
 
 const SHORT_HASH = 12

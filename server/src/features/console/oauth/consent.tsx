@@ -22,7 +22,7 @@ import { ROLE_WORDS } from '../words.ts'
 
 type Uid = { Params: { uid: string } }
 
-/** In a scope whose pages need a session. */
+/** Needs a session. */
 export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 

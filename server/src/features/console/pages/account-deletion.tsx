@@ -1,5 +1,6 @@
 /** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -9,7 +10,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
+import { saveForm } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
 import { actingOf, sessionOf, signOut, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -18,27 +19,27 @@ export function closingRoutes(app: App, services: ConsoleDependencies): void {
   const { accountDeletion, config } = services
   const fresh = { ...KEEPS_ALL, preHandler: freshSignInOnly(services) }
 
-  app.get(paths.closeAccount, fresh, async (request, reply) => show(request, reply))
+  async function page(request: FastifyRequest, problem?: string): Promise<VNode> {
+    const alone = await accountDeletion.ownedAlone(sessionOf(request).user.id)
+    return <Close viewer={viewerOf(request)} alone={alone} problem={problem} />
+  }
+
+  app.get(paths.closeAccount, fresh, async (request, reply) => sendPage(reply, await page(request)))
 
   app.post(paths.closeAccount, fresh, async (request, reply) => {
     const { user } = sessionOf(request)
-    try {
-      if (formOf(request).email?.trim().toLowerCase() !== user.email) {
-        throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
-      }
-      await accountDeletion.close(user, actingOf(request))
-    } catch (error) {
-      return show(request, reply, refusalOf(error))
-    }
-    signOut(reply, config.publicUrl)
-    return reply.redirect(`${paths.signIn}?done=account-closed`, 303)
+    return saveForm(reply, {
+      work: async () => {
+        if (formOf(request).email?.trim().toLowerCase() !== user.email) {
+          throw new ServiceError('bad_request', `nothing is closed: type ${user.email} to close the account`)
+        }
+        await accountDeletion.close(user, actingOf(request))
+        signOut(reply, config.publicUrl)
+      },
+      next: `${paths.signIn}?done=account-closed`,
+      refused: (problem) => page(request, problem),
+    })
   })
-
-  async function show(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
-    const alone = await accountDeletion.ownedAlone(sessionOf(request).user.id)
-    const page = <Close viewer={viewerOf(request)} alone={alone} problem={problem} />
-    return sendPage(reply, page, problem === undefined ? 200 : 422)
-  }
 }
 
 interface CloseProps {

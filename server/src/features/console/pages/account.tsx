@@ -1,5 +1,6 @@
 /** The account page: name, ways to sign in, and sessions. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
@@ -12,7 +13,7 @@ import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
-import { refusalOf } from '../refusal.ts'
+import { saveForm } from '../refusal.ts'
 import { passkeyPlace } from '../relying-party.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
@@ -33,7 +34,7 @@ export function accountRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, sessions } = services
 
   app.get(paths.account, async (request, reply) =>
-    sendAccount(request, reply, services, { done: queryOf(request).done }),
+    sendPage(reply, await accountPage(request, services, { done: queryOf(request).done })),
   )
 
   app.post(paths.accountName, KEEPS_ALL, async (request, reply) => {
@@ -89,12 +90,11 @@ export async function changeAccount(
   services: ConsoleDependencies,
   { work, done, ...given }: Change,
 ): Promise<FastifyReply> {
-  try {
-    await work()
-  } catch (error) {
-    return sendAccount(request, reply, services, { problem: refusalOf(error), ...given })
-  }
-  return reply.redirect(`${paths.account}?done=${done}`, 303)
+  return saveForm(reply, {
+    work,
+    next: `${paths.account}?done=${done}`,
+    refused: (problem) => accountPage(request, services, { problem, ...given }),
+  })
 }
 
 interface Shown extends Pick<Change, 'name' | 'kept'> {
@@ -102,13 +102,7 @@ interface Shown extends Pick<Change, 'name' | 'kept'> {
   readonly done?: string | undefined
 }
 
-/** The account page; with a problem, as the answer to a form. */
-async function sendAccount(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  services: ConsoleDependencies,
-  shown: Shown,
-): Promise<FastifyReply> {
+async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown): Promise<VNode> {
   const { user, session } = sessionOf(request)
   const { sessions, secondSteps, oidcSignIn, config } = services
   const ways = await waysInOf(services, user.id)
@@ -127,7 +121,7 @@ async function sendAccount(
     provider: oidcSignIn?.name,
     isLinked: ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer),
   }
-  return sendPage(reply, <Account {...props} />, shown.problem === undefined ? 200 : 422)
+  return <Account {...props} />
 }
 
 type AccountProps = Shown &

@@ -200,11 +200,11 @@ interface WhatWasReadProps extends Pick<ClaimPageProps, 'profile' | 'titleOf' | 
 function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }: WhatWasReadProps) {
   const { claim, observation, verdict } = body
   const { source, facts } = observation
-  const told = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
+  const sentences = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
   const checkedBy = pluginWords(observation.verifier)
   const vouched = vouchedFor(verdict.value)
   const place = placeOf(source)
-  if (!source && told.length === 0 && vouched === undefined && checkedBy === undefined) return null
+  if (!source && sentences.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
       <h2>Destination</h2>
@@ -223,9 +223,9 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
           Checked by <ShortDigests text={plainText(checkedBy)} />.
         </p>
       )}
-      {told.length > 0 ? (
+      {sentences.length > 0 ? (
         <ul>
-          {told.map((sentence) => (
+          {sentences.map((sentence) => (
             <li>{plainText(sentence)}</li>
           ))}
         </ul>

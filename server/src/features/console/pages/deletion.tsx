@@ -1,5 +1,4 @@
 /** Deleting a workspace: says what ends and what stays, and asks for its name. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -9,7 +8,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Actions, Field, PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
+import { saveForm } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
 import { actingOf, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -18,28 +17,24 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
   const { workspaces } = services
   const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
-  app.get('/delete', guarded, async (request, reply) => show(request, reply))
+  app.get('/delete', guarded, async (request, reply) => sendPage(reply, <Delete viewer={viewerOf(request)} />))
 
   app.post('/delete', guarded, async (request, reply) => {
     const { id, name } = workspaceOf(request)
-    try {
-      if (formOf(request).name?.trim() !== name) {
-        throw new ServiceError('bad_request', `nothing is deleted: type ${name} to delete the workspace`)
-      }
-      await workspaces.delete(id, actingOf(request))
-    } catch (error) {
-      return show(request, reply, refusalOf(error))
-    }
-    return reply.redirect(paths.home, 303)
+    return saveForm(reply, {
+      work: async () => {
+        if (formOf(request).name?.trim() !== name) {
+          throw new ServiceError('bad_request', `nothing is deleted: type ${name} to delete the workspace`)
+        }
+        await workspaces.delete(id, actingOf(request))
+      },
+      next: paths.home,
+      refused: (problem) => <Delete viewer={viewerOf(request)} problem={problem} />,
+    })
   })
-
-  async function show(request: FastifyRequest, reply: FastifyReply, problem?: string): Promise<FastifyReply> {
-    const page = <Delete viewer={viewerOf(request)} problem={problem} />
-    return sendPage(reply, page, problem === undefined ? 200 : 422)
-  }
 }
 
-function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem: string | undefined }) {
+function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem?: string }) {
   const { id, name } = viewer.workspace!
   return (
     <ConsolePage title={`Delete ${name}?`} viewer={viewer} section="members" problem={problem}>

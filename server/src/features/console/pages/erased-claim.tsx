@@ -26,8 +26,8 @@ export function ErasedClaim({ viewer, claim, erasure, title }: ErasedClaimProps)
         {plainText(ruleWords(rule, reference))}.
       </p>
       <p>
-        Its agent, target and params are gone, its checks, and the content of its receipt with the evidence. Nobody can
-        bring them back. The <a href={publicPaths.receipt(receiptId)}>page of the receipt</a> tells everybody the same,
+        Its agent, target and params are gone, its checks, and the content of its receipt with the evidence. They cannot
+        be brought back. The <a href={publicPaths.receipt(receiptId)}>page of the receipt</a> tells everybody the same,
         and shows the entry that the log keeps. Submitting the claim again returns this one, and issues no second
         receipt.
       </p>

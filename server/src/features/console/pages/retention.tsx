@@ -1,5 +1,6 @@
 /** How long a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
+import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
@@ -10,7 +11,7 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { refusalOf } from '../refusal.ts'
+import { refusalOf, saveForm } from '../refusal.ts'
 import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, ownersOnly, viewerOf, workspaceOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
@@ -23,12 +24,8 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
   // A person who finds an open browser erases nothing.
   const guarded = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 
-  async function sendRetention(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    shown: { readonly typed?: string; readonly problem?: string },
-  ): Promise<FastifyReply> {
-    const page = (
+  async function page(request: FastifyRequest, shown: Pick<RetentionProps, 'typed' | 'problem'>): Promise<VNode> {
+    return (
       <Retention
         viewer={viewerOf(request)}
         days={await retention.days(workspaceOf(request).id)}
@@ -39,7 +36,6 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
         {...shown}
       />
     )
-    return sendPage(reply, page, shown.problem === undefined ? 200 : 422)
   }
 
   /** @throws ServiceError `not_found` where owners do not set it */
@@ -47,7 +43,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     if (!byOwners) throw new ServiceError('not_found', 'there is no such page')
   }
 
-  app.get('/retention', async (request, reply) => sendRetention(request, reply, {}))
+  app.get('/retention', async (request, reply) => sendPage(reply, await page(request, {})))
 
   app.get('/retention/change', { preHandler: ownersOnly }, async (request, reply) => {
     requireOwners()
@@ -59,7 +55,7 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
       const older = await retention.olderThan(id, days, MOST_COUNTED)
       return sendPage(reply, <Ask viewer={viewerOf(request)} days={days} older={older} />)
     } catch (error) {
-      return sendRetention(request, reply, { typed, problem: sentence(refusalOf(error)) })
+      return sendPage(reply, await page(request, { typed, problem: sentence(refusalOf(error)) }), 422)
     }
   })
 
@@ -67,12 +63,11 @@ export function retentionRoutes(app: App, services: ConsoleDependencies): void {
     requireOwners()
     const { id } = workspaceOf(request)
     const { days = '' } = formOf(request)
-    try {
-      await retention.set(id, days === 'off' ? null : readDays(days), actingOf(request))
-    } catch (error) {
-      return sendRetention(request, reply, { typed: days, problem: sentence(refusalOf(error)) })
-    }
-    return reply.redirect(`${paths.retention(id)}?done=retention-changed`, 303)
+    return saveForm(reply, {
+      work: async () => retention.set(id, days === 'off' ? null : readDays(days), actingOf(request)),
+      next: `${paths.retention(id)}?done=retention-changed`,
+      refused: (problem) => page(request, { typed: days, problem: sentence(problem) }),
+    })
   })
 }
 
@@ -154,8 +149,8 @@ function Ask({ viewer, days, older }: AskProps) {
     <ConsolePage title={`Erase receipts after ${days} days?`} viewer={viewer} section="members">
       <p>
         The content of every receipt of {name} that is older than {days} days is erased, with its evidence and its
-        claim, from the next minutes on and for as long as this is set. Nobody can bring it back, and to set a longer
-        time later brings nothing back.
+        claim, from the next minutes on and for as long as this is set. It cannot be brought back, also not by setting a
+        longer time later.
       </p>
       <p class="notice warning" id="older">
         Older already, and erased first: {counted} {older === 1 ? 'receipt' : 'receipts'}.

@@ -1,7 +1,5 @@
 /** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
-import { createInterface } from 'node:readline/promises'
 import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
-import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import { plainText } from '@claimcheck/core/words/plain-text'
@@ -9,6 +7,7 @@ import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../base/erasure-rules.ts'
 import type { WithServices } from '../../../host/feature.ts'
+import { confirm } from '../../../host/terminal/confirm.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
 import type { ErasureService } from '../erasure.ts'
 import { type Candidate, type Erased, readReason } from '../erasure.ts'
@@ -46,7 +45,7 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
       const reason = readReason(options.rule, options.reference)
       const { erased, same } = await withServices(async ({ erasure }) => {
         const candidate = await erasure.find(id)
-        if (!candidate.erased && !options.yes) await confirm(candidate)
+        if (!candidate.erased && !options.yes) await confirm(meaningOf(candidate), 'Erase it?')
         return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
       })
       const more = same.flatMap(({ receiptId }) => receiptId ?? [])
@@ -103,25 +102,14 @@ function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[
   ]
 }
 
-/** @throws CommandError `not_confirmed`, also where no terminal can answer */
-async function confirm({ claim, receiptId }: Candidate): Promise<void> {
-  process.stderr.write(
-    [
-      `This erases for ever what ${receiptId} says: its text, its evidence, and the content of the claim and its checks.`,
-      `  agent   ${plainText(claim.agentId)}`,
-      `  action  ${plainText(claim.action)}`,
-      `  target  ${plainText(claim.target)}`,
-      `  params  ${plainText(JSON.stringify(claim.params))}`,
-      'Its entry in the log stays. The page of the receipt says that it was erased, when, and by which rule.',
-      '',
-    ].join('\n'),
-  )
-  if (!process.stdin.isTTY) throw new CommandError('not_confirmed', 'Nothing was done. Add --yes to confirm.')
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const answer = await terminal.question('Erase it? (yes/no) ')
-    if (answer.trim().toLowerCase() !== 'yes') throw new CommandError('not_confirmed', 'Nothing was done.')
-  } finally {
-    terminal.close()
-  }
+/** What erasing means, before it is confirmed. */
+function meaningOf({ claim, receiptId }: Candidate): string {
+  return [
+    `This erases for ever what ${receiptId} says: its text, its evidence, and the content of the claim and its checks.`,
+    `  agent   ${plainText(claim.agentId)}`,
+    `  action  ${plainText(claim.action)}`,
+    `  target  ${plainText(claim.target)}`,
+    `  params  ${plainText(JSON.stringify(claim.params))}`,
+    'Its entry in the log stays. The page of the receipt says that it was erased, when, and by which rule.',
+  ].join('\n')
 }

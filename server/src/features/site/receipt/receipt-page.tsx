@@ -117,9 +117,9 @@ function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
       </p>
       {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
       <Comparison fields={view.fields} />
-      {view.told.length > 0 ? (
+      {view.sentences.length > 0 ? (
         <ul>
-          {view.told.map((sentence) => (
+          {view.sentences.map((sentence) => (
             <li>{plainText(sentence)}</li>
           ))}
         </ul>
