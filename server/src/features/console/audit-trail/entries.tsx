@@ -1,3 +1,4 @@
+/** Entries of the audit trail as a table. */
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../../web/parts/values.tsx'

@@ -1,3 +1,4 @@
+/** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'

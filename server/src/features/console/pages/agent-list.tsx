@@ -1,3 +1,4 @@
+/** The list of a workspace's agents, by their last claim. */
 import { nameTurns } from '../../../base/turned-text.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'

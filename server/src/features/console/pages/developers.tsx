@@ -1,3 +1,4 @@
+/** The developers page: API keys, the agents that are bound to them, and the quotas of the workspace. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { readDuration } from '../../../base/duration.ts'
 import { ServiceError } from '../../../base/errors.ts'

@@ -1,3 +1,4 @@
+/** The parts of the members page: the name of the workspace, its members and open invitations. */
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Code, Time } from '../../../web/parts/values.tsx'

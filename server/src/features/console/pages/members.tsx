@@ -1,3 +1,4 @@
+/** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'

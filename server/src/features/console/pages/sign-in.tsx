@@ -1,3 +1,4 @@
+/** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'

@@ -1,3 +1,4 @@
+/** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
 import { Time } from '../../../web/parts/values.tsx'

@@ -1,3 +1,4 @@
+/** The agents that are bound to keys, and the page that asks before one is released. */
 import { plainText } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'

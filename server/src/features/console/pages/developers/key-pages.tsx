@@ -1,3 +1,4 @@
+/** The pages about one key: the new one, and those that ask before something happens to it. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
 import { Code, Time } from '../../../../web/parts/values.tsx'

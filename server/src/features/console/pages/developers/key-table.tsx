@@ -1,3 +1,4 @@
+/** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
 import { Codes, Time, useNow } from '../../../../web/parts/values.tsx'
