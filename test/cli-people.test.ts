@@ -88,7 +88,10 @@ t.test(
     t.strictSame(await json('user', 'close', mia.email, '--yes'), { email: mia.email, deleted_workspaces: [] })
     t.match((await mia.get('/console/account')).path, /sign-in/)
     t.match(await run('user', 'close', mia.email, '--yes'), { code: 1, stderr: /there is no account/ })
-    t.match(await run('user', 'close', owner.email, '--yes'), { code: 1, stderr: /nobody else is in acme/ })
+    t.match(await run('user', 'close', owner.email, '--yes'), {
+      code: 1,
+      stderr: /this account is the only member of acme/,
+    })
     const closed = await json('user', 'close', owner.email, '--yes', '--with-workspaces')
     t.strictSame(closed, { email: owner.email, deleted_workspaces: ['acme'] })
     t.strictSame(await json('user', 'list'), [])

@@ -241,7 +241,7 @@ t.test('public pages', async (t) => {
       await page.getByRole('button', { name: 'Check', exact: true }).click()
     }
     const result = page.locator('#result')
-    const unpinned = result.getByText('Nothing here shows whose key signed this')
+    const unpinned = result.getByText('Nothing here shows who holds the key that signed this')
     await page.goto('/check.html')
     await give(text.replaceAll('was there in time', 'was paid a million'))
     await unpinned.waitFor()

@@ -97,7 +97,7 @@ t.test('a claim of which nothing was read does not say where', async (t) => {
   const all = await person(t)
   const { body } = await all.client.submit({ action: 'other.thing.do', params: {} })
   const text = await pageOf(all, body.claim_id)
-  t.notMatch(text, 'Where it was read')
+  t.notMatch(text, 'Destination')
 })
 
 t.test('a claim that several connections fit names the hosts to choose from', async (t) => {

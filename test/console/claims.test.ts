@@ -30,7 +30,7 @@ t.test('a workspace without claims shows the steps to the first one, and which a
   for (const { id } of await keys.list(workspaceId)) await keys.revoke(id)
   const page = await owner.get(path)
   t.equal(page.status, 200)
-  t.strictSame(stepsIn(page.html), ['Make a key to do', 'Connect a place optional', 'Submit a claim to do'])
+  t.strictSame(stepsIn(page.html), ['Make a key to do', 'Connect a destination optional', 'Submit a claim to do'])
   t.match(textOf(page.html), `curl '${installation.url}/v1/claims'`)
   for (const at of ['developers', 'connections', 'claims/new?action=test.outcome.reach']) {
     t.match(page.html, `href="/console/w/${workspaceId}/${at}"`)
@@ -59,7 +59,7 @@ t.test('the command of the first steps claims what the workspace can read', asyn
   await connect(installation.claimcheck, workspaceId, 'git', { base_url: 'https://127.0.0.1:1' })
   t.match(await claimed(), { action: 'codehost.commit.push', target: /^[\w-]+\/[\w-]+$/, params: { branch: 'main' } })
   const { html } = await owner.get(path)
-  t.equal(stepsIn(html)[1], 'Connect a place done')
+  t.equal(stepsIn(html)[1], 'Connect a destination done')
   t.match(textOf(html), /Connected: git over HTTP/i)
 })
 

@@ -152,7 +152,7 @@ t.test(
     await owner.get(`${base}/members`)
     const early = await owner.post(`${base}/sign-in-rule`, { rule: 'second_step' })
     t.equal(early.status, 422)
-    t.match(textOf(early.html), /sign in with a passkey, or a second step .* yourself first/)
+    t.match(textOf(early.html), /sign in with a passkey, or a password and a second step yourself first/)
     t.equal((await owner.post(`${base}/sign-in-rule`, { rule: 'nonsense' })).status, 422)
     const { secret } = await setUpSecondStep(owner)
     await owner.get(`${base}/members`)
@@ -173,7 +173,7 @@ t.test(
 
     t.equal((await whoami(host, tokens.access_token)).status, 401, 'what was allowed before is allowed again')
     const consent = await application.consentPage(mia)
-    t.match(textOf(consent.html), /is left out: it asks for a passkey, or a second step/)
+    t.match(textOf(consent.html), /is left out: it asks for a passkey, or a password and a second step/)
     t.notMatch(consent.html, 'value="allow"')
     const forced = await application.send(mia, consent.path, { decision: 'allow', workspace })
     t.equal(forced.status, 422)
