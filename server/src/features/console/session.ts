@@ -158,6 +158,14 @@ export interface Entering {
   readonly config: Pick<HostConfig, 'publicUrl'> & Pick<PeopleConfig, 'sessionEnds'>
 }
 
+export function enteringBy(
+  { sessions, config }: Pick<Entering, 'sessions' | 'config'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Entering {
+  return { request, reply, sessions, config }
+}
+
 /** A person who has just proved who they are. */
 export interface Arrival {
   readonly user: Pick<User, 'id' | 'generation'>

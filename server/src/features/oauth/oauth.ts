@@ -149,14 +149,18 @@ export class OAuth {
   }
 
   #provider(): Promise<Provider> {
+    const { config, oauthPages, storage, secrets, now, logger } = this.#options
     this.#providerPromise ??= createProvider({
-      ...this.#options,
+      storage,
+      secrets,
+      now,
+      logger,
       issuer: this.issuer(),
       audiences: this.audiences(),
-      config: this.#options.config.oauth,
+      config: config.oauth,
       records: this.#records,
-      isSignedIn: (ctx) => this.#options.oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
-      errorPage: this.#options.oauthPages.errorPage,
+      isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
+      errorPage: oauthPages.errorPage,
       addressOf: (request) => this.#addresses.get(request) ?? null,
       tell: (model, id) => (model === 'Grant' ? this.#granting.get(id) : undefined),
     })

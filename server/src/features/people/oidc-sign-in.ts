@@ -63,7 +63,8 @@ export function createOidcSignIn(dependencies: OidcDependencies): OidcSignIn | u
   let loaded: Promise<Steps> | undefined
   /** The library is loaded at the first sign-in: most processes see none. */
   const load = () => {
-    loaded ??= import('openid-client').then((openid) => new Steps({ ...dependencies, openid, provider }))
+    const { outbound, tickets, logger } = dependencies
+    loaded ??= import('openid-client').then((openid) => new Steps({ openid, provider, outbound, tickets, logger }))
     return loaded
   }
   return {

@@ -23,7 +23,7 @@ import {
   REFUSALS,
 } from '../../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
-import { createConnectionSecrets } from './connection-secrets.ts'
+import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
 import {
   connectionTypeOf,
   createTrial,
@@ -31,6 +31,7 @@ import {
   type NotConnected,
   notConnected,
   type Probe,
+  type Trial,
   type TrialOptions,
   type Tried,
 } from './connection-trial.ts'
@@ -112,13 +113,11 @@ const MAX_LOOKUPS = 500
 
 /** @param acting who does it; by default the command line */
 export class ConnectionService {
-  readonly #dependencies: ConnectionServiceOptions
   readonly #storage: Storage
   readonly #registry: Registry
-  readonly #secrets: Secrets
   readonly #now: ConnectionServiceOptions['now']
-  readonly #sealing
-  readonly #tryOut
+  readonly #sealing: ConnectionSecrets
+  readonly #tryOut: Trial
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
   readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
     max: 1000,
@@ -135,13 +134,11 @@ export class ConnectionService {
   )
 
   constructor(dependencies: ConnectionServiceOptions) {
-    this.#dependencies = dependencies
     this.#storage = dependencies.storage
     this.#registry = dependencies.registry
-    this.#secrets = dependencies.secrets
     this.#now = dependencies.now
-    this.#sealing = createConnectionSecrets(this.#secrets)
-    this.#tryOut = createTrial(this.#dependencies)
+    this.#sealing = createConnectionSecrets(dependencies.secrets)
+    this.#tryOut = createTrial(dependencies)
   }
 
   /**

@@ -14,7 +14,7 @@ import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { PlainPage } from '../page.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
-import { actingOf, enter, optionalSessionOf, sessionOf } from '../session.ts'
+import { actingOf, enter, enteringBy, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
 
@@ -89,7 +89,7 @@ async function arrive(
     const problem = `${name} did not send your e-mail address: make the account with a password, and link ${name} afterwards`
     throw new ServiceError('bad_request', problem)
   }
-  const entering = { request, reply, ...services }
+  const entering = enteringBy(services, request, reply)
   switch (purpose.kind) {
     case 'sign_in': {
       const user = await identities.signIn(identity)

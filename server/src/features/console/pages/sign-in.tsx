@@ -25,6 +25,7 @@ import {
   type ConsoleSession,
   type Entering,
   enter,
+  enteringBy,
   optionalSessionOf,
   signOut,
   startSession,
@@ -59,7 +60,7 @@ async function passPassword(
 ): Promise<FastifyReply> {
   const ticket = await services.secondSteps.ask(user)
   if (ticket === undefined) {
-    return arrive({ request, reply, ...services }, { user, method: 'password' }, destination)
+    return arrive(enteringBy(services, request, reply), { user, method: 'password' }, destination)
   }
   codeCookie(services).give(reply, ticket)
   return sendCode(reply, { ...destination, csrf: optionalSessionOf(request)?.csrf })
@@ -117,7 +118,7 @@ function codeRoutes(app: App, services: ConsoleDependencies): void {
     const outcome = await secondSteps.answer(cookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const
-      return arrive({ request, reply, ...services }, arrival, destination)
+      return arrive(enteringBy(services, request, reply), arrival, destination)
     }
     const { problem, again, retryAfterMs } = outcome
     const session = optionalSessionOf(request)
@@ -143,7 +144,7 @@ function setUpRoutes(app: App, services: ConsoleDependencies, attempts: Attempts
     const link = await requireLink(services, token, 'setup')
     try {
       const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
-      return await enter({ request, reply, ...services }, { user, method: 'password' }, paths.home)
+      return await enter(enteringBy(services, request, reply), { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <SetUp token={token} link={link} values={values} oidcName={oidcName} problem={problem} />
@@ -174,7 +175,7 @@ function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts)
       const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
-      return await enter({ request, reply, ...services }, { user, method: 'password' }, next)
+      return await enter(enteringBy(services, request, reply), { user, method: 'password' }, next)
     } catch (error) {
       const problem = refusalOf(error)
       const page = <Join {...{ token, link, values, session, oidcName, problem }} />
