@@ -39,7 +39,7 @@ t.test('an owner sets a retention after a page that says what it erases, and end
   t.match((await owner.get(`/console/w/${id}/members`)).html, `href="${path}"`)
   t.match(textOf((await owner.get(path)).html), 'keeps the content of its receipts for ever')
   const asked = await owner.get(`${path}/change?days=90`)
-  t.match(textOf(asked.html), /Erase receipts after 90 days\? .*Nobody can bring it back.*erased first: 0 receipts\./)
+  t.match(textOf(asked.html), /Erase receipts after 90 days\? .*It cannot be brought back.*erased first: 0 receipts\./)
   t.equal(await retention.days(id), null, 'to ask changes nothing')
   const set = await owner.post(path, { days: '90' })
   t.match(textOf(set.html), /Changed: .* keeps the content of its receipts for 90 days/)
