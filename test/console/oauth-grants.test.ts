@@ -123,7 +123,7 @@ t.test('what is allowed in the moment in which the workspace asks for more ends 
   const workspace = await owner.workspaceId()
   const application = new Application()
   const page = await application.consentPage(owner)
-  const { allow } = oauth
+  const allow = oauth.allow.bind(oauth)
   oauth.allow = async (...args) => {
     await members.setSignInRule(workspace, 'second_step')
     return allow(...args)
