@@ -456,7 +456,10 @@ t.test(
     t.match(textOf(named.html), /Address in receipts named Connected/)
     t.match(await connections.list(workspaceId), [{ address: 'published' }])
     const withheld = await connect(fields)
-    t.match(textOf(withheld.html), /Address in receipts withheld: readers see that this workspace chose the destination/)
+    t.match(
+      textOf(withheld.html),
+      /Address in receipts withheld: readers see that this workspace chose the destination/,
+    )
     t.match(await connections.list(workspaceId), [{ address: 'published' }, { address: 'withheld' }])
   },
 )
