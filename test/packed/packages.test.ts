@@ -175,10 +175,13 @@ t.test('the example of a plugin verifies what the example of a client claims', a
   t.teardown(() => site.close())
   const page = `http://127.0.0.1:${(site.address() as AddressInfo).port}/news`
   // What a claim names has to be public, and this page is not: the manifest names its host.
-  const plugin = join(folder, 'out/plugin.js')
+  const plugin = join(folder, 'out/plugin-of-page.js')
   await writeFile(
     plugin,
-    (await readFile(plugin, 'utf8')).replace("hosts: ['target']", `hosts: ['${new URL(page).host}']`),
+    (await readFile(join(folder, 'out/plugin.js'), 'utf8')).replace(
+      "hosts: ['target']",
+      `hosts: ['${new URL(page).host}']`,
+    ),
   )
   const installation = await Installation.start({
     plugins: [{ use: plugin }],

@@ -120,7 +120,9 @@ t.test('each module ships once, and nothing of the build', async (t) => {
     [],
   )
   // The pages of the documentation are made from these.
-  const copied = ['plugins/README.md', 'core/README.md', 'CHANGELOG.md'].map((file) => `dist/docs/${file}`)
+  const copied = ['plugins/README.md', 'core/client/README.md', 'core/python/README.md', 'CHANGELOG.md'].map(
+    (file) => `dist/docs/${file}`,
+  )
   for (const file of ['docs/quickstart.md', ...copied]) t.ok(files.includes(file), file)
 })
 

@@ -38,7 +38,14 @@ export const CHAPTERS: readonly Chapter[] = [
   {
     title: 'API',
     about: 'Every endpoint with an example, every error with what to do.',
-    pages: ['api', own('sdks'), own('errors'), own('keys'), own('oauth')],
+    pages: [
+      'api',
+      { path: 'typescript', file: 'core/client/README.md' },
+      { path: 'python', file: 'core/python/README.md' },
+      own('errors'),
+      own('keys'),
+      own('oauth'),
+    ],
   },
   {
     title: 'Self-hosting',
