@@ -48,124 +48,139 @@ const CLOSE_BRACE = 0x7d
 
 /** @param maxDepth of nested objects and arrays @throws JsonError and nothing else, for any text */
 export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } = {}): StrictJson {
-  let at = 0
-  let integersOnly = true
+  return new Reader(text, maxDepth).read()
+}
 
-  function fail(code: JsonErrorCode): never {
-    throw new JsonError(code, at)
+class Reader {
+  readonly #text: string
+  readonly #maxDepth: number
+  #at = 0
+  #integersOnly = true
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text
+    this.#maxDepth = maxDepth
   }
 
-  function skipBlanks(): void {
-    for (; ; at++) {
-      const char = text.charCodeAt(at)
+  read(): StrictJson {
+    const value = this.#readValue(0)
+    this.#skipBlanks()
+    if (this.#at < this.#text.length) this.#fail('not_json')
+    return { value, integersOnly: this.#integersOnly }
+  }
+
+  #fail(code: JsonErrorCode): never {
+    throw new JsonError(code, this.#at)
+  }
+
+  #skipBlanks(): void {
+    for (; ; this.#at++) {
+      const char = this.#text.charCodeAt(this.#at)
       if (char !== SPACE && char !== LINE_FEED && char !== CARRIAGE_RETURN && char !== TAB) return
     }
   }
 
-  function take(char: number): boolean {
-    if (text.charCodeAt(at) !== char) return false
-    at++
+  #take(char: number): boolean {
+    if (this.#text.charCodeAt(this.#at) !== char) return false
+    this.#at++
     return true
   }
 
-  function readValue(depth: number): JsonValue {
-    skipBlanks()
-    switch (text.charCodeAt(at)) {
+  #readValue(depth: number): JsonValue {
+    this.#skipBlanks()
+    switch (this.#text.charCodeAt(this.#at)) {
       case QUOTE:
-        return readString()
+        return this.#readString()
       case OPEN_BRACE:
-        return readObject(depth + 1)
+        return this.#readObject(depth + 1)
       case OPEN_BRACKET:
-        return readArray(depth + 1)
+        return this.#readArray(depth + 1)
       case LETTER_T:
-        return readWord('true', true)
+        return this.#readWord('true', true)
       case LETTER_F:
-        return readWord('false', false)
+        return this.#readWord('false', false)
       case LETTER_N:
-        return readWord('null', null)
+        return this.#readWord('null', null)
       default:
-        return readNumber()
+        return this.#readNumber()
     }
   }
 
-  function readObject(depth: number): JsonObject {
-    if (depth > maxDepth) fail('too_deep')
+  #readObject(depth: number): JsonObject {
+    if (depth > this.#maxDepth) this.#fail('too_deep')
     const members: Record<string, JsonValue> = {}
-    at++
-    skipBlanks()
-    if (take(CLOSE_BRACE)) return members
+    this.#at++
+    this.#skipBlanks()
+    if (this.#take(CLOSE_BRACE)) return members
     do {
-      skipBlanks()
-      if (text.charCodeAt(at) !== QUOTE) fail('not_json')
-      const name = readString()
-      if (Object.hasOwn(members, name)) fail('duplicate_member')
-      skipBlanks()
-      if (!take(COLON)) fail('not_json')
-      setMember(members, name, readValue(depth))
-      skipBlanks()
-    } while (take(COMMA))
-    if (!take(CLOSE_BRACE)) fail('not_json')
+      this.#skipBlanks()
+      if (this.#text.charCodeAt(this.#at) !== QUOTE) this.#fail('not_json')
+      const name = this.#readString()
+      if (Object.hasOwn(members, name)) this.#fail('duplicate_member')
+      this.#skipBlanks()
+      if (!this.#take(COLON)) this.#fail('not_json')
+      setMember(members, name, this.#readValue(depth))
+      this.#skipBlanks()
+    } while (this.#take(COMMA))
+    if (!this.#take(CLOSE_BRACE)) this.#fail('not_json')
     return members
   }
 
-  function readArray(depth: number): JsonValue[] {
-    if (depth > maxDepth) fail('too_deep')
+  #readArray(depth: number): JsonValue[] {
+    if (depth > this.#maxDepth) this.#fail('too_deep')
     const items: JsonValue[] = []
-    at++
-    skipBlanks()
-    if (take(CLOSE_BRACKET)) return items
+    this.#at++
+    this.#skipBlanks()
+    if (this.#take(CLOSE_BRACKET)) return items
     do {
-      items.push(readValue(depth))
-      skipBlanks()
-    } while (take(COMMA))
-    if (!take(CLOSE_BRACKET)) fail('not_json')
+      items.push(this.#readValue(depth))
+      this.#skipBlanks()
+    } while (this.#take(COMMA))
+    if (!this.#take(CLOSE_BRACKET)) this.#fail('not_json')
     return items
   }
 
-  function readString(): string {
-    const start = at
+  #readString(): string {
+    const start = this.#at
     let escaped = false
-    at++
-    for (let char = text.charCodeAt(at); char !== QUOTE; char = text.charCodeAt(at)) {
+    this.#at++
+    for (let char = this.#text.charCodeAt(this.#at); char !== QUOTE; char = this.#text.charCodeAt(this.#at)) {
       // At the end of the text the char is NaN, and this comparison fails, too.
-      if (!(char >= SPACE)) fail('not_json')
+      if (!(char >= SPACE)) this.#fail('not_json')
       if (char === BACKSLASH) escaped = true
-      at += char === BACKSLASH ? 2 : 1
+      this.#at += char === BACKSLASH ? 2 : 1
     }
-    at++
-    const value = escaped ? unescaped(text.slice(start, at)) : text.slice(start + 1, at - 1)
-    if (LONE_SURROGATE.test(value)) fail('lone_surrogate')
+    this.#at++
+    const value = escaped
+      ? this.#unescaped(this.#text.slice(start, this.#at))
+      : this.#text.slice(start + 1, this.#at - 1)
+    if (LONE_SURROGATE.test(value)) this.#fail('lone_surrogate')
     return value
   }
 
-  function unescaped(quoted: string): string {
+  #unescaped(quoted: string): string {
     try {
       return JSON.parse(quoted)
     } catch {
-      return fail('not_json')
+      return this.#fail('not_json')
     }
   }
 
-  function readNumber(): number {
-    NUMBER.lastIndex = at
-    const match = NUMBER.exec(text)
-    if (!match) return fail('not_json')
+  #readNumber(): number {
+    NUMBER.lastIndex = this.#at
+    const match = NUMBER.exec(this.#text)
+    if (!match) return this.#fail('not_json')
     const [token, fraction, exponent] = match
     const value = Number(token)
-    if (!Number.isFinite(value)) fail('number_out_of_range')
-    if (fraction !== undefined || exponent !== undefined || !Number.isSafeInteger(value)) integersOnly = false
-    at += token.length
+    if (!Number.isFinite(value)) this.#fail('number_out_of_range')
+    if (fraction !== undefined || exponent !== undefined || !Number.isSafeInteger(value)) this.#integersOnly = false
+    this.#at += token.length
     return value
   }
 
-  function readWord<T>(word: string, value: T): T {
-    if (!text.startsWith(word, at)) fail('not_json')
-    at += word.length
+  #readWord<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) this.#fail('not_json')
+    this.#at += word.length
     return value
   }
-
-  const value = readValue(0)
-  skipBlanks()
-  if (at < text.length) fail('not_json')
-  return { value, integersOnly }
 }
