@@ -11,6 +11,7 @@ import {
   goodBody,
   POLICY,
   receipt,
+  sevenReceipts,
   sign,
   signerB,
   toText,
@@ -28,183 +29,151 @@ async function verdicts(): Promise<Vector[]> {
     for (const reasonCode of value === 'verified' ? [undefined] : REASONS[value]) {
       const name = [value, reasonCode].filter(Boolean).join('-').replaceAll('_', '-')
       const body = goodBody(reasonCode === undefined ? { value } : { value, reasonCode })
-      vectors.push({
-        name: `valid-${name}`,
-        rule: 'valid',
-        description: `The verdict ${value}${reasonCode === undefined ? '' : ` for the reason ${reasonCode}`}.`,
-        text: toText(await sign(body, { domain: DOMAINS.receipt })),
-        expected: accepted(value),
-      })
+      const reason = reasonCode === undefined ? '' : ` for the reason ${reasonCode}`
+      const document = await sign(body, { domain: DOMAINS.receipt })
+      vectors.push(valid(name, `The verdict ${value}${reason}.`, document, accepted(value)))
     }
   }
   return vectors
 }
 
+/** @param document JSON, or the text itself */
+function valid(name: string, description: string, document: unknown, expected: object = accepted('verified')): Vector {
+  return {
+    name: `valid-${name}`,
+    rule: 'valid',
+    description,
+    text: typeof document === 'string' ? document : toText(document),
+    expected,
+  }
+}
+
 async function forms(): Promise<Vector[]> {
   const plain = await receipt()
-  const withPolicy = toText(
-    await receipt((body) => {
-      body.spec_version = 'poaw/0.2'
-      body.policy = POLICY
-    }),
-  )
-  const rows: [string, string, string, object][] = [
-    ['canonical', 'The text is the canonical one.', entryText(plain), accepted('verified')],
-    [
+  const { MAX_SAFE_INTEGER: most, MIN_SAFE_INTEGER: least } = Number
+  return [
+    valid('canonical', 'The text is the canonical one.', entryText(plain)),
+    valid(
       'escaped',
       'Escapes and blanks that change no value change no result.',
       `\t\r\n${toText(plain).replace('"agent-1"', '"\\u0061gent\\u002d1"')} `,
-      accepted('verified'),
-    ],
-    [
+    ),
+    valid(
       'unicode',
       'Text beyond ASCII, composed and not, and beyond the basic plane.',
-      toText(await receipt((body) => (body.claim.params.branch = 'a\u030a/\u00e5/\u{1f600}'))),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => (body.claim.params.branch = 'a\u030a/\u00e5/\u{1f600}')),
+    ),
+    valid(
       'prototype-member',
       'A member named __proto__ is a member like any other.',
-      toText(await receipt((body) => (body.observation.facts = JSON.parse('{"__proto__":{"on_branch":true}}')))),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => (body.observation.facts = JSON.parse('{"__proto__":{"on_branch":true}}'))),
+    ),
+    valid(
       'extra-members',
       'Members that the format does not know are signed like the rest.',
-      toText(await receipt((body) => Object.assign(body, { note: 'kept', supersedes: 'rcpt_1', operator: 'acme' }))),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => Object.assign(body, { note: 'kept', supersedes: 'rcpt_1', operator: 'acme' })),
+    ),
+    valid(
       'largest-integer',
       'The largest integers that every reader holds exactly.',
-      toText(
-        await receipt((body) => {
-          body.observation.facts = { most: Number.MAX_SAFE_INTEGER, least: Number.MIN_SAFE_INTEGER }
-        }),
-      ),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => (body.observation.facts = { most, least })),
+    ),
+    valid(
       'retired-key',
       'Issued just before its key was revoked.',
-      toText(await receipt((body) => (body.issued_at = '2026-05-31T23:59:59.999Z'), { signer: signerB })),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => (body.issued_at = '2026-05-31T23:59:59.999Z'), { signer: signerB }),
+    ),
+    valid(
       'first-moment-of-key',
       'Issued at the very moment from which its key is valid.',
-      toText(await receipt((body) => (body.issued_at = '2026-01-01T00:00:00.000Z'))),
-      accepted('verified'),
-    ],
-    [
+      await receipt((body) => (body.issued_at = '2026-01-01T00:00:00.000Z')),
+    ),
+    ...(await attested()),
+    ...(await withPolicies()),
+  ]
+}
+
+/** Receipts that state level 3 or 4: what is achieved is what was checked, level 1. */
+async function attested(): Promise<Vector[]> {
+  const stating = (trust_level: number, attestation: object, code_hash: string) =>
+    receipt((body) => {
+      Object.assign(body, { trust_level, attestation: { type: 'example', ...attestation } })
+      body.observation.verifier.code_hash = code_hash
+    })
+  const document_sha256 = createHash('sha256')
+    .update(Uint8Array.of(0, 0, 0))
+    .digest('base64url')
+  const sha256 = `sha256:${'A'.repeat(43)}`
+  return [
+    valid(
       'attested',
       'States level 3 with all that this asks for: what is achieved is level 1.',
-      toText(
-        await receipt((body) => {
-          body.trust_level = 3
-          body.attestation = { type: 'example', document: 'AAAA' }
-          body.observation.verifier.code_hash = `sha256:${'A'.repeat(43)}`
-        }),
-      ),
-      accepted('verified'),
-    ],
-    [
+      await stating(3, { document: 'AAAA' }, sha256),
+    ),
+    valid(
       'attested-beside',
       'States level 3. The document of its attestation stands beside the body, which signs its digest; the code is named by SHA-384.',
-      toText({
-        ...(await receipt((body) => {
-          body.trust_level = 3
-          body.attestation = { type: 'example', document_sha256: digestOfBytes([0, 0, 0]) }
-          body.observation.verifier.code_hash = `sha384:${'A'.repeat(64)}`
-        })),
-        attestation_document: 'AAAA',
-      }),
-      accepted('verified'),
-    ],
-    [
+      { ...(await stating(3, { document_sha256 }, `sha384:${'A'.repeat(64)}`)), attestation_document: 'AAAA' },
+    ),
+    valid(
       'attested-elsewhere',
       'States level 4, and names the document of its attestation, which is not here, in hexadecimal: this changes nothing.',
-      toText(
-        await receipt((body) => {
-          body.trust_level = 4
-          body.attestation = { type: 'example', document_sha256: `sha256:${'0'.repeat(64)}` }
-          body.observation.verifier.code_hash = `sha384:${'0'.repeat(96)}`
-        }),
-      ),
-      accepted('verified'),
-    ],
-    [
+      await stating(4, { document_sha256: `sha256:${'0'.repeat(64)}` }, `sha384:${'0'.repeat(96)}`),
+    ),
+    valid(
       'attested-by-another-document',
       'What an attestation says is not checked, nor whether the document beside the body is its own: the level stays what was checked.',
-      toText({
-        ...(await receipt((body) => {
-          body.trust_level = 3
-          body.attestation = { type: 'example', document_sha256: digestOfBytes([0, 0, 0]) }
-          body.observation.verifier.code_hash = `sha256:${'A'.repeat(43)}`
-        })),
-        attestation_document: 'BBBB',
-      }),
-      accepted('verified'),
-    ],
-    [
+      { ...(await stating(3, { document_sha256 }, sha256)), attestation_document: 'BBBB' },
+    ),
+  ]
+}
+
+async function withPolicies(): Promise<Vector[]> {
+  const document = await receipt((body) => Object.assign(body, { spec_version: 'poaw/0.2', policy: POLICY }))
+  return [
+    valid(
       'policy-not-checked',
       'The pipeline document is not at hand.',
-      withPolicy,
+      document,
       accepted('verified', { policy: 'not_checked' }),
-    ],
-    ['change', 'A change that nobody claimed.', toText(await change()), changeAccepted()],
-  ]
-  return [
-    ...rows.map(([name, description, text, expected]) => ({
-      name: `valid-${name}`,
-      rule: 'valid',
-      description,
-      text,
-      expected,
-    })),
+    ),
+    valid('change', 'A change that nobody claimed.', await change(), changeAccepted()),
     {
-      name: 'valid-policy-checked',
-      rule: 'valid',
-      description: 'The policy names the pipeline document at hand.',
-      text: withPolicy,
+      ...valid(
+        'policy-checked',
+        'The policy names the pipeline document at hand.',
+        document,
+        accepted('verified', { policy: true }),
+      ),
       withPipeline: true,
-      expected: accepted('verified', { policy: true }),
     },
   ]
 }
 
 async function included(): Promise<Vector[]> {
-  const entries = await Promise.all(
-    Array.from({ length: 7 }, (_, index) => receipt((body) => (body.receipt_id += index))),
-  )
+  const entries = await sevenReceipts()
   const alone = smallLog([entries[0]])
   const log = smallLog(entries)
   const changes = smallLog([await change(), ...entries])
   const anchored = await log.proven(3)
   anchored.proof.anchor = ANCHOR
   const proven = accepted('verified', { inclusion: true })
-  const rows: [string, string, unknown, object][] = [
-    ['only-leaf', 'The only leaf of its log: the proof is empty.', await alone.proven(0), proven],
-    ['first-leaf', 'Leaf 0 of 7.', await log.proven(0), proven],
-    ['middle-leaf', 'Leaf 3 of 7.', await log.proven(3), proven],
-    ['last-leaf', 'Leaf 6 of 7, which has no sibling in its row.', await log.proven(6), proven],
-    ['change', 'A change entry among receipts.', await changes.proven(0), changeAccepted({ inclusion: true })],
-    [
-      'anchor-offline',
+  return [
+    valid('included-only-leaf', 'The only leaf of its log: the proof is empty.', await alone.proven(0), proven),
+    valid('included-first-leaf', 'Leaf 0 of 7.', await log.proven(0), proven),
+    valid('included-middle-leaf', 'Leaf 3 of 7.', await log.proven(3), proven),
+    valid('included-last-leaf', 'Leaf 6 of 7, which has no sibling in its row.', await log.proven(6), proven),
+    valid(
+      'included-change',
+      'A change entry among receipts.',
+      await changes.proven(0),
+      changeAccepted({ inclusion: true }),
+    ),
+    valid(
+      'included-anchor-offline',
       'An anchor that is not looked up adds nothing.',
       anchored,
       accepted('verified', { inclusion: true, anchor: 'not_checked_offline' }),
-    ],
+    ),
   ]
-  return rows.map(([name, description, document, expected]) => ({
-    name: `valid-included-${name}`,
-    rule: 'valid',
-    description,
-    text: toText(document),
-    expected,
-  }))
-}
-
-function digestOfBytes(bytes: readonly number[]): string {
-  return createHash('sha256').update(Uint8Array.from(bytes)).digest('base64url')
 }

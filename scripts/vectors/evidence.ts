@@ -11,15 +11,7 @@ import {
   sha256Text,
   signedEvidence,
 } from '@claimcheck/core/receipts'
-import {
-  type CheckRecord,
-  CLOSING,
-  decide,
-  type JsonObject,
-  parseInstant,
-  type Rules,
-  type Source,
-} from '@claimcheck/core/rules'
+import { type CheckRecord, CLOSING, decide, parseInstant, type Rules, type Source } from '@claimcheck/core/rules'
 import { type Draft, sign, signerA, toText } from './world.ts'
 
 /** A receipt, the file that is given as its evidence, and what a checker says of the two. */
@@ -78,11 +70,12 @@ interface Seen {
 }
 
 // Times are milliseconds after the claim.
-function read(sentAt: number, observation: Draft, { source = LISTED, ...told }: Seen = {}): CheckRecord {
+const times = (sentAt: number) => ({ sentAt: CLAIMED_AT + sentAt, answeredAt: CLAIMED_AT + sentAt + 200 })
+
+function read(sentAt: number, observation: Draft, { source = LISTED, ...seen }: Seen = {}): CheckRecord {
   return {
-    sentAt: CLAIMED_AT + sentAt,
-    answeredAt: CLAIMED_AT + sentAt + 200,
-    observation: { ...observation, ...told },
+    ...times(sentAt),
+    observation: { ...observation, ...seen },
     clockOffsetMs: 1200,
     dated: true,
     ageMs: 0,
@@ -96,13 +89,11 @@ const present = (sentAt: number, seen?: Seen) =>
 const elsewhere = (sentAt: number, seen?: Seen) =>
   read(sentAt, { kind: 'present', facts: { found_elsewhere: true, read: sentAt }, differs: ['branch'] }, seen)
 const failed = (sentAt: number): CheckRecord => ({
-  sentAt: CLAIMED_AT + sentAt,
-  answeredAt: CLAIMED_AT + sentAt + 200,
+  ...times(sentAt),
   failure: { code: 'unavailable', status: 502, retryAt: CLAIMED_AT + sentAt + 1000 },
 })
 const odd = (sentAt: number): CheckRecord => ({
-  sentAt: CLAIMED_AT + sentAt,
-  answeredAt: CLAIMED_AT + sentAt + 200,
+  ...times(sentAt),
   failure: { code: 'unexpected_response', status: 200 },
 })
 const stay = (at: number) => ({ appeared: { notBefore: CLAIMED_AT + at, notAfter: CLAIMED_AT + at + 999 } })
@@ -142,13 +133,13 @@ const GOOD: readonly [name: string, description: string, checks: readonly CheckR
 
 const BLAMED = [elsewhere(1000, { mark: 'final' }), elsewhere(4000, { mark: 'final' })]
 
-interface Told {
+/** The body of a receipt, and its evidence. */
+interface Pair {
   readonly body: Draft
-  document: Draft
+  readonly document: Draft
 }
 
-/** An honest receipt's body with its evidence. */
-function told(checks: readonly CheckRecord[]): Told {
+function honest(checks: readonly CheckRecord[]): Pair {
   const claim = {
     action: ACTION,
     target: 'acme/widgets',
@@ -191,15 +182,28 @@ function told(checks: readonly CheckRecord[]): Told {
   return { body: structuredClone(body), document: JSON.parse(evidenceText(decided, decision)) }
 }
 
-type Cheat = (told: Told) => string | undefined
+/** Values by their paths in body and document, where undefined removes, or a function that may return another text as evidence. */
+type Cheat = Readonly<Record<string, unknown>> | ((pair: Pair) => unknown)
 
-/** @param cheat changes what is told, and may return the text that stands in the place of the evidence */
-async function signed(checks: readonly CheckRecord[], cheat: Cheat): Promise<{ receipt: string; evidence: string }> {
-  const tale = told(checks)
-  const text = cheat(tale)
-  const evidence = text ?? canonicalize(tale.document)
-  tale.body.observation.evidence_digest = sha256Text(evidence)
-  return { receipt: toText(await sign(tale.body, { domain: DOMAINS.receipt })), evidence }
+async function signed(
+  checks: readonly CheckRecord[],
+  cheat: Cheat = {},
+): Promise<{ receipt: string; evidence: string }> {
+  const pair = honest(checks)
+  const text = typeof cheat === 'function' ? cheat(pair) : edit(pair, cheat)
+  const evidence = typeof text === 'string' ? text : canonicalize(pair.document)
+  pair.body.observation.evidence_digest = sha256Text(evidence)
+  return { receipt: toText(await sign(pair.body, { domain: DOMAINS.receipt })), evidence }
+}
+
+function edit(pair: Draft, values: Readonly<Record<string, unknown>>): void {
+  for (const [path, value] of Object.entries(values)) {
+    const names = path.split('.')
+    const last = names.pop()!
+    const owner = names.reduce((draft, name) => draft[name], pair)
+    if (value === undefined) delete owner[last]
+    else owner[last] = value
+  }
 }
 
 const follows = (rules: 'published' | 'unknown' | 'differs'): EvidenceFinding => ({ evidence: 'follows', rules })
@@ -207,20 +211,47 @@ const cheated = (...differs: string[]): EvidenceFinding => ({ evidence: 'does_no
 const NOT_CHECKED: EvidenceFinding = { evidence: 'not_checked' }
 const FORM = cheated('form')
 
-/** What the issuer does to body and evidence before the receipt is signed. All start from the late outcome. */
+/** What the issuer does to body and evidence before the receipt is signed, by default to those of the late outcome. */
 const CHEATS: readonly [
   name: string,
   description: string,
   expected: EvidenceFinding,
-  cheat: (told: Told) => unknown,
+  cheat: Cheat,
+  checks?: readonly CheckRecord[],
 ][] = [
+  [
+    'decided-otherwise-before',
+    'Two checks decided otherwise, and the host went on until it liked the verdict.',
+    cheated('checks'),
+    {},
+    [...BLAMED, present(9000)],
+  ],
+  [
+    'blame-between-clocks',
+    'Blame rests on reads between which a clock jumped by twenty minutes.',
+    cheated('verdict.value', 'verdict.reason_code'),
+    { 'document.checks.1.clock_offset_ms': 20 * MINUTE_MS },
+    [absent(1000), absent(D)],
+  ],
+  [
+    'blame-that-no-read-confirms',
+    'Of the two reads that blame, one saw something else.',
+    cheated('verdict'),
+    { 'document.checks.0.kind': 'absent', 'document.checks.0.differs': undefined, 'document.checks.0.mark': undefined },
+    BLAMED,
+  ],
+  [
+    'fresh-for-longer',
+    'A claim counts as fresh for longer than the profile says.',
+    follows('differs'),
+    { 'document.rules.fresh_ms': 60 * MINUTE_MS },
+    [absent(1000), absent(D)],
+  ],
   [
     'verdict',
     'Another verdict is signed.',
     cheated('verdict.value', 'verdict.reason_code'),
-    ({ body }) => {
-      body.verdict = { value: 'verified' }
-    },
+    { 'body.verdict': { value: 'verified' } },
   ],
   [
     'check-removed',
@@ -261,9 +292,7 @@ const CHEATS: readonly [
     'time-of-absence',
     'The read of absence is earlier, so that the interval is another.',
     cheated('observation.appeared'),
-    ({ document }) => {
-      document.checks[2].sent_at = '2026-09-25T14:11:58.500Z'
-    },
+    { 'document.checks.2.sent_at': '2026-09-25T14:11:58.500Z' },
   ],
   [
     'interval',
@@ -277,161 +306,96 @@ const CHEATS: readonly [
     'interval-left-out',
     'No interval is signed.',
     cheated('observation.appeared'),
-    ({ body }) => {
-      delete body.observation.appeared
-    },
+    { 'body.observation.appeared': undefined },
   ],
   [
     'attempts',
     'Another number of checks is signed.',
     cheated('observation.attempts'),
-    ({ body }) => {
-      body.observation.attempts = 9
-    },
+    { 'body.observation.attempts': 9 },
   ],
-  [
-    'facts',
-    'Other facts are signed.',
-    cheated('observation.facts'),
-    ({ body }) => {
-      body.observation.facts.on_branch = false
-    },
-  ],
+  ['facts', 'Other facts are signed.', cheated('observation.facts'), { 'body.observation.facts.on_branch': false }],
   [
     'source',
     'The evidence was read at another address.',
     cheated('observation.source'),
-    ({ document }) => {
-      document.checks[4].source.base_url = 'https://evil.example/api'
-    },
+    { 'document.checks.4.source.base_url': 'https://evil.example/api' },
   ],
   [
     'source-listed',
     'An address is signed as listed that is not.',
     cheated('observation.source'),
-    ({ document }) => {
-      document.checks[4].source.listed = false
-    },
+    { 'document.checks.4.source.listed': false },
   ],
-  [
-    'source-left-out',
-    'No source is signed.',
-    cheated('observation.source'),
-    ({ body }) => {
-      delete body.observation.source
-    },
-  ],
+  ['source-left-out', 'No source is signed.', cheated('observation.source'), { 'body.observation.source': undefined }],
   [
     'claimed-at',
     'The claim was made later than it says.',
     cheated('claim.claimed_at'),
-    ({ document }) => {
-      document.claim.claimed_at = '2026-09-25T14:01:58.001Z'
-    },
+    { 'document.claim.claimed_at': '2026-09-25T14:01:58.001Z' },
   ],
   [
     'deadline',
     'The deadline was another.',
     cheated('observation.deadline_at'),
-    ({ document }) => {
-      document.claim.deadline_at = '2026-09-25T14:20:00.000Z'
-    },
+    { 'document.claim.deadline_at': '2026-09-25T14:20:00.000Z' },
   ],
   [
     'claim',
     'The evidence is of another claim.',
     cheated('claim.claim_digest'),
-    ({ document }) => {
-      document.claim.claim_digest = sha256Text('another')
-    },
+    { 'document.claim.claim_digest': sha256Text('another') },
   ],
   [
     'action',
     'The evidence is of another action.',
     cheated('observation.verifier.id'),
-    ({ document }) => {
-      document.profile.action = 'codehost.tag.push'
-    },
+    { 'document.profile.action': 'codehost.tag.push' },
   ],
   [
     'version',
     'The evidence is of another version of the profile.',
     cheated('observation.verifier.version'),
-    ({ document }) => {
-      document.profile.version = '2'
-    },
+    { 'document.profile.version': '2' },
   ],
   [
     'answered-before-sent',
     'A check was answered before it was sent.',
     cheated('order'),
-    ({ document }) => {
-      document.checks[0].answered_at = '2026-09-25T14:01:58.000Z'
-    },
+    { 'document.checks.0.answered_at': '2026-09-25T14:01:58.000Z' },
   ],
   [
     'decided-before-the-last-check',
     'It was decided before the last check was answered.',
     cheated('order'),
-    ({ document }) => {
-      document.decided_at = '2026-09-25T14:02:00.000Z'
-    },
+    { 'document.decided_at': '2026-09-25T14:02:00.000Z' },
   ],
   [
     'issued-before-it-was-decided',
     'The receipt was issued before it was decided.',
     cheated('order'),
-    ({ body }) => {
-      body.issued_at = '2026-09-25T14:02:00.000Z'
-    },
+    { 'body.issued_at': '2026-09-25T14:02:00.000Z' },
   ],
   [
     'present-without-differs',
     'A read shows something, and does not say what differs.',
     FORM,
-    ({ document }) => {
-      delete document.checks[4].differs
-    },
+    { 'document.checks.4.differs': undefined },
   ],
   [
     'absent-with-differs',
     'A read shows nothing, and says that nothing differs.',
     FORM,
-    ({ document }) => {
-      document.checks[0].differs = []
-    },
+    { 'document.checks.0.differs': [] },
   ],
-  [
-    'unknown-member',
-    'A check has a member that the form does not know.',
-    FORM,
-    ({ document }) => {
-      document.checks[0].note = 'x'
-    },
-  ],
-  [
-    'unknown-mark',
-    'A mark that there is not.',
-    FORM,
-    ({ document }) => {
-      document.checks[0].mark = 'surely'
-    },
-  ],
-  [
-    'no-checks',
-    'No check is told.',
-    FORM,
-    ({ document }) => {
-      document.checks = []
-    },
-  ],
+  ['unknown-member', 'A check has a member that the form does not know.', FORM, { 'document.checks.0.note': 'x' }],
+  ['unknown-mark', 'A mark that there is not.', FORM, { 'document.checks.0.mark': 'surely' }],
+  ['no-checks', 'No check is told.', FORM, { 'document.checks': [] }],
   [
     'day-that-does-not-exist',
     'A time that there is not.',
     FORM,
-    ({ document }) => {
-      document.checks[0].sent_at = '2026-02-30T00:00:00.000Z'
-    },
+    { 'document.checks.0.sent_at': '2026-02-30T00:00:00.000Z' },
   ],
   [
     'duplicate-member',
@@ -458,177 +422,93 @@ const CHEATS: readonly [
     'rules-of-other-roles',
     'A field has another role than the published one.',
     follows('differs'),
-    ({ document }) => {
-      document.rules.required.sha = 'target'
-    },
+    { 'document.rules.required.sha': 'target' },
   ],
   [
     'rules-of-an-unpublished-profile',
     'No rules of this version of the profile are published.',
     follows('unknown'),
-    ({ body, document }) => {
-      document.profile.version = '9'
-      body.observation.verifier.version = '9'
-    },
+    { 'document.profile.version': '9', 'body.observation.verifier.version': '9' },
   ],
   [
     'rules-of-another-closing',
     'Absence was looked for until an hour after the deadline.',
     follows('differs'),
-    ({ document }) => {
-      document.rules.closing_ms = 60 * MINUTE_MS
-    },
+    { 'document.rules.closing_ms': 60 * MINUTE_MS },
   ],
   [
     'deadline-past-the-largest',
     'The deadline is further off than a claim of this action may ask for.',
     cheated('observation.deadline_at'),
-    ({ body, document }) => {
-      document.claim.deadline_at = body.observation.deadline_at = '2026-09-27T14:01:58.000Z'
+    {
+      'document.claim.deadline_at': '2026-09-27T14:01:58.000Z',
+      'body.observation.deadline_at': '2026-09-27T14:01:58.000Z',
     },
   ],
   [
     'age-below-the-profile',
     'Answers are taken for younger than the profile says.',
     cheated('observation.appeared', 'age_ms'),
-    ({ document }) => {
-      document.rules.age_ms = 1000
-      document.checks[2].age_ms = 999
-    },
+    { 'document.rules.age_ms': 1000, 'document.checks.2.age_ms': 999 },
   ],
   [
     'sent-before-submitted',
     'A check was made before the claim was submitted.',
     cheated('order'),
-    ({ document }) => {
-      document.claim.submitted_at = '2026-09-25T14:01:59.500Z'
-    },
+    { 'document.claim.submitted_at': '2026-09-25T14:01:59.500Z' },
   ],
   [
     'facts-that-contradict',
     'What is signed as there is not, by the facts of the same read.',
     cheated('observation.facts'),
-    ({ body, document }) => {
-      document.checks[4].facts.on_branch = body.observation.facts.on_branch = false
-    },
+    { 'document.checks.4.facts.on_branch': false, 'body.observation.facts.on_branch': false },
   ],
   [
     'facts-of-another-commit',
     'The facts name another commit than the claim.',
     cheated('observation.facts'),
-    ({ body, document }) => {
-      document.checks[4].facts.head = body.observation.facts.head = 'f'.repeat(40)
-    },
+    { 'document.checks.4.facts.head': 'f'.repeat(40), 'body.observation.facts.head': 'f'.repeat(40) },
   ],
   [
     'rules-version-unknown',
     'Rules of a version that the checker does not know.',
     NOT_CHECKED,
-    ({ document }) => {
-      document.rules_version = 999
-    },
+    { 'document.rules_version': 999 },
   ],
   [
     'evidence-version-unknown',
     'A form of a version that the checker does not know.',
     NOT_CHECKED,
-    ({ document }) => {
-      document.evidence_version = 999
-      document.new_member = 1
-    },
-  ],
-]
-
-/** Those that start from other checks. */
-const OTHER_CHEATS: readonly [
-  name: string,
-  description: string,
-  checks: readonly CheckRecord[],
-  expected: EvidenceFinding,
-  cheat: Cheat,
-][] = [
-  [
-    'decided-otherwise-before',
-    'Two checks decided otherwise, and the host went on until it liked the verdict.',
-    [...BLAMED, present(9000)],
-    cheated('checks'),
-    () => undefined,
+    { 'document.evidence_version': 999, 'document.new_member': 1 },
   ],
   [
-    'blame-between-clocks',
-    'Blame rests on reads between which a clock jumped by twenty minutes.',
-    [absent(1000), absent(D)],
-    cheated('verdict.value', 'verdict.reason_code'),
-    ({ document }) => {
-      document.checks[1].clock_offset_ms = 20 * MINUTE_MS
-      return undefined
-    },
-  ],
-  [
-    'blame-that-no-read-confirms',
-    'Of the two reads that blame, one saw something else.',
-    BLAMED,
-    cheated('verdict'),
-    ({ document }) => {
-      document.checks[0].kind = 'absent'
-      delete document.checks[0].differs
-      delete document.checks[0].mark
-      return undefined
-    },
-  ],
-  [
-    'fresh-for-longer',
-    'A claim counts as fresh for longer than the profile says.',
-    [absent(1000), absent(D)],
-    follows('differs'),
-    ({ document }) => {
-      document.rules.fresh_ms = 60 * MINUTE_MS
-      return undefined
-    },
+    'reason',
+    'Another reason is signed.',
+    cheated('verdict.reason_code'),
+    { 'body.verdict.reason_code': 'content_mismatch' },
+    [elsewhere(1000), elsewhere(D)],
   ],
 ]
 
 export async function evidenceVectors(): Promise<EvidenceVector[]> {
   const vectors: EvidenceVector[] = []
   for (const [name, description, checks] of GOOD) {
-    const expected = follows('published')
-    vectors.push({
-      name: `follows-${name}`,
-      rule: 'follows',
-      description,
-      ...(await signed(checks, () => undefined)),
-      expected,
-    })
+    const pair = await signed(checks)
+    vectors.push({ name: `follows-${name}`, rule: 'follows', description, ...pair, expected: follows('published') })
   }
-  for (const [name, description, checks, expected, cheat] of OTHER_CHEATS) {
+  for (const [name, description, expected, cheat, checks = LATE] of CHEATS) {
     const pair = await signed(checks, cheat)
     vectors.push({ name, rule: `${expected.evidence}/${name}`, description, ...pair, expected })
   }
-  for (const [name, description, expected, cheat] of CHEATS) {
-    const pair = await signed(LATE, (tale) => {
-      const text = cheat(tale)
-      return typeof text === 'string' ? text : undefined
-    })
-    vectors.push({ name, rule: `${expected.evidence}/${name}`, description, ...pair, expected })
-  }
-  vectors.push({
-    name: 'reason',
-    rule: 'does_not_follow/reason',
-    description: 'Another reason is signed.',
-    ...(await signed([elsewhere(1000), elsewhere(D)], ({ body }) => {
-      body.verdict.reason_code = 'content_mismatch'
-      return undefined
-    })),
-    expected: cheated('verdict.reason_code'),
-  })
-  const honest = await signed(LATE, () => undefined)
-  const other = await signed([absent(1000), present(5000)], () => undefined)
+  const { receipt, evidence } = await signed(LATE)
+  const other = await signed([absent(1000), present(5000)])
+  const unnamed = toText(await sign(honest(LATE).body, { domain: DOMAINS.receipt }))
   vectors.push(
     {
       name: 'digest-of-another-file',
       rule: 'digest_differs/other',
       description: 'The evidence is that of another receipt.',
-      receipt: honest.receipt,
+      receipt,
       evidence: other.evidence,
       expected: { evidence: 'digest_differs' },
     },
@@ -636,22 +516,18 @@ export async function evidenceVectors(): Promise<EvidenceVector[]> {
       name: 'digest-of-other-bytes',
       rule: 'digest_differs/bytes',
       description: 'The evidence has the same values, and other bytes.',
-      receipt: honest.receipt,
-      evidence: `${honest.evidence}\n`,
+      receipt,
+      evidence: `${evidence}\n`,
       expected: { evidence: 'digest_differs' },
     },
     {
       name: 'absent',
       rule: 'absent',
       description: 'The receipt names no evidence.',
-      receipt: toText(await unnamed()),
-      evidence: honest.evidence,
+      receipt: unnamed,
+      evidence,
       expected: { evidence: 'absent' },
     },
   )
   return vectors
-}
-
-async function unnamed(): Promise<JsonObject> {
-  return sign(told(LATE).body, { domain: DOMAINS.receipt })
 }

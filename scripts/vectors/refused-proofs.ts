@@ -13,6 +13,7 @@ import {
   REVOKED_AT,
   receipt,
   refused,
+  sevenReceipts,
   sign,
   signerB,
   signerMisnamed,
@@ -131,9 +132,7 @@ async function digests(): Promise<Row[]> {
 }
 
 async function inclusions(): Promise<Row[]> {
-  const entries = await Promise.all(
-    Array.from({ length: 7 }, (_, index) => receipt((body) => (body.receipt_id += String(index)))),
-  )
+  const entries = await sevenReceipts()
   const log = smallLog(entries)
   const good = await log.proven(3)
   const other = await log.proven(2)

@@ -152,6 +152,11 @@ export async function receipt(change: (body: Draft) => void = () => {}, signing:
   return sign(body, { domain: DOMAINS.receipt, ...signing })
 }
 
+/** Seven receipts, different by their ids. */
+export function sevenReceipts(): Promise<Draft[]> {
+  return Promise.all(Array.from({ length: 7 }, (_, index) => receipt((body) => (body.receipt_id += index))))
+}
+
 export async function change(edit: (body: Draft) => void = () => {}, signing: Signing = {}): Promise<Draft> {
   const body = goodChange()
   edit(body)
