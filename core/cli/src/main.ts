@@ -1,4 +1,4 @@
-/** The `claimcheck-cli` command: what those need who claim, who check receipts, and who write plugins. */
+/** The `claimcheck-cli` command: submits claims, checks receipts, and helps to write plugins. */
 import { addClaimCommands } from './commands/claim.ts'
 import { addClaimsCommands } from './commands/claims.ts'
 import { addLoginCommands } from './commands/login.ts'
@@ -14,13 +14,13 @@ import { VERSION } from './version.ts'
 export async function run(args: readonly string[]): Promise<void> {
   const program = createProgram({
     name: 'claimcheck-cli',
-    description: 'Claims what was done at a Claimcheck service, checks receipts, and tries plugins.',
+    description: 'Submit claims to a Claimcheck service, check receipts, and write plugins.',
     version: VERSION,
   })
   addClaimCommands(program)
   addClaimsCommands(program)
   addLoginCommands(program)
-  addServiceReceiptCommands(program.command('receipt').description('receipts, at a service'))
+  addServiceReceiptCommands(program.command('receipt').description('print, check and open receipts'))
   addVerifyCommand(program)
   addMcpCommand(program)
   addTryCommand(program, IN_PROCESS)

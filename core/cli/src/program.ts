@@ -9,7 +9,6 @@ interface ProgramOptions {
   readonly version: string
 }
 
-/** The one command line of this process. */
 export function createProgram({ name, description, version }: ProgramOptions): Command {
   nameProgram(name)
   return new Command(name)
@@ -40,7 +39,7 @@ export async function runProgram(
   }
 }
 
-/** Looked for in the arguments: a command that was not understood has no options. */
+/** Reads `--json` from the arguments: a command with invalid arguments has no options. */
 function wantsJson(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return (end < 0 ? args : args.slice(0, end)).includes('--json')

@@ -10,7 +10,7 @@ export function subcommand(parent: Command, name: string, description: string): 
   return parent
     .command(name)
     .description(description)
-    .option('--json', 'print one JSON value, also for an error')
+    .option('--json', 'print one JSON value, for errors too')
     .exitOverride()
     .showHelpAfterError('(add --help to list the options)')
 }

@@ -28,12 +28,12 @@ const ACTION = 'codehost.commit.push'
 
 export function addClaimCommands(program: Command): void {
   const claim = withClaimOptions(
-    subcommand(program, 'claim', 'claim that something was done: a service looks there, and decides a verdict')
+    subcommand(program, 'claim', 'submit a claim: the service reads the destination and decides a verdict')
       .usage(`[options]\n       ${typed('claim push [options]')}`)
       .enablePositionalOptions()
-      .option('--action <name>', `what was done, such as ${ACTION}`)
-      .option('--target <target>', 'where, such as OWNER/REPO')
-      .option('--param <param>', 'name=text, name:=json or name=@file; may be repeated', collect),
+      .option('--action <name>', `action, such as ${ACTION}`)
+      .option('--target <target>', 'where it was done, such as OWNER/REPO')
+      .option('--param <param>', 'parameter of the action: name=text, name:=json or name=@file; repeatable', collect),
   ).action(async (options: OwnClaimOptions) => {
     const { action, target, param = [] } = options
     if (action === undefined || target === undefined) {
@@ -46,13 +46,13 @@ export function addClaimCommands(program: Command): void {
   })
 
   withClaimOptions(
-    subcommand(claim, 'push', 'claim the last push of the git checkout in this folder')
-      .option('--remote <name>', 'that was pushed to; by default the one that git push takes')
-      .option('--branch <name>', 'at the remote; by default the one that git push takes')
-      .option('--commit <name>', 'that was pushed; by default HEAD')
-      .option('--target <target>', "OWNER/REPO; by default what the remote's address says")
-      .option('--host <host>', "of the code, such as github.com; by default what the remote's address says")
-      .option('--unchecked', 'also where this checkout does not know that the remote has the commit'),
+    subcommand(claim, 'push', 'claim the last push of the git checkout in the current folder')
+      .option('--remote <name>', 'remote that was pushed to (default: as git push chooses)')
+      .option('--branch <name>', 'branch at the remote (default: as git push chooses)')
+      .option('--commit <name>', 'commit that was pushed (default: HEAD)')
+      .option('--target <target>', "repository, OWNER/REPO (default: from the remote's address)")
+      .option('--host <host>', "code host, such as github.com (default: from the remote's address)")
+      .option('--unchecked', 'claim a commit even if this checkout does not know that the remote has it'),
   ).action(async (options: ClaimOptions & PushOptions) => {
     const { sha, branch, host, slug } = await lastPush(process.cwd(), options)
     await submitted(options, { action: ACTION, target: slug, params: { sha, branch, host } })
@@ -62,11 +62,11 @@ export function addClaimCommands(program: Command): void {
 function withClaimOptions(command: Command): Command {
   return withAccessOptions(
     command
-      .option('--agent <id>', 'who did it; also CLAIMCHECK_AGENT')
-      .option('--id <id>', 'of the claim, chosen by you: the same one again is the same claim, and makes no new one')
-      .option('--claimed-at <time>', 'when it was done; by default now')
-      .option('--deadline-at <time>', 'until when to look for it; by default as the action says')
-      .option('--wait [seconds]', 'until it is decided, or at most so long'),
+      .option('--agent <id>', 'agent that did it (env: CLAIMCHECK_AGENT, default: command-line)')
+      .option('--id <id>', 'idempotency key: sending the same id again returns the existing claim (default: a new id)')
+      .option('--claimed-at <time>', 'time at which it was done, such as 2026-09-25T14:02:11Z (default: now)')
+      .option('--deadline-at <time>', 'time until which the service looks for it (default: as the action says)')
+      .option('--wait [seconds]', 'wait until the claim is decided, or at most this many seconds'),
   ).addHelpText('after', EXIT_HELP)
 }
 

@@ -21,15 +21,15 @@ const PAGE = 200
 const MOST = 10_000
 
 export function addClaimsCommands(program: Command): void {
-  const claims = program.command('claims').description('the claims of a workspace, at a service')
+  const claims = program.command('claims').description('list and follow the claims of a workspace')
 
   withAccessOptions(
     subcommand(claims, 'list', 'list claims, newest first')
-      .option('--agent <id>', 'only those of this agent')
-      .option('--action <name>', 'only those of this action')
-      .addOption(new Option('--verdict <verdict>', 'only those with this verdict').choices(VERDICTS))
-      .addOption(new Option('--state <state>', 'only those in this state').choices(['queued', 'decided']))
-      .option('--limit <n>', 'at most so many', readLimit, 50),
+      .option('--agent <id>', 'filter by agent')
+      .option('--action <name>', 'filter by action')
+      .addOption(new Option('--verdict <verdict>', 'filter by verdict').choices(VERDICTS))
+      .addOption(new Option('--state <state>', 'filter by state').choices(['queued', 'decided']))
+      .option('--limit <n>', `number of claims to list, up to ${MOST}`, readLimit, 50),
   ).action(async (options: ListOptions) => {
     const listed = await asking(listedBy(options))
     const rows = listed.map((claim) =>
@@ -48,9 +48,9 @@ export function addClaimsCommands(program: Command): void {
   })
 
   withAccessOptions(
-    subcommand(claims, 'watch', 'print a line at each change of claims, until all are decided or you stop it').argument(
+    subcommand(claims, 'watch', 'print a line at each change of the claims, until all are decided').argument(
       '<id...>',
-      'of the claims, clm_...',
+      'ids of claims, clm_...',
     ),
   )
     .addHelpText('after', EXIT_HELP)

@@ -31,22 +31,19 @@ interface LoginOptions extends OutputOptions {
 }
 
 export function addLoginCommands(program: Command): void {
-  subcommand(program, 'login', 'sign in to a service in the browser, and keep a key for it in a profile')
-    .argument('[address]', 'of the service; also CLAIMCHECK_URL, or that of the profile')
-    .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the host of the service')
-    .option('--no-browser', 'print the address to open, and open no browser')
+  subcommand(program, 'login', 'sign in to a service in the browser, and store an API key in a profile')
+    .argument('[address]', "address of the service (env: CLAIMCHECK_URL, default: the profile's)")
+    .option('--profile <name>', 'name of the profile (env: CLAIMCHECK_PROFILE, default: the host of the service)')
+    .option('--no-browser', 'print the address to open instead of opening a browser')
     .option(
       '--key [source]',
-      'with a key in place of the browser: asks for it, or reads it from @FILE, or - for standard input',
+      'use an API key instead of the browser: prompt for it, or read it from @FILE or - (standard input)',
     )
-    .addHelpText(
-      'after',
-      `\nThe key is kept in ${profilesFile(process.env)}, readable by you alone, and not encrypted.`,
-    )
+    .addHelpText('after', `\nProfiles are in ${profilesFile(process.env)}, not encrypted; only you can read the file.`)
     .action(async (address: string | undefined, options: LoginOptions) => {
       const profiles = readProfiles(process.env)
       const { name, url } = placeOf(address, options.profile, profiles)
-      // Before anything is sent: it refuses an address that others on the way could listen to.
+      // Refuses an address that others on the way could listen to, before anything is sent.
       clientOf({ url, key: undefined })
       const { profile, until } =
         options.key === undefined ? await signedIn(url, options.browser) : await keyed(url, options.key)
@@ -58,12 +55,12 @@ export function addLoginCommands(program: Command): void {
       ])
     })
 
-  subcommand(program, 'logout', 'forget the key of a profile, and revoke it where login had it made')
-    .option('--profile <name>', 'also CLAIMCHECK_PROFILE; by default the current one')
+  subcommand(program, 'logout', 'remove a profile, and revoke its key if login made it')
+    .option('--profile <name>', 'name of the profile (env: CLAIMCHECK_PROFILE, default: the current one)')
     .action(async (options: OutputOptions & { readonly profile?: string }) => {
       const profiles = readProfiles(process.env)
       const name = askedName(options.profile, process.env) ?? profiles.current
-      if (name === undefined) throw new CommandError('not_configured', 'Nobody is logged in.')
+      if (name === undefined) throw new CommandError('not_configured', 'You are not logged in.')
       const { url, key, keyId } = profileNamed(profiles, name)
       const revoked = keyId !== undefined && (await revokeKey(url, key))
       writeProfiles(process.env, withoutProfile(profiles, name))
@@ -75,7 +72,7 @@ export function addLoginCommands(program: Command): void {
       ])
     })
 
-  const group = program.command('profiles').description('the services that this user has logged in to')
+  const group = program.command('profiles').description('list the services that you are logged in to, and choose one')
   subcommand(group, 'list', 'list the profiles').action((options: OutputOptions) => {
     const { current, profiles } = readProfiles(process.env)
     const listed = Object.entries(profiles).map(([name, { url }]) => ({ name, url, current: name === current }))
@@ -86,8 +83,8 @@ export function addLoginCommands(program: Command): void {
       rows.length > 0 ? table(['', 'PROFILE', 'SERVICE'], rows) : [`No profiles: ${typed('login')}.`],
     )
   })
-  subcommand(group, 'use', 'use this profile where nothing names another')
-    .argument('<name>')
+  subcommand(group, 'use', 'set the default profile')
+    .argument('<name>', 'name of the profile')
     .action((name: string, options: OutputOptions) => {
       const profiles = readProfiles(process.env)
       const { url } = profileNamed(profiles, name)

@@ -5,7 +5,7 @@ import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/a
 export function addMcpCommand(program: Command): void {
   const command = program
     .command('mcp')
-    .description('serve the Model Context Protocol on standard input and output, for a client on this computer')
+    .description('run an MCP server on standard input and output, for a client on this computer')
     .exitOverride()
     .showHelpAfterError('(add --help to list the options)')
   withAccessOptions(command).action(async (options: AccessOptions) => {

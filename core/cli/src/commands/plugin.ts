@@ -19,16 +19,12 @@ interface TestOptions extends OutputOptions {
 }
 
 export function addPluginCommands(program: Command): void {
-  const plugin = program.command('plugin').description('for those who write plugins')
+  const plugin = program.command('plugin').description('write and test plugins')
 
-  subcommand(
-    plugin,
-    'new',
-    'write the package of a new verifier, which builds, passes the kit and verifies a server that it brings',
-  )
-    .argument('<action>', 'three names with dots between them, such as acme.ticket.close')
-    .argument('[folder]', 'by default claimcheck-plugin-<first name of the action>')
-    .option('--name <package>', 'of the package, by default the name of the folder')
+  subcommand(plugin, 'new', 'write the package of a new verifier that builds and passes the conformance kit')
+    .argument('<action>', 'name of the action in three parts, such as acme.ticket.close')
+    .argument('[folder]', 'folder to write to (default: claimcheck-plugin-<first part of the action>)')
+    .option('--name <package>', 'name of the package (default: the name of the folder)')
     .action(async (action: string, folder: string | undefined, options: NewOptions) => {
       const { nextCommands, ScaffoldError, scaffold } = await import('@claimcheck/create-plugin')
       const made = await scaffold({ action, folder, name: options.name }).catch((error: unknown) => {
@@ -42,13 +38,10 @@ export function addPluginCommands(program: Command): void {
       ])
     })
 
-  subcommand(
-    plugin,
-    'test',
-    'run the conformance kit on a package: exit 0 it passes, 1 it does not, 2 the kit could not run',
-  )
-    .argument('[folder]', 'of the package, whose package.json names its conformance definition', '.')
-    .option('--timeout <seconds>', 'for the whole run', seconds, 600)
+  subcommand(plugin, 'test', 'run the conformance kit on a package')
+    .argument('[folder]', 'folder of the package; its package.json names the conformance definition', '.')
+    .option('--timeout <seconds>', 'limit for the whole run', seconds, 600)
+    .addHelpText('after', '\nExit code: 0 the package passes, 1 it does not, 2 the kit could not run.')
     .action(async (folder: string, options: TestOptions) => {
       const { runKit } = await import('../plugin/kit.ts')
       const { kitLines } = await import('../plugin/kit-report.ts')
@@ -60,11 +53,11 @@ export function addPluginCommands(program: Command): void {
   const record = subcommand(
     plugin,
     'record',
-    'check one claim at a real place, and keep the answers without credentials, for `recorded` of the kit',
+    'check one claim at its real destination, and record the answers without credentials for the kit',
   )
   withTryOptions(record)
-    .requiredOption('--out <file>', 'where the recording is written')
-    .option('--append', 'go on with the recording in that file')
+    .requiredOption('--out <file>', 'file to write the recording to')
+    .option('--append', 'add to the recording in that file')
     .action(async (path: string, options: RecordOptions) => {
       const { existsSync } = await import('node:fs')
       const { readRecording, writeRecording } = await import('@claimcheck/core/testkit')

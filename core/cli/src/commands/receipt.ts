@@ -13,7 +13,7 @@ import { type VerifyOptions, verifyAt, withVerifyOptions } from './verify.ts'
 
 export function addServiceReceiptCommands(receipt: Command): void {
   withAccessOptions(
-    subcommand(receipt, 'get', 'print a receipt as the service gives it').argument('<id>', 'rcpt_...'),
+    subcommand(receipt, 'get', 'print a receipt, byte for byte').argument('<id>', 'id of the receipt, rcpt_...'),
   ).action(async (id: string, options: OutputOptions & AccessOptions) => {
     const { url } = accessOf(options, process.env)
     const text = await asking(clientOf({ url, key: undefined }).receipt(checkedId(id)))
@@ -23,9 +23,9 @@ export function addServiceReceiptCommands(receipt: Command): void {
 
   withAccessOptions(
     withVerifyOptions(
-      subcommand(receipt, 'verify', `fetch a receipt and check it, as ${typed('verify')} does`).argument(
+      subcommand(receipt, 'verify', `fetch a receipt and check it like ${typed('verify')}`).argument(
         '<id>',
-        'rcpt_...',
+        'id of the receipt, rcpt_...',
       ),
     ),
   ).action(async (id: string, options: VerifyOptions & AccessOptions) => {
@@ -35,8 +35,8 @@ export function addServiceReceiptCommands(receipt: Command): void {
 
   withAccessOptions(
     subcommand(receipt, 'open', 'print the address of the page of a receipt, and open it where there is a display')
-      .argument('<id>', 'rcpt_...')
-      .option('--no-browser', 'print the address alone'),
+      .argument('<id>', 'id of the receipt, rcpt_...')
+      .option('--no-browser', 'print the address without opening a browser'),
   ).action(async (id: string, options: OutputOptions & AccessOptions & { readonly browser: boolean }) => {
     const page = receiptPage(accessOf(options, process.env).url, checkedId(id))
     const opened = options.browser && (await openBrowser(page))

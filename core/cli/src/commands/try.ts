@@ -13,15 +13,15 @@ interface TryOptions extends OutputOptions, TryFiles {
 /** Where a check is made. */
 export interface TryingPlace<O extends TryFiles = TryFiles> {
   readonly description: string
-  /** Adds the options that only this place has. */
+  /** Adds options. */
   readonly withOptions: (command: Command) => Command
   readonly makeTrial: (plugin: string, options: O) => Promise<Trial>
 }
 
-/** In the process of the command: what a plugin's author needs at every step, from few packages. */
+/** Runs the plugin in the process of the command. */
 export const IN_PROCESS: TryingPlace = {
   description:
-    'check one claim with a plugin, in this process, with your rights and without a sandbox: prints the requests, the observation and the verdict. Exit 0 if the check read its destination',
+    'check one claim with a plugin, and print requests, observation and verdict. The plugin runs in this process, without a sandbox. Exit code 1: the destination could not be read',
   withOptions: (command) => command,
   makeTrial: async (plugin, options) => (await import('../try/trial.ts')).kitTrial(plugin, options),
 }
@@ -30,7 +30,7 @@ export function addTryCommand<O extends TryFiles>(program: Command, place: Tryin
   const command = withTryOptions(subcommand(program, 'try', place.description))
   place
     .withOptions(command)
-    .option('--watch', 'again, in a new process, whenever a file of the package or of the claim changes')
+    .option('--watch', 'check again in a new process whenever a file of the package or of the claim changes')
     .action(async (plugin: string, options: TryOptions & O) => {
       if (options.watch) return watch(plugin, options)
       const { trialJson, trialLines } = await import('../try/report.ts')

@@ -21,6 +21,8 @@ import { paintFor } from '../verify/style.ts'
 const EXIT_VALID = 0
 const EXIT_BAD = 1
 const EXIT_OPEN = 2
+const EXIT_HELP =
+  '\nExit code: 0 valid, 1 not valid or not as an option requires, 2 could not check, or nothing vouches for the signing key.'
 
 export interface VerifyOptions extends OutputOptions, AnchorOptions, GatherOptions, SourceOptions {
   readonly pipeline?: string
@@ -41,8 +43,8 @@ export function addVerifyCommand(program: Command): void {
     subcommand(
       program,
       'verify',
-      'check a receipt, a bundle, a change entry, a tree head, an inclusion document or a consistency document: exit 0 valid, 1 not valid, 2 could not check, or signed by a key that nothing vouches for',
-    ).argument('<document>', 'a file or a URL'),
+      'check a receipt, a bundle, a change entry, a tree head, an inclusion proof or a consistency proof',
+    ).argument('<document>', 'file or URL'),
   ).action(verifyAt)
 }
 
@@ -50,23 +52,27 @@ export function withVerifyOptions(command: Command): Command {
   return command
     .option(
       '--keys <keys>',
-      "the issuer's key document, a file or a URL, which you trust; by default the one at the host of the document",
+      'key document of the issuer that you trust, file or URL (default: from the host of the document)',
     )
-    .option('--pipeline <pipeline>', 'the pipeline document that the entry names as its policy, a file or a URL')
+    .option('--pipeline <pipeline>', 'pipeline document that the entry names as its policy, file or URL')
     .option(
       '--evidence <evidence>',
-      'the evidence of the receipt, a file or a URL; by default the one beside the URL of the receipt. When given, exit 1 if the verdict does not follow from it',
+      'evidence of the receipt, file or URL (default: from the host of the receipt); exit 1 if the verdict does not follow from it',
     )
     .option(
       '--head <head>',
-      "a signed tree head of the log, a file or a URL; by default the newest one of the document's host",
+      "signed tree head of the log, file or URL (default: the newest one of the document's host)",
     )
-    .option('--pin <key>', 'exit 1 if another key than this one signed the document: ed25519:...')
-    .option('--expect-source <host>', 'exit 1 if the receipt was not read at this host, such as api.github.com')
-    .option('--listed', 'exit 1 if the receipt was read at a place that its issuer does not list as public')
-    .option('--rpc <url>', 'a node of the chain of its anchor; without one the anchor is not checked')
-    .option('--eas <address>', 'the Ethereum Attestation Service, on a chain where its address is not known')
-    .option('--confirmations <n>', 'on a chain without a finalized block: how many blocks make one final')
+    .option('--pin <key>', 'require that this key, ed25519:..., signed the document; exit 1 otherwise')
+    .option(
+      '--expect-source <host>',
+      'require that the receipt was read at this host, such as api.github.com; exit 1 otherwise',
+    )
+    .option('--listed', 'require that the receipt was read at a destination that its issuer lists; exit 1 otherwise')
+    .option('--rpc <url>', 'node of the chain of its anchor (default: do not check the anchor)')
+    .option('--eas <address>', 'address of the Ethereum Attestation Service, for chains that the checker does not know')
+    .option('--confirmations <n>', 'blocks after which a block is final, for chains without a finalized block')
+    .addHelpText('after', EXIT_HELP)
 }
 
 /** Prints what is found, and sets the exit code. @param source a file or a URL */
@@ -85,7 +91,7 @@ function exitCodeOf({ report, isShort = false, isUnvouched = false }: Checked): 
 
 async function check(given: string, options: VerifyOptions): Promise<Checked> {
   const source = documentAddress(given)
-  const issuer = [options.keys, source].find((place) => place !== undefined && isUrl(place))
+  const issuer = [options.keys, source].find((address) => address !== undefined && isUrl(address))
   const ofAnchors = anchorCheck(options, issuer)
   if (options.pin !== undefined && !/^ed25519:[A-Za-z0-9_-]{43}$/.test(options.pin)) {
     throw new CommandError('could_not_check', '--pin takes the id of a key: ed25519: and 43 characters.')
@@ -107,7 +113,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   })
   const problem = documentProblem(bundle.receipt)
   const document: JsonValue = problem === undefined ? JSON.parse(bundle.receipt) : null
-  const told = {
+  const found = {
     report,
     document,
     problem,
@@ -116,7 +122,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     paint: paintFor(process.stdout),
   }
   if (!report.valid && !isUnvouched(report))
-    return { report, lines: entryReport({ ...told, words: undefined, shortcomings: [] }) }
+    return { report, lines: entryReport({ ...found, words: undefined, shortcomings: [] }) }
   if (!isReceipt(document)) refuseOptions(options, OF_RECEIPTS)
 
   if (report.evidence?.evidence === 'not_checked' && options.evidence !== undefined) {
@@ -136,7 +142,7 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   return {
     report: { ...report, ...(expects ? { source_as_expected: notAsExpected === undefined } : {}) },
     lines: entryReport({
-      ...told,
+      ...found,
       words: isReceipt(document) ? issuerWords(document, gathered) : undefined,
       shortcomings,
     }),
@@ -145,16 +151,16 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
   }
 }
 
-/** The address of the page of a receipt is as good as that of the receipt. */
+/** The address of a receipt, for that of its page too. */
 function documentAddress(source: string): string {
   return isUrl(source)
     ? source.replace(/^(https?:\/\/[^/?#]+)\/r\/(rcpt_[0-9A-Za-z]+)(?=$|[/?#]).*$/i, '$1/v1/receipts/$2')
     : source
 }
 
-/** What contradicts the receipt counts whoever told it; what leaves it open counts where an option asked for it. */
+/** A head that contradicts the receipt always counts; one that leaves it open counts where an option asked for it. */
 function headProblem({ tree_head: found }: BundleReport, { head }: VerifyOptions): string | undefined {
-  // Nothing signs the proof: whoever passes a receipt on can take it off.
+  // Nothing signs the proof: anyone who passes a receipt on can remove it.
   if (!found) return head === undefined ? undefined : 'it has no proof that could be compared with the tree head'
   if (found.tree_head === 'holds') return undefined
   return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
@@ -170,7 +176,7 @@ const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', l
 const OF_ENTRIES = { ...OF_RECEIPTS, head: '--head', pin: '--pin', pipeline: '--pipeline', rpc: '--rpc' } as const
 const OF_SIGNED = { ...OF_ENTRIES, keys: '--keys' } as const
 
-/** They decide the exit code, so that they are not ignored where they mean nothing. @throws CommandError */
+/** Options that decide the exit code are refused where they have nothing to check. @throws CommandError */
 function refuseOptions(options: VerifyOptions, names: Partial<typeof OF_SIGNED>): void {
   const given = Object.entries(names).filter(([name]) => options[name as keyof typeof OF_SIGNED] !== undefined)
   if (given.length === 0) return
@@ -184,7 +190,7 @@ const LOG_DOCUMENTS = {
   consistency: checkedConsistency,
 } as const
 
-/** Nothing signs it: anyone can make one that holds, so that a script which asks for a receipt must not take it for one. */
+/** Reports an unsigned proof as unvouched: anyone can make one that holds, and a script must not take it for a receipt. */
 function checkedInclusion(text: string): Checked {
   const report = checkInclusion(text)
   return {
@@ -194,7 +200,6 @@ function checkedInclusion(text: string): Checked {
   }
 }
 
-/** As unsigned as the other. */
 function checkedConsistency(text: string): Checked {
   const report = checkConsistency(text)
   return {

@@ -16,11 +16,11 @@ export interface Access {
 
 export function withAccessOptions(command: Command): Command {
   return command
-    .option('--profile <name>', 'the service and key of this profile; also CLAIMCHECK_PROFILE')
-    .option('--url <address>', 'of the service; also CLAIMCHECK_URL')
+    .option('--profile <name>', 'profile with the service and its key (env: CLAIMCHECK_PROFILE)')
+    .option('--url <address>', 'address of the service (env: CLAIMCHECK_URL)')
     .addHelpText(
       'after',
-      `\nIt speaks to a service over HTTP: the one of CLAIMCHECK_URL with the key of CLAIMCHECK_API_KEY, or of a profile (${typed('login')}).`,
+      `\nThe service and the key come from CLAIMCHECK_URL and CLAIMCHECK_API_KEY, or from a profile (${typed('login')} makes one).`,
     )
 }
 

@@ -1,22 +1,22 @@
-/** How a claim stands, as an exit code and in lines for a person. */
+/** The state of a claim as an exit code, and in lines for a person. */
 import type { ClaimStatus } from '@claimcheck/client'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { typed } from '../typed.ts'
 import type { Paint, Tone } from '../verify/style.ts'
 
-/** 1 and 2 mean what they mean everywhere: the command failed, or was not understood. */
+/** 1 and 2 are those of every command: it failed, or its arguments are invalid. */
 export const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
 
 export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
   .map(([name, code]) => `${code} ${name}`)
-  .join(', ')}; 1 the command failed, 2 it was not understood.`
+  .join(', ')}; 1 the command failed, 2 invalid arguments.`
 
 export function exitCodeOf({ verdict }: Pick<ClaimStatus, 'verdict'>): number {
   return verdict === null ? EXIT_CODES.queued : (EXIT_CODES[verdict] ?? 1)
 }
 
-/** Of several claims: 0 where all are verified, else that of the first which is not. */
+/** 0 where all claims are verified, else the code of the first that is not. */
 export function exitCodeOfAll(claims: readonly Pick<ClaimStatus, 'verdict'>[]): number {
   return claims.map(exitCodeOf).find((code) => code !== 0) ?? 0
 }

@@ -14,11 +14,11 @@ export interface TryFiles {
 
 export function withTryOptions(command: Command): Command {
   return command
-    .argument('<plugin>', 'its folder, its module, or the name of an installed package')
-    .requiredOption('--claim <file>', 'the claim as clients submit it; claimed_at is now where it is left out')
-    .option('--connection <file>', 'the options of a connection')
-    .option('--provider <provider>', 'of the connection, where the action is read through several')
-    .option('--with <file>', 'the options that the configuration would give the plugin')
+    .argument('<plugin>', "the plugin's folder or module, or the name of an installed package")
+    .requiredOption('--claim <file>', 'JSON file with the claim, as clients submit it (default of claimed_at: now)')
+    .option('--connection <file>', 'JSON file with the options of a connection')
+    .option('--provider <provider>', 'provider of the connection, if the action has several')
+    .option('--with <file>', "JSON file with the plugin's options")
 }
 
 export interface TrialInput {

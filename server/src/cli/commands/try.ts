@@ -9,11 +9,11 @@ interface ServiceOptions extends TryFiles {
 
 export const AS_THE_SERVICE: TryingPlace<ServiceOptions> = {
   description:
-    'check one claim with a plugin, as the service would: prints the requests, the observation and the verdict. Exit 0 if the check read its destination',
+    'check one claim with a plugin like the service, and print requests, observation and verdict. Exit code 1: the destination could not be read',
   withOptions: (command) =>
     command
-      .option('--open', 'without the sandbox, on a system that allows none')
-      .option('--trusted', 'in the process of this command, as an operator can have it for a plugin'),
+      .option('--open', 'run the plugin without the sandbox, where the system allows none')
+      .option('--trusted', 'run the plugin in the process of this command, like a trusted plugin'),
   async makeTrial(plugin, options) {
     const [{ makeTrial }, { loadConfig }] = await Promise.all([import('../try/trial.ts'), import('../../features.ts')])
     const { open, trusted } = options

@@ -48,7 +48,7 @@ export function addAnchorCommands(program: Command, withServices: WithServices<S
     )
     .addHelpText(
       'after',
-      `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 it was not understood.`,
+      `\nExit code: 0 final, ${EXIT_UNFINISHED} not final yet; 1 the command failed, 2 invalid arguments.`,
     )
     .action(async ({ timeout }: NowOptions, command: Command) => {
       // `anchor` declares --json, too, and commander gives the option to it.

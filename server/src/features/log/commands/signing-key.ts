@@ -20,7 +20,7 @@ export function addSigningKeyCommands(program: Command, withServices: WithServic
   const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
 
   subcommand(signingKey, 'rotate', 'sign with a new key from now on; the old key stays published')
-    .option('--stored', 'make a key that is stored, although a token is configured: the way out of the token')
+    .option('--stored', 'store the new key although a token is configured, to leave the token')
     .action(async (options: RotateOptions) => {
       const place = options.stored ? 'stored' : 'configured'
       const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, signingKeys }) => {

@@ -16,7 +16,7 @@ export function addMachineCommands(program: Command, withServices: WithServices<
   const machine = program.command('machine').description('OAuth clients of machines, which get tokens without a person')
 
   subcommand(machine, 'create', 'make a client, and print its secret once')
-    .requiredOption('--workspace <workspace>', 'id or name')
+    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
     .requiredOption('--scope <scope...>', 'what its tokens permit: claims:read, claims:submit, connections:read')
     .option('--name <name>', 'what the client is for', 'default')
     .action(async (options: OutputOptions & { workspace: string; name: string; scope: readonly string[] }) => {
@@ -33,7 +33,7 @@ export function addMachineCommands(program: Command, withServices: WithServices<
     })
 
   subcommand(machine, 'list', 'list clients, also revoked ones')
-    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withServices(async ({ workspaces, machines }) =>
         machines.list(await workspaces.findId(options.workspace)),

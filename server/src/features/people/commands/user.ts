@@ -68,7 +68,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
 
   subcommand(user, 'close', 'close an account: its name, address and ways in are deleted')
     .argument('<email>')
-    .option('--with-workspaces', 'also delete the workspaces without other members')
+    .option('--with-workspaces', 'also delete the workspaces without another member')
     .option('--yes', 'do not ask for confirmation')
     .action(async (email: string, options: CloseOptions) => {
       if (!options.yes) await confirm(CLOSING, `Close the account ${email}?`)

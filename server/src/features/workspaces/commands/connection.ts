@@ -62,9 +62,9 @@ export function addConnectionCommands(program: Command, withServices: WithServic
 function addAdd(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'add', 'connect a destination; it is read once first, and kept unless it refuses')
     .argument('<provider>')
-    .requiredOption('--workspace <workspace>', 'id or name')
+    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
     .option('--set <name=value...>', 'options of the provider; for a value of @FILE the file is read', [])
-    .option('--name <name>', 'what people call it; made of the kind and the options when left out')
+    .option('--name <name>', 'name of the connection (default: made of its kind and options)')
     .option('--publish-address', PUBLISH, false)
     .option('--try <target>', TRY)
     .option('--untested', UNTESTED, false)
@@ -95,7 +95,7 @@ function addAdd(connection: Command, withServices: WithServices<Services>): void
 
 function addList(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'list', 'list active connections, oldest first')
-    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const listed = await withServices(
         async ({ workspaces, connections, registry, sources }) => {
@@ -117,7 +117,7 @@ function addList(connection: Command, withServices: WithServices<Services>): voi
 function addRename(connection: Command, withServices: WithServices<Services>): void {
   subcommand(connection, 'rename', 'give a connection another name')
     .argument('<id>')
-    .argument('<name>', 'an empty one: the name that is made of its kind and options')
+    .argument('<name>', 'new name; an empty one is made of the kind and options')
     .action(async (id: string, name: string, options: OutputOptions) => {
       const renamed = await withServices(
         async ({ connections }) => {

@@ -45,7 +45,7 @@ export function addKeyCommands(program: Command, withServices: WithServices<Serv
 
 function addCreate(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'create', 'make a key, and print it once')
-    .requiredOption('--workspace <workspace>', 'id or name')
+    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
     .option('--name <name>', 'what the key is for', 'default')
     .option('--expires <when>', `when it expires: ${WHEN}`)
     .option('--network <cidr>', 'accept it from this network only; may be repeated', collect)
@@ -61,7 +61,7 @@ function addCreate(key: Command, withServices: WithServices<Services>): void {
 
 function addList(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'list', 'list keys, also revoked ones')
-    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const [listed, at] = await withServices(async ({ workspaces, keys, now }) => [
         await keys.list(await workspaces.findId(options.workspace)),
@@ -82,7 +82,7 @@ function addList(key: Command, withServices: WithServices<Services>): void {
 }
 
 function addChange(key: Command, withServices: WithServices<Services>): void {
-  subcommand(key, 'change', 'change what a key is held to; what is not named stays')
+  subcommand(key, 'change', 'change the restrictions of a key; those that are not named stay')
     .argument('<id>')
     .option('--name <name>', 'what the key is for')
     .option('--expires <when>', `when it expires: ${WHEN}, or never`)
@@ -100,9 +100,9 @@ function addChange(key: Command, withServices: WithServices<Services>): void {
 }
 
 function addRotate(key: Command, withServices: WithServices<Services>): void {
-  subcommand(key, 'rotate', 'make a key that is held to the same, print it once, and let the old one expire')
+  subcommand(key, 'rotate', 'make a key with the same restrictions, print it once, and let the old one expire')
     .argument('<id>')
-    .option('--overlap <time>', 'how long the old key goes on: 0m, 24h, 7d', '24h')
+    .option('--overlap <time>', 'time until the old key expires: 0m, 24h, 7d', '24h')
     .action(async (id: string, options: OutputOptions & { overlap: string }) => {
       const { replaced, ...made } = await withServices(({ keys }) => keys.rotate(id, readDuration(options.overlap)))
       const until = formatInstant(replaced.expiresAt!)
@@ -126,7 +126,7 @@ function addRevoke(key: Command, withServices: WithServices<Services>): void {
 
 function addAgents(key: Command, withServices: WithServices<Services>): void {
   subcommand(key, 'agents', 'list the agents that are bound to keys')
-    .option('--workspace <workspace>', 'id or name; by default all workspaces')
+    .option('--workspace <workspace>', 'workspace, by id or name (default: all)')
     .action(async (options: OutputOptions & { workspace?: string }) => {
       const agents = await withServices(async ({ workspaces, keys }) =>
         keys.boundAgents(await workspaces.findId(options.workspace)),
@@ -143,9 +143,9 @@ function addAgents(key: Command, withServices: WithServices<Services>): void {
 }
 
 function addRelease(key: Command, withServices: WithServices<Services>): void {
-  subcommand(key, 'release', 'let every key claim for an agent again that has no key left')
+  subcommand(key, 'release', 'unbind an agent that has no key left, so that every key may claim for it')
     .argument('<agent>', 'the id of the agent')
-    .requiredOption('--workspace <workspace>', 'id or name')
+    .requiredOption('--workspace <workspace>', 'workspace, by id or name')
     .action(async (agent: string, options: OutputOptions & { workspace: string }) => {
       await withServices(async ({ workspaces, keys }) => {
         const { id } = await workspaces.find(options.workspace)

@@ -55,7 +55,7 @@ function addCreate(workspace: Command, withServices: WithServices<Services>): vo
 
 function addRename(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'rename', 'give a workspace another name; its id stays')
-    .argument('<workspace>', 'id or name')
+    .argument('<workspace>', 'workspace, by id or name')
     .argument('<name>')
     .action(async (idOrName: string, name: string, options: OutputOptions) => {
       const renamed = await withServices(async ({ workspaces }) => {
@@ -73,8 +73,8 @@ function addRetention(workspace: Command, withServices: WithServices<Services>):
     'retention',
     'say how long a workspace keeps the content of its receipts; older content is erased',
   )
-    .argument('<workspace>', 'id or name')
-    .argument('[for]', 'a number of days, such as 90d; or off, to keep it for ever; leave it out to read what is set')
+    .argument('<workspace>', 'workspace, by id or name')
+    .argument('[for]', 'days such as 90d, or off to keep it for ever (default: print the setting)')
     .action(async (idOrName: string, kept: string | undefined, options: OutputOptions) => {
       const { name, id, days } = await withServices(async ({ workspaces, retention }) => {
         const found = await workspaces.find(idOrName)
@@ -95,7 +95,7 @@ function addSites(workspace: Command, withServices: WithServices<Services>): voi
     'sites',
     'set the allowed origins: the sites from which scripts in browsers may submit claims with the keys of a workspace',
   )
-    .argument('<workspace>', 'id or name')
+    .argument('<workspace>', 'workspace, by id or name')
     .argument(
       '[sites...]',
       'such as https://app.example.com, which replace those before; or off; leave them out to read what is set',
@@ -116,7 +116,7 @@ function addSites(workspace: Command, withServices: WithServices<Services>): voi
 
 function addDelete(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'delete', 'delete a workspace: keys, connections and members end, receipts stay')
-    .argument('<workspace>', 'id or name')
+    .argument('<workspace>', 'workspace, by id or name')
     .option('--yes', 'do not ask for confirmation')
     .action(async (idOrName: string, options: OutputOptions & { readonly yes?: boolean }) => {
       if (!options.yes) await confirm(DELETING, `Delete the workspace ${idOrName}?`)
@@ -131,7 +131,7 @@ function addDelete(workspace: Command, withServices: WithServices<Services>): vo
 
 function addInvite(workspace: Command, withServices: WithServices<Services>): void {
   subcommand(workspace, 'invite', 'print a link with which one person joins a workspace')
-    .argument('<workspace>', 'id or name')
+    .argument('<workspace>', 'workspace, by id or name')
     .addOption(
       new Option('--role <role>', 'an owner may change everything, a member only read')
         .choices(['owner', 'member'])
