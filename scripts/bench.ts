@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: everything that is measured, in one run, beside what it is held against. Machines differ, and one machine from
- * minute to minute: what counts is the ratios, whose two sides are measured in turn.
+ * `npm run bench`: measures everything in one run. Machines differ, and one machine from minute to minute: what counts is the ratios,
+ * with two sides that are measured in turn.
  *
  * `-- --json` prints one array. `-- --only NAME,NAME` runs these of the measurements below.
  */

@@ -1,4 +1,4 @@
-/** `npm run fuzz`: sends the service requests that nobody meant, and lists what it answers wrongly. `npm test` runs a short form. */
+/** `npm run fuzz`: sends malformed requests to the service, and lists wrong answers. `npm test` runs a short form. */
 import { runFuzz } from '../test/fuzz/run.ts'
 import { readOptions } from './options.ts'
 

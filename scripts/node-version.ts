@@ -35,7 +35,7 @@ function platformPackage(): string {
   return `${platform === 'darwin' && arch === 'arm64' ? 'node-bin' : 'node'}-${platform}-${arch}`
 }
 
-/** In a folder beside it first, as another run may install the same. */
+/** Installs into a temporary folder first, as another run may install the same. */
 function install(release: string, folder: string): void {
   mkdirSync(CACHE, { recursive: true })
   const made = mkdtempSync(`${folder}-`)

@@ -16,7 +16,7 @@ interface RepositoryFields {
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const ADDRESS = /^https:\/\/[\w.-]+\/[\w./-]*\w$/
 
-/** Of the packages that are published, relative to the root's. */
+/** The folders of the published packages, relative to the root. */
 export function packageFolders(): string[] {
   const { workspaces } = readManifest('.') as { workspaces: string[] }
   const folders = workspaces.flatMap((one) => {

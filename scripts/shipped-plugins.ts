@@ -29,7 +29,7 @@ if (process.argv.includes('--packed')) plugins.push(...(await packedPlugins()))
 const text = `${JSON.stringify(plugins, undefined, 2)}\n`
 if (text !== (await readFile(LIST, 'utf8').catch(() => undefined))) await writeFile(LIST, text)
 
-/** As npm installs them: beside the server, in the folder of their scope. A packed package has fewer files than its folder here. */
+/** Where npm installs them: next to the server, in the folder of their scope. A packed package has fewer files than its folder here. */
 async function packedPlugins(): Promise<ShippedPlugin[]> {
   const args = [
     'pack',
@@ -38,7 +38,7 @@ async function packedPlugins(): Promise<ShippedPlugin[]> {
     '--ignore-scripts',
     ...FOLDERS.flatMap((folder) => ['--workspace', folder]),
   ]
-  // What another npm was told, which runs this, is not told to this one.
+  // The settings of the npm that runs this are not for this one.
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_config_(workspace|json|pack)/i.test(name)),
   )

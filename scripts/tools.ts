@@ -28,7 +28,7 @@ interface Manifest {
 
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
 const TOOLS = 'test/tools'
-/** The lockfile that the tool was installed from, beside what was installed. */
+/** The lockfile that the tool was installed from. */
 const INSTALLED = 'node_modules/.installed-lock.json'
 const INSTALL = ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
@@ -73,7 +73,7 @@ function link(folder: string, root: string): void {
     const installed = join(folder, 'node_modules', name)
     const place = join(root, 'node_modules', name)
     const found = lstatSync(place, { throwIfNoEntry: false })
-    // What was installed beside the program stays: an operator's signer, for one.
+    // Other packages stay, such as an operator's signer.
     if (!existsSync(installed) || found?.isDirectory()) continue
     const target = relative(dirname(place), installed)
     if (found && readlinkSync(place) === target) continue

@@ -32,7 +32,7 @@ export interface Stay {
 export const MARKS = ['final', 'never_before', 'may_have_been', 'unsettled'] as const
 export type Mark = (typeof MARKS)[number]
 
-/** Of one observation. */
+/** Limits of one observation. */
 export const MAX_STAYS = 8
 
 interface Observed<F> {
@@ -45,7 +45,7 @@ interface Observed<F> {
    */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark
-  /** How old the answer may be, because replicas lag behind. Milliseconds. The host adds what an `Age` header tells. */
+  /** How old the answer may be, because replicas lag behind. Milliseconds. The host adds what an `Age` header says. */
   readonly ageMs?: number
 }
 
@@ -95,7 +95,7 @@ export interface Failure {
 /** Where the host read, by its own account. `listed`: the operator lists the address as the public place of that provider. */
 export type Source =
   | { readonly provider: string; readonly listed: boolean; readonly baseUrl: string }
-  /** The workspace withholds the address. The id is the same for every read through one connection, and nobody can guess the address from it. */
+  /** The workspace withholds the address. The id is the same for every read through one connection, and does not reveal the address. */
   | { readonly provider: string; readonly listed: false; readonly sourceId: string }
 
 /** The code that made a check, as receipts name it. */
@@ -103,7 +103,7 @@ export interface PluginName {
   /** The package's name; the plugin's own, where it is a lone file. */
   readonly package: string
   readonly version?: string
-  /** Of its files: `sha256:` and base64url. */
+  /** The digest of its files: `sha256:` and base64url. */
   readonly codeHash?: string
 }
 
@@ -121,7 +121,7 @@ export interface ReadRecord extends Checked {
   readonly observation: Observation
   /** The most that the destination's clock can be off from ours, without sign. Milliseconds. */
   readonly clockOffsetMs: number
-  /** The destination told its time. Without it nothing bounds the offset, and its log gives no points in time. */
+  /** The destination stated its time. Without it nothing bounds the offset, and its log gives no points in time. */
   readonly dated?: boolean
   /** How old the answer may be. Milliseconds, 0 when absent. */
   readonly ageMs?: number

@@ -10,7 +10,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Sets a member whose name comes from outside: `__proto__` and other inherited names become ordinary members. */
+/** Sets a member by a foreign name: `__proto__` and other inherited names become ordinary members. */
 export function setMember<T>(members: Record<string, T>, name: string, value: T): void {
   if (!(name in members)) members[name] = value
   else Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })

@@ -8,7 +8,7 @@ import type { ClaimTimes, Closing } from './verdict.ts'
 const FIRST_GAP_MS = CONFIRMATION_MS
 const GAP_FACTOR = 2.5
 const LONGEST_GAP_MS = 5 * 60_000
-/** Of what is under way, by how long that lasts at most: what takes long ends within a gap that is short beside it. */
+/** Gaps while something is under way, by how long that lasts at most: what takes long ends within a gap that is short against it. */
 const CLOSEST_GAP_MS = 12_000
 const CLOSE_GAPS = [
   { untilMs: 10 * 60_000, gapMs: CLOSEST_GAP_MS },

@@ -15,7 +15,7 @@ export interface Result {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** `>= 0.25`; null: told for what it is worth. */
+  /** Such as `>= 0.25`; null: without an aim. */
   readonly bar: string | null
   readonly ok: boolean
 }

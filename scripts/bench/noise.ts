@@ -1,4 +1,4 @@
-/** How far the machine was the benchmark's own: what is told beside the figures, so that a reader knows what they are worth. */
+/** How far other programs took the machine, so that a reader knows what the figures are worth. */
 import { readFileSync } from 'node:fs'
 import type { Figure } from './figure.ts'
 import { processorMs } from './usage.ts'

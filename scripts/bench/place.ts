@@ -1,4 +1,4 @@
-/** Where a measurement's installation is: a temporary folder and a database of its own, with the settings that are shipped. */
+/** Where a measurement's installation is: a temporary folder and a separate database, with the shipped settings. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -6,7 +6,7 @@ import type { Served } from './process.ts'
 export interface Side {
   readonly served: Served
   readonly roundMs: number
-  /** In place of that of all sides. */
+  /** Replaces that of all sides. */
   readonly warmUpMs?: number
   load(durationMs: number): Promise<Answered>
 }

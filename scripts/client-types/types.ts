@@ -39,7 +39,7 @@ interface Generator {
 }
 
 async function toTypeScript(document: object): Promise<string> {
-  // Beside the package that it is for, with a compiler of its own: it does not work with the one of this repository.
+  // It brings another compiler: it does not work with the one of this repository.
   const require = createRequire(resolve('core/client/package.json'))
   const { default: openapiTS, astToString }: Generator = require('openapi-typescript')
   return astToString(

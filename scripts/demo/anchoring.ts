@@ -1,4 +1,4 @@
-/** The demo's chain: an EVM node of its own with the real contracts, under the id of a test network, and an account with money on it. */
+/** The demo's chain: a local EVM node with the real contracts, under the id of a test network, and an account with money on it. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -7,14 +7,14 @@ import { startChain } from '../../test/chain/chain.ts'
 
 export interface Anchoring {
   readonly rpcUrl: string
-  /** As it stands in a configuration file. */
+  /** An entry of the configuration file. */
   readonly plugin: { readonly use: string; readonly with: object }
   stop(): Promise<void>
 }
 
 const BASE_SEPOLIA = 84532
 
-/** @param options of the plugin, beside those that it needs */
+/** @param options more options of the plugin */
 export async function startAnchoring(options: object = {}): Promise<Anchoring> {
   const chain = await startChain({ chainId: BASE_SEPOLIA, predeploys: true })
   await chain.setMining({ everySeconds: 1 })

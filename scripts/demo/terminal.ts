@@ -53,7 +53,7 @@ const VERDICT_STYLES: Readonly<Record<string, Style>> = {
   unverifiable: 'gray',
 }
 
-/** Told apart by shape and word, not by colour alone. */
+/** Differ by shape and word, not by colour alone. */
 const VERDICT_SIGNS: Readonly<Record<string, string>> = {
   verified: '✔',
   late: '◷',

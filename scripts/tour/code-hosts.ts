@@ -34,7 +34,7 @@ export async function stopAt(forge: Forge): Promise<Stop> {
     target: TARGET,
     params,
   })
-  // Where nobody can know who ran a check, a claim of it is not verified.
+  // A claim of a check is not verified where the host does not say who ran it.
   const checks = forge.runBy === undefined ? [] : [{ name: forge.buildName!, by: forge.runBy }]
   const options = Object.entries({ base_url: forge.baseUrl(standIn), token: TOKEN }).map((pair) => pair.join('='))
   return {

@@ -1,4 +1,4 @@
-/** The tour's stop at a web address: a site over TLS, whose certificate is by an authority of its own. */
+/** The tour's stop at a web address: a site over TLS, with a certificate by a private authority. */
 import { createRequire } from 'node:module'
 import { textFingerprint } from '@claimcheck/core/receipts'
 import { Authority } from '../../test/destinations/certificates.ts'

@@ -45,7 +45,7 @@ async function visit(stops: readonly Stop[]): Promise<number> {
   }
 }
 
-/** In a workspace of its own, so that one connection alone fits. */
+/** Uses a separate workspace, so that one connection alone fits. */
 async function visitOne(service: Service, { place, connect, claims }: Stop, workspace: string): Promise<number> {
   heading(place)
   await service.must('workspace', 'create', workspace)

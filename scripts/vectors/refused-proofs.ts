@@ -1,4 +1,4 @@
-/** Entries of good structure whose key, signature, digest, inclusion or policy does not hold. */
+/** Well-formed entries with a key, signature, digest, inclusion or policy that does not hold. */
 import { DOMAINS, fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { smallLog } from './small-log.ts'
 import {

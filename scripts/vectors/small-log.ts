@@ -1,4 +1,4 @@
-/** A log of a few entries, all of whose hashes lie in one tile. */
+/** A log of a few entries, with all hashes in one tile. */
 
 import { joinTile, logIdOf, proveConsistency, proveInclusion, treeHasher, treeRoot } from '@claimcheck/core/log'
 import { entryText, toBase64url, utf8 } from '@claimcheck/core/receipts'

@@ -140,7 +140,7 @@ export interface Signing {
   readonly domain?: Domain
 }
 
-/** A receipt whose body was changed before its digest and its signature were made: everything but the change is in order. */
+/** A receipt with a body that was changed before its digest and signature were made: everything but the change is in order. */
 export async function receipt(change: (body: Draft) => void = () => {}, signing: Signing = {}): Promise<Draft> {
   const body = goodBody()
   body.issuer.key_id = (signing.signer ?? signerA).keyId

@@ -10,7 +10,7 @@ export type CommandErrorCode =
   | 'could_not_check'
   /** A checkout does not say what was pushed. */
   | 'no_push'
-  /** Nobody signed in, or the sign-in was not completed. */
+  /** The sign-in was not completed. */
   | 'not_signed_in'
   /** What a service answers, or that it does not. */
   | 'unauthorized'

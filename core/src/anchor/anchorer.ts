@@ -43,7 +43,7 @@ export interface SignedAnchor {
   readonly nonce: number
   /** The transaction as it is sent, in hex. */
   readonly raw: string
-  /** For a unit of gas, in the chain's smallest unit, as decimal text. */
+  /** The price of a unit of gas, in the chain's smallest unit, as decimal text. */
   readonly maxFee: string
   readonly priorityFee: string
 }

@@ -1,5 +1,5 @@
 /**
- * How a plugin names the credential of a request without holding it. A plugin gets a handle in place of each secret option; the host
+ * How a plugin names the credential of a request without holding it. A plugin gets a handle instead of each secret option; the host
  * replaces the handle as it sends the request.
  */
 import { type TObject, Type } from '../typebox.ts'
@@ -22,7 +22,7 @@ export function basic(username: string, password: string): Auth {
   return { scheme: 'basic', username, password }
 }
 
-/** A header of the destination's own, such as `PRIVATE-TOKEN`. @param prefix what stands before the secret in its value */
+/** Another header, such as `PRIVATE-TOKEN`. @param prefix precedes the secret in its value */
 export function header(name: string, value: string, prefix = ''): Auth {
   return { scheme: 'header', name, value, prefix }
 }
@@ -44,7 +44,7 @@ export function secretNames({ options }: { readonly options: TObject }): string[
   return Object.keys(options.properties).filter((name) => isSecret(options.properties[name]!))
 }
 
-/** What a plugin gets in place of a secret option. */
+/** What a plugin gets instead of a secret option. */
 export function secretHandle(name: string): string {
   return HANDLE + name
 }

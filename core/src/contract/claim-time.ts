@@ -12,7 +12,7 @@ export function windowStart(
   return Math.min(claimedAt, submittedAt) - Math.max(removedWithinMs, LEAST_WINDOW_MS)
 }
 
-/** How far a destination's clock is behind ours, by the `Date` of its answer; undefined where it does not tell. Milliseconds. */
+/** How far a destination's clock is behind ours, by the `Date` of its answer; undefined without one. Milliseconds. */
 export function clockBehindMs(headers: Headers, now: Instant): number | undefined {
   const theirNow = Date.parse(headers.get('date') ?? '')
   return Number.isNaN(theirNow) ? undefined : now - theirNow

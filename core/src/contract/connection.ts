@@ -40,12 +40,12 @@ export type ProbeContext = Pick<
   CheckContext,
   'fetch' | 'http' | 'connect' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
 > & {
-  /** What `trial` asks for. Absent: nothing was named. Somebody wrote it: `unsupported_target` for what is none. */
+  /** What `trial` asks for. Absent: nothing was named. A person wrote it: throw `unsupported_target` for what is none. */
   readonly target?: string
 }
 
 /**
- * `works`: the destination accepted the credentials, and showed with them what was to be tried. What anybody may read proves that only where
+ * `works`: the destination accepted the credentials, and showed with them what was to be tried. What is public proves that only where
  * the destination says who asks, or refuses wrong credentials. `reached`: it answered, and more is not shown.
  */
 export type Proven = 'works' | 'reached'
@@ -56,7 +56,7 @@ export interface ProbeResult {
   readonly scopes: readonly string[]
   /** What the owner should know, above all that the credentials can do more than read. */
   readonly warnings: readonly string[]
-  /** When the credentials end, where the destination tells. */
+  /** When the credentials end, where the destination says so. */
   readonly expiresAt?: Instant
 }
 

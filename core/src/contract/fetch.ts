@@ -5,7 +5,7 @@ import type { Auth } from './auth.ts'
 /** What one check may use. A plugin asks for less or more than usual; the host allows no more than `CEILING`. */
 export interface CheckLimits {
   readonly requests?: number
-  /** Of one answer. */
+  /** Bytes of one answer. */
   readonly bodyBytes?: number
   readonly timeMs?: number
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../json.ts'
 import { array, object, type Shape, text } from '../receipt/shape.ts'
 import type { Worded } from './words.ts'
 
-/** What people read of an action's claims, as `GET /v1/profiles` tells it. */
+/** What people read of an action's claims, as `GET /v1/profiles` publishes it. */
 export interface PublishedWords extends Worded {
   readonly titles: {
     readonly params: Readonly<Record<string, string>>

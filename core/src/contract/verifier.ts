@@ -61,7 +61,7 @@ export interface AnonymousSource {
   readonly baseUrl: string
 }
 
-/** Of an answer that `digest` reads. */
+/** The largest answer that `digest` reads. */
 export const MAX_DIGEST_BYTES = 512 * 1024 * 1024
 
 export interface CheckContext {
@@ -104,7 +104,7 @@ export interface CheckContext {
   readonly logger: Logger
   readonly cache: CheckCache
   /**
-   * An opaque name of whose share of the host's capacity this check uses (its workspace). A plugin that bounds resources of its own does so
+   * An opaque name of the workspace that uses the host's capacity for this check. A plugin that bounds other resources does so
    * by this name.
    */
   readonly share: string
@@ -121,7 +121,7 @@ export interface PreviousRead {
 export interface Connection<O = JsonObject> {
   readonly id: string
   readonly provider: string
-  /** The connection type's options, with a handle in place of each secret. They can change between two checks; the rest cannot. */
+  /** The connection type's options, with a handle for each secret. They can change between two checks; the rest cannot. */
   readonly options: O
 }
 
@@ -132,9 +132,9 @@ export interface DigestInit extends Pick<FetchInit, 'headers' | 'auth' | 'redire
 }
 
 export interface DigestAnswer extends Answer {
-  /** Of the content, when it is no longer compressed. */
+  /** The size of the content after decompression. */
   readonly bytes: number
-  /** The first bytes, 16 at most, in hexadecimal: they tell what kind of file it is. */
+  /** The first bytes, 16 at most, in hexadecimal: they show what kind of file it is. */
   readonly start: string
   /** In base64. */
   readonly digests: Readonly<Partial<Record<DigestAlgorithm, string>>>

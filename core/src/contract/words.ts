@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import type { VerdictValue } from '../verdict.ts'
 
 /**
- * A template, or several of which the first counts whose names all have a value. `{name}` is a fact, a param or `target`, in this order;
+ * A template, or several: the first counts in which every name has a value. `{name}` is a fact, a param or `target`, in this order;
  * `{name:short}` its first twelve characters. It begins with a capital letter and ends with a full stop.
  */
 export type Sentence = string | readonly string[]

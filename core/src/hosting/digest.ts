@@ -12,7 +12,7 @@ export type CreateHash = (algorithm: DigestAlgorithm) => {
 interface DigestOptions {
   readonly algorithms: readonly DigestAlgorithm[]
   readonly createHash: CreateHash
-  /** Of content that was compressed on its way: a few bytes can become any number. */
+  /** The largest content that arrives compressed: a few bytes can become any number. */
   readonly maxDecodedBytes: number
 }
 

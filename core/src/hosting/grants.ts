@@ -11,7 +11,7 @@ interface Asked {
   readonly origin: string
   /** It is the address of a connection, and not one that the plugin names for a claim. */
   readonly throughConnection: boolean
-  /** The check has secrets, which it must not send to a place that a claim names: whoever submits claims would get them. */
+  /** The check has secrets, which it must not send to a host that a claim names: the author of the claim would get them. */
   readonly hasSecrets: boolean
 }
 

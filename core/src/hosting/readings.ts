@@ -1,4 +1,4 @@
-/** What the answers of a check tell of the destination's clock, and of how old they are. */
+/** What the answers of a check say about the destination's clock, and about their age. */
 import type { Instant } from '../evidence.ts'
 
 export interface Readings {
@@ -29,7 +29,7 @@ export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instan
   }
 }
 
-/** All that two sets of answers tell, each doubt at its largest. */
+/** Joins what two sets of answers say, each doubt at its largest. */
 export function mergeReadings(one: Readings, other: Readings): Readings {
   const [a, b] = [one.ahead, other.ahead]
   return {
@@ -44,7 +44,7 @@ function earliest(one: Instant | undefined, other: Instant | undefined): Instant
   return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
-/** The most that the destination's clock can be off, without sign; undefined where that cannot be told. Milliseconds. */
+/** The most that the destination's clock can be off, without sign; undefined where that is not known. Milliseconds. */
 export function clockOffset({ ahead, isUndated }: Readings): number | undefined {
   if (!ahead || isUndated) return undefined
   return Math.max(Math.abs(ahead.least), Math.abs(ahead.most))

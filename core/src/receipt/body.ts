@@ -50,7 +50,7 @@ export type ReceiptObservation = {
   }
   /** Where the host read. Absent where nothing was read. */
   readonly source?: WireSource
-  /** base64url(SHA-256) of the evidence, which is published beside the receipt. */
+  /** base64url(SHA-256) of the evidence, which is published with the receipt. */
   readonly evidence_digest?: string
 }
 
@@ -134,13 +134,13 @@ export function receiptBody(decided: DecidedClaim): ReceiptBody {
   }
 }
 
-/** The text whose hash is a leaf of the log: body and signature in canonical JSON, without the proof. */
+/** The text that a leaf of the log hashes: body and signature in canonical JSON, without the proof. */
 export function entryText({ body, signature }: Pick<Receipt, 'body' | 'signature'>): string {
   const [before, after] = aroundBody(signature)
   return `${before}${canonicalize(body)}${after}`
 }
 
-/** What stands before and after the body in an entry. */
+/** The text before and after the body in an entry. */
 export function aroundBody(signature: Signature): readonly [before: string, after: string] {
   return ['{"body":', `,"signature":${canonicalize(signature)}}`]
 }

@@ -24,7 +24,7 @@ export interface Bundle {
 }
 
 export interface BundleOptions extends Partial<CheckOptions> {
-  /** The keys to trust, in place of those in the bundle: who makes a bundle can put any key into it. */
+  /** The keys to trust instead of those in the bundle: anyone can put any key into a bundle. */
   readonly keys?: KeySet
   /** The keys were fetched from the issuer's own address, which vouches for them then. */
   readonly fromIssuer?: boolean
@@ -34,7 +34,7 @@ export interface BundleOptions extends Partial<CheckOptions> {
 
 /**
  * What says that the key is the issuer's: the id that the reader pinned, the keys that the reader gave, or the address from which they were
- * fetched. `nothing`: the keys came with the bundle, which anybody can make in the name of any issuer, or another key signed than the pinned one.
+ * fetched. `nothing`: the keys came with the bundle, which anyone can make in the name of any issuer, or another key signed than the pinned one.
  */
 export type VouchedBy = 'pin' | 'keys' | 'issuer' | 'nothing'
 
@@ -80,7 +80,7 @@ export async function checkBundle(bundle: Bundle, options: BundleOptions = {}): 
   }
 }
 
-/** Every check holds, and nothing shows whose key signed: whoever made the documents can have made the key. */
+/** Every check holds, but nothing vouches for the key that signed: the author of the documents can have made it. */
 export function isUnvouched({ vouched_by, checks }: BundleReport): boolean {
   return vouched_by === 'nothing' && !Object.values(checks).includes(false)
 }
@@ -97,7 +97,7 @@ function keysVouchedBy({ keys, fromIssuer }: BundleOptions): VouchedBy {
   return keys ? 'keys' : 'nothing'
 }
 
-/** Of the keys in a bundle the pinned one alone is trusted: with another, whoever made the bundle could sign a head of their own log. */
+/** Trusts the pinned key alone: with another key in a bundle, its author could sign a head of another log. */
 function keysOfHeads(keys: KeySet, options: BundleOptions): KeySet {
   const { pinnedKey } = options
   if (keysVouchedBy(options) !== 'nothing' || pinnedKey === undefined) return keys

@@ -22,7 +22,7 @@ export interface CheckOptions {
   readonly keys: KeySet
   /** The text of the pipeline document that an entry's policy names. */
   readonly pipeline?: string
-  /** For each kind of anchor what checks it. The first that knows an anchor is asked, and only about an entry that is valid. */
+  /** Check anchors, one kind each. The first that knows the anchor of a valid entry checks it. */
   readonly anchorCheckers?: readonly AnchorChecker[]
   /** Where consistency proofs come from. Needed when an anchor and the proof have different tree sizes. */
   readonly readConsistency?: ReadConsistency

@@ -31,7 +31,7 @@ export type EvidenceRead = {
   readonly sent_at: string
   readonly answered_at: string
   readonly clock_offset_ms: number
-  /** The destination told its time. */
+  /** The destination stated its time. */
   readonly dated: boolean
   readonly age_ms: number
   readonly source?: WireSource
@@ -39,7 +39,7 @@ export type EvidenceRead = {
   readonly differs?: readonly string[]
   readonly mark?: Mark
   readonly stays?: readonly WireStay[]
-  /** Of the check that the verdict rests on, and of the last successful one. */
+  /** Only in the check that the verdict rests on, and in the last successful one. */
   readonly facts?: JsonObject
 }
 
@@ -102,7 +102,7 @@ export function signedEvidence({ basis }: Pick<Decision, 'basis'>, checks: reado
   return { observedAt, facts, source: seen?.source }
 }
 
-/** Canonical JSON, whose SHA-256 the receipt signs. */
+/** Canonical JSON; the receipt signs its SHA-256. */
 export function evidenceText(decided: Case, decision: Pick<Decision, 'basis'>): string {
   return canonicalize(evidenceDocument(decided, decision))
 }

@@ -6,7 +6,7 @@ import type { PublishedProfile, PublishedRules } from './evidence-checker.ts'
 
 type Profile = ProfileList['profiles'][number]
 
-/** @param profiles the answer of `GET /v1/profiles`; nobody's rules are known from any other text */
+/** @param profiles the answer of `GET /v1/profiles`; any other text has no rules */
 export function publishedRules(profiles: string): PublishedRules {
   const list = profilesIn(profiles)
   return (action, version) => {

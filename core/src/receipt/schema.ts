@@ -38,7 +38,7 @@ const timestamp: Shape = (value) => typeof value === 'string' && parseInstant(va
 
 const issuer = object({ key_id: keyId }, { name: text(0, 128) })
 const trustLevel = integer(1, 4)
-// It holds its document or, where that travels beside the body, names its digest. This checker reads no attestation: one never raises a level.
+// It holds its document or, where that is outside of the body, names its digest. This checker reads no attestation: one never raises a level.
 const namesDocument = object({ document_sha256: documentDigest })
 const attestation = all(
   object({ type: anyText }, { document: base64url, document_sha256: documentDigest }),
@@ -186,7 +186,7 @@ const receipt = entry(receiptBody)
 const changeEntry = entry(changeBody)
 const treeHead = closedObject({ body: treeHeadBody, signature })
 
-/** Beside the body nothing is signed: a document of an attestation may stand there only where the body names its digest. */
+/** Nothing outside of the body is signed: a document of an attestation may be there only if the body names its digest. */
 function entry(body: Shape): Shape {
   return all(
     closedObject({ body, signature }, { proof, attestation_document: text(1, Number.POSITIVE_INFINITY) }),

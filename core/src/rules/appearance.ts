@@ -1,7 +1,7 @@
-/** When an outcome appeared, by the destination's own log and by our reads. */
+/** When an outcome appeared, by the destination's log and by the issuer's reads. */
 import { type Instant, type Interval, type ReadRecord, type Stay, showsOutcome } from '../evidence.ts'
 
-/** Further off than this, a destination's clock tells nothing about when. Milliseconds. */
+/** Further off than this, a destination's clock says nothing about when. Milliseconds. */
 const LARGEST_CLOCK_OFFSET_MS = 24 * 60 * 60_000
 
 /** A stay, its times widened by what the destination's clock may be off. */
@@ -59,7 +59,7 @@ export function accountOf(reads: readonly ReadRecord[], window: Window): Account
   }
 }
 
-/** Without a `Date` of the destination nothing tells what its times are worth: such a stay has no bounds, and gives no point. */
+/** Without a `Date` of the destination its times have no bounds, and give no point. */
 function boundsOf({ observation, clockOffsetMs, dated = false }: ReadRecord): Bounds[] {
   const offset = dated && clockOffsetMs <= LARGEST_CLOCK_OFFSET_MS ? clockOffsetMs : Number.POSITIVE_INFINITY
   return (observation.stays ?? []).map(({ appeared, removed, removedWhole = false }: Stay) => ({
@@ -111,7 +111,7 @@ function intervalOf(
 
   const unseenFrom = unseenUntil(reads)
   if (points.length === 0 && unseenFrom > notAfter) return 'contradictory'
-  // The log outweighs our reads, which a stale replica may have answered.
+  // The log outweighs the reads, which a stale replica may have answered.
   const isPlaced = Number.isFinite(pointFrom)
   const readFrom = unseenFrom > notAfter ? Number.NEGATIVE_INFINITY : unseenFrom
   const notBefore = isPlaced ? pointFrom : readFrom
@@ -132,7 +132,7 @@ function unseenUntil(reads: readonly ReadRecord[]): Instant {
     ({ observation }) => observation.mark !== 'unsettled',
   )
   const forgotten = before.findIndex(({ observation }) => observation.mark === 'may_have_been')
-  // After the place has forgotten once, only its own record says that it was not there.
+  // After the destination has forgotten once, only its record says that it was not there.
   const unseen = before.filter(({ observation: { mark } }, index) =>
     forgotten === -1 || index < forgotten ? true : mark === 'never_before',
   )

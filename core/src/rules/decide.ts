@@ -15,7 +15,7 @@ export type Decide = (
 
 export type RuleVersions = Readonly<Record<number, Decide>>
 
-/** A version that has signed receipts never changes, and never goes: what changes is the next one, in a file beside it. */
+/** A version that has signed receipts never changes and never goes: a change is the next version, in another file. */
 export const RULE_VERSIONS: RuleVersions = { 1: decideByRules1 }
 
 export function knowsRules(rulesVersion: number, versions = RULE_VERSIONS): boolean {
@@ -23,7 +23,7 @@ export function knowsRules(rulesVersion: number, versions = RULE_VERSIONS): bool
 }
 
 /**
- * The verdict on a claim, or `undefined` while it cannot be told yet. Pure: the same checks always give the same verdict.
+ * The verdict on a claim, or `undefined` while it is too early. Pure: the same checks always give the same verdict.
  *
  * @param checks every check so far, oldest first
  * @param now a time not before the last check's; it only ends the waiting, it never counts as evidence

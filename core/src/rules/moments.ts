@@ -8,7 +8,7 @@ export function toleranceEnd(rules: Pick<Rules, 'toleranceMs'>, claim: Pick<Clai
   return claim.claimedAt + rules.toleranceMs
 }
 
-/** Blame rests on two successful reads at least this far apart, so that one odd answer blames nobody. Milliseconds. */
+/** Blame rests on two successful reads at least this far apart, so that one odd answer blames no agent. Milliseconds. */
 export const CONFIRMATION_MS = 2000
 
 /** Failing reads are tried again until here. */
@@ -21,7 +21,7 @@ export function graceEnd(
   return Math.max(claim.deadlineAt + largestAge(rules, checks), claim.submittedAt) + graceMs
 }
 
-/** How old the destination's answers may be, by what it and the profile told so far. Milliseconds. */
+/** How old the destination's answers may be, by what it and the profile said so far. Milliseconds. */
 export function largestAge({ ageMs = 0 }: Pick<Rules, 'ageMs'>, checks: readonly CheckRecord[]): number {
   return checks.reduce((most, check) => (isRead(check) ? Math.max(most, check.ageMs ?? 0) : most), ageMs)
 }

@@ -12,7 +12,7 @@ export const DOMAINS = {
 } as const
 export type Domain = (typeof DOMAINS)[keyof typeof DOMAINS]
 
-/** The wire format of a signature. It is beside the body that it signs. */
+/** The wire format of a signature, which is next to the body that it signs. */
 export type Signature = {
   readonly alg: 'Ed25519'
   readonly key_id: string

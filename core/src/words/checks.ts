@@ -18,7 +18,7 @@ export const CHECK_FAILURES: Readonly<Record<Exclude<CheckName, 'anchor'>, strin
   policy: 'the pipeline document is not the one that the entry names',
 }
 
-/** Of a report that is not valid: the first check that does not hold, in words. Where all hold, nothing vouches for the key. */
+/** The first check of an invalid report that does not hold, in words. Where all hold, nothing vouches for the key. */
 export function firstFailure({ checks }: Report): string {
   const failed = Object.entries(checks).find(([, outcome]) => outcome === false)
   return failed
@@ -91,7 +91,7 @@ export function evidenceFails(finding: EvidenceFinding): boolean {
   return evidenceProblem(finding) !== undefined || (finding.evidence === 'follows' && finding.rules === 'differs')
 }
 
-/** A sentence, for whoever would rely on a receipt whose checks all hold. */
+/** A sentence for readers of a receipt with checks that all hold. */
 export const UNVOUCHED_WORDS =
   'Nothing vouches for the key that signed this: anybody can make such a file, in the name of any issuer.'
 

@@ -1,4 +1,4 @@
-/** What a document is that somebody wants checked, as far as its members tell. Whether it holds is for the checker of its kind. */
+/** The kind of a document by its members. Whether it holds is for the checker of its kind. */
 import { isJsonObject, type JsonValue } from '../json.ts'
 import type { Bundle } from '../receipt/bundle-checker.ts'
 import { JsonError, type JsonErrorCode, parseStrictJson } from '../receipt/strict-json.ts'
@@ -17,7 +17,7 @@ export type DocumentKind =
 /** What makes a document one of its kind; the first that fits counts. What fits none is taken for an entry, and refused as one. */
 const SIGNS: readonly (readonly [DocumentKind, (document: Readonly<Record<string, JsonValue>>) => boolean])[] = [
   ['bundle', ({ bundle }) => bundle === BUNDLE_FORMAT],
-  // `/v1/log/head` answers with the tree head beside its anchor.
+  // `/v1/log/head` answers with the tree head and its anchor.
   ['tree_head', ({ tree_head }) => tree_head !== undefined],
   ['inclusion', ({ leaf_hash, inclusion }) => leaf_hash !== undefined && inclusion !== undefined],
   ['consistency', ({ first, second }) => first !== undefined && second !== undefined],

@@ -5,7 +5,7 @@ export function plainText(text: string): string {
   return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 }
 
-/** For a terminal: everything that is not seen is written as an escape, joiners of characters, too. */
+/** Writes everything invisible as an escape for a terminal, joiners of characters too. */
 export function visible(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
 }

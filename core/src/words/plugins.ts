@@ -1,4 +1,4 @@
-/** Whose code checked a claim, in words that the console and the command line share. */
+/** The code that checked a claim, in words that the console and the command line share. */
 import type { JsonValue } from '../json.ts'
 import type { WireVerifier } from '../receipt/body.ts'
 

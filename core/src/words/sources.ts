@@ -1,4 +1,4 @@
-/** Where a claim was read, in words that a receipt alone tells. */
+/** Where a claim was read, in words that follow from a receipt alone. */
 import type { WireSource } from '../receipt/body.ts'
 
 /** To follow "read at". */

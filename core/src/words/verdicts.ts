@@ -24,11 +24,11 @@ export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
   verifier_error: 'The check stopped with an error of the verifier.',
 }
 
-/** Of a receipt whose agent is bound. */
+/** Explains a bound agent. */
 export const BOUND_WORDS =
   'The agent is bound: its workspace lets only certain API keys speak for it, and the claim came through one of them.'
 
-/** What was found. @param worded undefined where nobody has told the words of this action */
+/** What was found. @param worded undefined where the words of this action are not known */
 export function outcomeWords(
   verdict: VerdictValue,
   reason: ReasonCode | undefined,

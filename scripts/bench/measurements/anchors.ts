@@ -1,4 +1,4 @@
-/** What anchoring costs: on the chain, for claims meanwhile, and for whoever checks an anchor. The chain is a local one with the real contracts. */
+/** What anchoring costs: on the chain, for claims meanwhile, and for a check. The chain is a local one with the real contracts. */
 import { setTimeout } from 'node:timers/promises'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'

@@ -20,7 +20,7 @@ const ANSWER_BYTES = 700
 
 const NAMES: Readonly<Record<Dialect, string>> = { sqlite: 'SQLite', postgres: 'Postgres' }
 const LEAST_RATIO: Readonly<Record<Dialect, number>> = { sqlite: 0.25, postgres: 0.2 }
-/** Of a host with SQLite, which is in its process. With Postgres, most of the work of storing is not. */
+/** Measured with SQLite, which is in the host's process. With Postgres, most of the work of storing is not. */
 const MOST_CPU_MICROS = 260
 
 export async function measureClaims(dialect: Dialect): Promise<Figure[]> {

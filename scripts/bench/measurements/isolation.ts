@@ -1,4 +1,4 @@
-/** What a process of its own costs a plugin's claims, and what bad plugins cost the claims of others. */
+/** What isolation costs a plugin's claims, and what bad plugins cost the claims of others. */
 import { setTimeout } from 'node:timers/promises'
 import { connect } from '../../../test/support/connect.ts'
 import { SCRIPTED } from '../../../test/support/installation.ts'
@@ -69,7 +69,7 @@ async function measureProcess(): Promise<Figure[]> {
   )
 }
 
-/** Each deed in turn, beside the same load without it. */
+/** Each attack in turn, and the same load without it. */
 async function measureBystanders(): Promise<Figure[]> {
   // The host warns of each process that ends, which is what happens here.
   const env = { LOG_LEVEL: 'error' }
@@ -121,7 +121,7 @@ async function paced(claims: Pick<Load, 'url' | 'request'>, durationMs: number):
 interface Host {
   readonly served: Served
   readonly target: Target
-  /** Of another workspace than the claims that are measured. */
+  /** Claims of another workspace than the measured ones. */
   readonly other: Target
 }
 

@@ -1,4 +1,4 @@
-/** What a page weighs for somebody who opens it for the first time, and how long the server takes for it. */
+/** What a page weighs at its first visit, and how long the server takes for it. */
 import { Installation } from '../../../test/support/installation.ts'
 import { Visitor } from '../../../test/support/visitor.ts'
 import type { Figure } from '../figure.ts'
@@ -11,7 +11,7 @@ const WARM_UP_ROUNDS = 10
 const MOST_KB = 60
 const MOST_DOCS_KB = 100
 const MOST_MS = 10
-/** Told apart: it is loaded when the page is there. */
+/** Separate: it is loaded when the page is there. */
 const CHECKER = 'receipt.js'
 /** The smallest answer of the same server. */
 const BASELINE = '/healthz'

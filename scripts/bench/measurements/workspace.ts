@@ -48,7 +48,7 @@ const LOOKS: Readonly<Record<string, (claimcheck: Claimcheck, workspaceId: strin
       createClaimStatistics({ storage, now }).countActions(id, 'bench'),
 }
 
-/** @param large of a place whose claims are all of one workspace */
+/** @param large with all claims in one workspace */
 export async function measureWorkspace(large: Place, workspaceId: string): Promise<Figure[]> {
   return withPlace({}, async (place) => {
     const small = await withOpened(place, async (claimcheck) => {

@@ -1,4 +1,4 @@
-/** Claims as rows, made without asking anybody. */
+/** Makes claims as rows, without any check. */
 
 import { claimDigest } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'

@@ -60,7 +60,7 @@ function append({ storage, logWriter }: Claimcheck, made: readonly Made[], hande
   })
 }
 
-/** What makes up a receipt is put together once; of each there is only what tells it from the others. */
+/** Makes one receipt; the others differ from it in a few members. */
 function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
   const RECEIPT_ID = 'rcpt_{receipt}'
   const CLIENT_CLAIM_ID = '{client-claim}'
@@ -110,7 +110,7 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
   }
 }
 
-/** A text as a function of what stands where these parts of it stand now. */
+/** A text as a function of what replaces these parts of it. */
 function gaps(text: string, parts: readonly string[]): (values: readonly string[]) => string {
   const marks = parts
     .map((part, index) => ({ at: text.indexOf(part), end: text.indexOf(part) + part.length, index }))

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * A PostToolUse hook for coding agents: when the agent has run `git push` in its shell, claims the push in a process of its own. It reads the
+ * A PostToolUse hook for coding agents: when the agent has run `git push` in its shell, claims the push in a separate process. It reads the
  * event on standard input, prints nothing and ends with 0, whatever happens: the agent's work goes on.
  * It runs the command line that it came with, or CLAIMCHECK_COMMAND.
- * CLAIMCHECK_HOOK=wait claims in the hook itself, and tells the agent of a claim that is not verified: exit code 2, with words on standard error.
+ * CLAIMCHECK_HOOK=wait claims in the hook itself, and reports a claim that is not verified to the agent: exit code 2, with words on standard error.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { resolve } from 'node:path'
@@ -38,7 +38,7 @@ function claim(cwd) {
   process.exitCode = 2
 }
 
-/** The folder that the agent pushed from; undefined where it did not push, or where that cannot be told from the command alone. */
+/** The folder that the agent pushed from; undefined where it did not push, or where the command alone does not say. */
 function pushedFrom({ hook_event_name: name, tool_name: tool, tool_input: input, tool_response: response, cwd }) {
   if (name !== 'PostToolUse' || tool !== 'Bash' || typeof input?.command !== 'string') return undefined
   if (response?.interrupted === true) return undefined

@@ -74,7 +74,7 @@ function pushed() {
   return [`sha=${env.INPUT_SHA || env.GITHUB_SHA}`, `branch:=${JSON.stringify(branch)}`, ...host]
 }
 
-/** `name=text` is that text. The title of somebody's issue may begin with `@`, which to the command is the name of a file of this machine. */
+/** `name=text` is that text. A foreign text may begin with `@`, which the command takes for the name of a local file. */
 function literal(param) {
   const [, name, text] = /^\s*([A-Za-z_]\w*)=(.*)$/.exec(param) ?? []
   return name === undefined ? param : `${name}:=${JSON.stringify(text)}`

@@ -121,7 +121,7 @@ async function show(address: string, opens: boolean): Promise<void> {
   process.stderr.write(`${what} this address:\n\n  ${address}\n\n`)
 }
 
-/** Where the key is good. One that login had made and that cannot be kept is revoked: nobody would have it, or think of it. */
+/** Stores the key. One that login made and cannot store is revoked, because nothing else would. */
 async function kept(name: string, profile: Profile) {
   try {
     const { workspace_id } = await asking(clientOf(profile).whoami())

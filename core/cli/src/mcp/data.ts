@@ -27,7 +27,7 @@ export function shortText(text: string, longest = LONGEST_TEXT): string {
   return visible(cut)
 }
 
-/** @param data as `asData` returns it. Nobody can write the end of the block into it: its mark is new each time. */
+/** @param data as `asData` returns it. Its mark is new each time, so that the data cannot contain the end of the block. */
 export function dataBlock(data: unknown): string {
   const mark = randomBytes(8).toString('hex')
   return [

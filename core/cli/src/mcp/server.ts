@@ -34,7 +34,7 @@ interface ServerParts {
   readonly backend: Backend
   /** Ends what waits. */
   readonly signal?: AbortSignal
-  /** Told of errors that are nobody's fault but ours. */
+  /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void
 }
 
@@ -87,7 +87,7 @@ function text(text: string) {
   return { type: 'text' as const, text }
 }
 
-/** Names what the token has as well: whoever asks for these scopes anew loses none. */
+/** Names the scopes of the token as well: a client that asks for these scopes anew loses none. */
 function needs(scope: ToolScope): ScopeChallengeHandler {
   return ({ authInfo }) => {
     if (!authInfo || authInfo.scopes.includes(scope)) return undefined

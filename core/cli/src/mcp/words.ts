@@ -1,4 +1,4 @@
-/** What the tools say of a claim, a receipt or a refusal: sentences of our own, without a text of anybody else. */
+/** What the tools say of a claim, a receipt or a refusal: fixed sentences, without foreign texts. */
 import type { ClaimStatus, Receipt } from '@claimcheck/core/api'
 import type { BundleReport } from '@claimcheck/core/checker'
 import { firstFailure, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'

@@ -1,4 +1,4 @@
-/** Runs the conformance kit on a package, in a process of its own: a plugin that ends its process has not passed. */
+/** Runs the conformance kit on a package, in a separate process: a plugin that ends its process has not passed. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
@@ -35,7 +35,7 @@ export async function runKit(folder: string, timeoutMs: number): Promise<Report>
   )
 }
 
-/** The module whose default export is what the kit is given. */
+/** The module with the kit's options as its default export. */
 function definitionOf(folder: string): string {
   const file = join(folder, 'package.json')
   let manifest: unknown

@@ -1,11 +1,11 @@
-/** Opens an address in the browser of whoever sits at this machine. */
+/** Opens an address in the browser of this machine. */
 import { spawn } from 'node:child_process'
 import type { Env } from './profiles.ts'
 
-/** The program that opens an address, and what comes before it; undefined where nobody would see a window. */
+/** The program that opens an address, and what comes before it; undefined without a display. */
 export function openerOf(platform: NodeJS.Platform, env: Env): readonly string[] | undefined {
   if (platform === 'darwin') return ['open']
-  // Not `start`, whose shell would read the address.
+  // The shell of `start` would interpret the address.
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : undefined
 }

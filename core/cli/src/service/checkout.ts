@@ -14,7 +14,7 @@ export interface PushOptions {
   readonly commit?: string
   /** Also where this checkout does not know that the remote has the commit. */
   readonly unchecked?: boolean
-  /** In place of what the remote's address says. */
+  /** Replaces what the remote's address says. */
   readonly target?: string
   readonly host?: string
 }

@@ -1,6 +1,6 @@
 /**
  * Waits for the browser to come back from the service with a code (RFC 8252 7.3): on 127.0.0.1 alone, at a port that the system chooses, and
- * for one answer. Whoever does not know the state is sent away, and the waiting goes on: another site or user cannot end it.
+ * for one answer. A request without the state is refused, and the waiting goes on: another site or user cannot end it.
  */
 import { hash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
@@ -54,13 +54,13 @@ export async function listenOnLoopback(state: string): Promise<Loopback> {
   }
 }
 
-/** Undefined for what the redirect does not look like. A name in `Host` would be that of a site whose address turns to this machine. */
+/** Undefined for other requests. A name in `Host` would be that of a site with an address that turns to this machine (DNS rebinding). */
 function paramsOf({ method, url, headers }: IncomingMessage, host: string): URLSearchParams | undefined {
   if (method !== 'GET' || headers.host !== host || !url?.startsWith(`${CALLBACK_PATH}?`)) return undefined
   return new URL(url, `http://${host}`).searchParams
 }
 
-/** By their hashes: anybody may send a text of any length in bytes, and `timingSafeEqual` throws where the lengths differ. */
+/** Compares hashes: `timingSafeEqual` throws where the lengths of the texts differ. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'))
 }

@@ -1,4 +1,4 @@
-/** The command line as an OAuth client of every service: it is built in, so that nobody has to register it. */
+/** The command line as an OAuth client of every service: it is built in, and needs no registration. */
 export const COMMAND_LINE_CLIENT = {
   clientId: 'claimcheck-cli',
   clientName: 'Claimcheck command line',
@@ -9,5 +9,5 @@ export const COMMAND_LINE_CLIENT = {
 
 export const CALLBACK_PATH = '/callback'
 
-/** Lets the command line have one key made, in place of the token. */
+/** Permits the command line to exchange the token for one key. */
 export const KEY_SCOPE = 'keys:create'

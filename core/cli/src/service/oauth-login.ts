@@ -180,7 +180,7 @@ async function ask(address: string, init: RequestInit): Promise<Answer> {
   }
 }
 
-/** Of a longer answer the rest is not read. */
+/** The largest answer that is read. */
 async function beginningOf({ body }: Response): Promise<string> {
   const parts: Uint8Array[] = []
   let length = 0

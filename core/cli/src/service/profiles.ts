@@ -7,7 +7,7 @@ import { CommandError } from '../errors.ts'
 import { typed } from '../typed.ts'
 
 export interface Profile {
-  /** Of the service, without a slash at its end. */
+  /** The address of the service, without a slash at its end. */
   readonly url: string
   readonly key: string
   /** Where `login` had the service make the key, so that `logout` can revoke it. */

@@ -22,7 +22,7 @@ export async function submitClaim(access: Access, claim: NewClaim, waitMs: numbe
   return { status, exitCode: exitCodeOf(status), lines: [...lines, ...again] }
 }
 
-/** The claim as it stands when it is decided, the time is up, or somebody stops the command. */
+/** The state of the claim when it is decided, the time is up, or the command is stopped. */
 async function waited(
   client: ReturnType<typeof clientOf>,
   submitted: ClaimStatus,

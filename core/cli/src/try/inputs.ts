@@ -39,7 +39,7 @@ export function trialInput({ claim, connection, provider, with: given }: TryFile
   }
 }
 
-/** An author tries one claim again and again: what only tells claims apart may be left out, and the claim is about now. */
+/** Fills in ids and time, which an author who tries one claim again and again may leave out. */
 function readClaimFile(file: string, now: Instant): JsonObject {
   return { client_claim_id: 'try', agent_id: 'try', claimed_at: formatInstant(now), ...readObject('--claim', file) }
 }

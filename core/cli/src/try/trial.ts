@@ -100,7 +100,7 @@ interface PluginModule {
   readonly version?: string
 }
 
-/** Of a folder the module that its package.json exports; of an installed package the same; a module is itself. @throws CommandError */
+/** The module that the package.json of a folder or an installed package exports, or the named module. @throws CommandError */
 function pluginModule(path: string): PluginModule {
   const place = pluginAt(path)
   if (!existsSync(place)) return moduleOf(join(process.cwd(), 'none.js'), path)

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 const POLL_MS = 300
-/** What nobody edits, and is large. */
+/** Large folders that authors do not edit. */
 const SKIPPED = new Set(['node_modules', '.git'])
 
 /** Goes on until the process is ended. @param paths files, and folders with all that is in them */

@@ -6,7 +6,7 @@ import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/c
 import { CommandError } from '../errors.ts'
 import { isUrl, readSource } from './source.ts'
 
-/** For the doctor of a server. */
+/** Serves the doctor of a server, too. */
 export const examineAnchor: AnchorExaminer = examineSigned
 
 export interface AnchorOptions {

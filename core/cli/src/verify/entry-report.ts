@@ -28,7 +28,7 @@ export interface EntryReportOptions {
   readonly problem: string | undefined
   readonly hasPipeline: boolean
   readonly gathered: Gathered
-  /** Undefined where nobody was asked, or nobody tells any. */
+  /** Undefined where no issuer publishes any. */
   readonly words: IssuerWords | undefined
   /** What is not as the options ask, although the receipt is valid. */
   readonly shortcomings: readonly string[]

@@ -1,4 +1,4 @@
-/** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes beside its URL. */
+/** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes at its host. */
 
 import { treeSizeIn } from '@claimcheck/core/log'
 import { type Bundle, type KeySet, KeySetError, parseKeySet } from '@claimcheck/core/receipts'
@@ -17,7 +17,7 @@ export interface Gathered {
   readonly bundle: Bundle
   /** Undefined: those in the bundle are all there is, and they show nothing of who made it. */
   readonly keys: KeySet | undefined
-  /** Who tells rules and words; undefined where nobody does. */
+  /** The host that publishes rules and words, if any. */
   readonly toldBy: string | undefined
   /** Any URL of the issuer's host. */
   readonly issuer: string | undefined
@@ -34,7 +34,7 @@ export interface Gathered {
 export async function gather(text: string, source: string, options: GatherOptions): Promise<Gathered> {
   const given = readBundle(text) ?? { receipt: text }
   const keySource = options.keys ?? keysBeside(source)
-  // Who is named as trusted tells the rules, too: the document's own address may be anybody's.
+  // Rules come from the trusted address, too: the document's address may be anyone's.
   const issuer = [options.keys, source].find((place) => place !== undefined && isUrl(place))
   const [keysText, published, evidence, head] = await Promise.all([
     keySource === undefined ? given.keys : readSource(keySource),
@@ -47,7 +47,7 @@ export async function gather(text: string, source: string, options: GatherOption
     options.head === undefined && given.tree_head !== undefined
       ? given.consistency
       : await publishedAt(consistencyPath(given.receipt, head.text), issuer)
-  // Not the other way round: whoever made a bundle must not put words into the mouth of the issuer that an option names.
+  // The author of a bundle must not put words into the mouth of the issuer that an option names.
   const profiles = published ?? given.profiles
   const bundle = {
     receipt: given.receipt,
@@ -89,7 +89,7 @@ async function publishedAt(path: string | undefined, issuer: string | undefined)
   return (await tryReading(new URL(path, issuer).href)).text
 }
 
-/** Of the proof that leads from the receipt's tree to the head's; undefined where none is needed, or none can be. */
+/** The address of the proof from the receipt's tree to the head's; undefined where none is needed or possible. */
 function consistencyPath(receipt: string, head: string | undefined): string | undefined {
   const first = proofSizeIn(receipt)
   const second = head === undefined ? undefined : treeSizeIn(head)

@@ -16,7 +16,7 @@ export interface Summary {
   readonly sentences: readonly string[]
 }
 
-/** Templates that a service publishes. No receipt signs them: what is made of them is told as its words. */
+/** Templates that a service publishes. No receipt signs them: reports mark them as the words of that service. */
 export interface IssuerWords {
   /** Where they were read. */
   readonly host: string

@@ -48,7 +48,7 @@ async function download(url: string): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Within the origin alone: whoever redirects elsewhere would choose, in place of the reader, whose word the check takes. */
+/** Follows redirects within the origin alone: one to elsewhere would choose, instead of the reader, the issuer that is believed. */
 async function follow(url: string, signal: AbortSignal): Promise<Response> {
   const { origin } = new URL(url)
   for (let at = url, redirects = 0; ; redirects++) {
@@ -68,7 +68,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** What an issuer says of a receipt whose content it has erased. Anybody may have written it. */
+/** What an issuer says of a receipt whose content it has erased. Anyone may have written it. */
 async function detailOf(response: Response): Promise<string> {
   const { detail } = (await response.json().catch(() => ({}))) as { readonly detail?: unknown }
   return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
