@@ -1,6 +1,8 @@
 /** The claims that the benchmark submits: each another one, of an action that is checked without any destination. */
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { type Load, load, postText } from './load.ts'
-import type { Served } from './process.ts'
+import { createWorkspace, type PlaceOptions, withOpened, withPlace } from './place.ts'
+import { type Served, withProcess } from './process.ts'
 import type { Side } from './turns.ts'
 
 /** Where claims go. */
@@ -12,6 +14,28 @@ export interface Target {
 const DECIDED = '"state":"decided"'
 
 let claims = 0
+
+export interface Host {
+  readonly served: Served
+  readonly target: Target
+}
+
+/** A host of a new installation, and the key of a workspace. @param prepare works on the installation before */
+export async function withHost<T, P = undefined>(
+  options: PlaceOptions,
+  work: (host: Host, prepared: P) => Promise<T>,
+  prepare: (claimcheck: Claimcheck, workspaceId: string) => Promise<P> = async () => undefined as P,
+  given: object = {},
+): Promise<T> {
+  return withPlace(options, async (place) => {
+    const [key, prepared] = await withOpened(place, async (claimcheck) => {
+      const { workspaceId, key } = await createWorkspace(claimcheck)
+      return [key, await prepare(claimcheck, workspaceId)] as const
+    })
+    const hosted = (served: Served) => work({ served, target: { url: served.url, key } }, prepared)
+    return withProcess('host', { ...place, ...given }, hosted)
+  })
+}
 
 /** Claims that are decided when they are answered. */
 export function decidedClaims(target: Target): Pick<Load, 'url' | 'request' | 'expected'> {

@@ -8,6 +8,11 @@ export interface Figure {
   readonly bar?: Bar
 }
 
+/** @param unit empty for a ratio */
+export function figure(name: string, value: number, unit: string, bar?: Bar): Figure {
+  return bar ? { name, value, unit, bar } : { name, value, unit }
+}
+
 export type Bar = { readonly atLeast: number } | { readonly atMost: number }
 
 /** A figure as `--json` prints it. */

@@ -1,6 +1,6 @@
 /** How far other programs took the machine, so that a reader knows what the figures are worth. */
 import { readFileSync } from 'node:fs'
-import type { Figure } from './figure.ts'
+import { type Figure, figure } from './figure.ts'
 import { processorMs } from './usage.ts'
 
 const TICK_MS = 10
@@ -13,16 +13,8 @@ export function watchMachine(): () => Figure[] {
     const all = after.allMs - before.allMs
     const own = after.ownMs - before.ownMs
     return [
-      {
-        name: 'machine: processor time that others took',
-        value: share(after.busyMs - before.busyMs - own, all),
-        unit: '%',
-      },
-      {
-        name: 'machine: processor time that the hypervisor took',
-        value: share(after.stolenMs - before.stolenMs, all),
-        unit: '%',
-      },
+      figure('machine: processor time that others took', share(after.busyMs - before.busyMs - own, all), '%'),
+      figure('machine: processor time that the hypervisor took', share(after.stolenMs - before.stolenMs, all), '%'),
     ]
   }
 }

@@ -5,7 +5,7 @@ import { createEasChecker } from '@claimcheck/plugin-anchor-eas/checker'
 import { SCRIPTED } from '../../../test/support/installation.ts'
 import { startAnchoring } from '../../demo/anchoring.ts'
 import { decidingSide, type Target } from '../claims.ts'
-import type { Figure } from '../figure.ts'
+import { type Figure, figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
 import { type Served, withProcess } from '../process.ts'
 import { median } from '../statistics.ts'
@@ -32,22 +32,18 @@ export async function measureAnchors(): Promise<Figure[]> {
         const anchors = 1_000_000 / RECEIPTS_A_SECOND / DEFAULT_INTERVAL_S
         return [
           { name: 'gas of an anchor that names the one before', value: gas, unit: 'gas' },
-          {
-            name: `gas for a million receipts, ${RECEIPTS_A_SECOND} a second, an anchor every ${DEFAULT_INTERVAL_S} s`,
-            value: gas * anchors,
-            unit: 'gas',
-          },
-          {
-            name: 'from POST to provable while the log is anchored every second, ratio of p50 to none anchored',
-            value: ratio,
-            unit: '',
-            bar: { atMost: 1.1 },
-          },
-          {
-            name: 'a receipt with its anchor checked by a stranger, with a node on this machine',
-            value: checkMs,
-            unit: 'ms',
-          },
+          figure(
+            `gas for a million receipts, ${RECEIPTS_A_SECOND} a second, an anchor every ${DEFAULT_INTERVAL_S} s`,
+            gas * anchors,
+            'gas',
+          ),
+          figure(
+            'from POST to provable while the log is anchored every second, ratio of p50 to none anchored',
+            ratio,
+            '',
+            { atMost: 1.1 },
+          ),
+          figure('a receipt with its anchor checked by a stranger, with a node on this machine', checkMs, 'ms'),
         ]
       }),
     )

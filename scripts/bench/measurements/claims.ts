@@ -2,7 +2,7 @@
 import type { Dialect } from '../../../test/support/database.ts'
 import { decidingSide } from '../claims.ts'
 import { examine } from '../doctor.ts'
-import type { Figure } from '../figure.ts'
+import { type Figure, figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
 import { type Served, withProcess } from '../process.ts'
 import { median, quantile } from '../statistics.ts'
@@ -40,34 +40,24 @@ export async function measureClaims(dialect: Dialect): Promise<Figure[]> {
         unit: 'µs',
         ...(dialect === 'sqlite' ? { bar: { atMost: MOST_CPU_MICROS } } : {}),
       },
-      {
-        name: `decided claims over HTTP, ${on}: processor time, ratio to bare Fastify`,
-        value: decided.cpuMicros / bare.cpuMicros,
-        unit: '',
-      },
-      {
-        name: `decided claims, ratio to bare Fastify, ${on}`,
-        value: decided.perSecond / bare.perSecond,
-        unit: '',
-        bar: { atLeast: LEAST_RATIO[dialect] },
-      },
-      {
-        name: `from POST to provable at ${CONNECTIONS} connections, p50, ${on}`,
-        value: median(decided.latenciesMs),
-        unit: 'ms',
-        bar: { atMost: 20 },
-      },
-      {
-        name: `from POST to provable at ${CONNECTIONS} connections, p99, ${on}`,
-        value: quantile(decided.latenciesMs, 0.99),
-        unit: 'ms',
-        bar: { atMost: 60 },
-      },
-      {
-        name: `doctor over these claims, with their evidence, leaves a second, ${on}`,
-        value: leavesPerSecond,
-        unit: '1/s',
-      },
+      figure(
+        `decided claims over HTTP, ${on}: processor time, ratio to bare Fastify`,
+        decided.cpuMicros / bare.cpuMicros,
+        '',
+      ),
+      figure(`decided claims, ratio to bare Fastify, ${on}`, decided.perSecond / bare.perSecond, '', {
+        atLeast: LEAST_RATIO[dialect],
+      }),
+      figure(`from POST to provable at ${CONNECTIONS} connections, p50, ${on}`, median(decided.latenciesMs), 'ms', {
+        atMost: 20,
+      }),
+      figure(
+        `from POST to provable at ${CONNECTIONS} connections, p99, ${on}`,
+        quantile(decided.latenciesMs, 0.99),
+        'ms',
+        { atMost: 60 },
+      ),
+      figure(`doctor over these claims, with their evidence, leaves a second, ${on}`, leavesPerSecond, '1/s'),
     ]
   })
 }

@@ -1,11 +1,10 @@
 /** The drivers of SQLite against each other, in turn: claims, and receipts with their proofs. Where one of them is missing there is nothing to compare. */
 import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { whyMissing } from '../../../test/support/database.ts'
-import { decidingSide } from '../claims.ts'
+import { decidingSide, type Host, withHost } from '../claims.ts'
 import type { Figure } from '../figure.ts'
 import { getText, load } from '../load.ts'
-import { createWorkspace, withOpened, withPlace } from '../place.ts'
-import { type Served, withProcess } from '../process.ts'
+import type { Served } from '../process.ts'
 import { seedReceipts } from '../seed/receipts.ts'
 import { quantile } from '../statistics.ts'
 import { inTurn, type Measured, type Side } from '../turns.ts'
@@ -33,18 +32,12 @@ export async function measureDrivers(): Promise<Figure[]> {
 }
 
 async function withDriver<T>(sqliteDriver: SqliteDriverName, work: (sides: Sides) => Promise<T>): Promise<T> {
-  return withPlace({}, async (place) => {
-    const { key, receiptIds } = await withOpened(place, async (claimcheck) => {
-      const { workspaceId, key } = await createWorkspace(claimcheck)
-      return { key, receiptIds: await seedReceipts(claimcheck, workspaceId, RECEIPTS) }
+  const sides = ({ served, target: { key } }: Host, receiptIds: readonly string[]) =>
+    work({
+      claims: decidingSide(served, key, { connections: CLAIM_CONNECTIONS, roundMs: CLAIM_ROUND_MS }),
+      receipts: readingSide(served, receiptIds),
     })
-    return withProcess('host', { ...place, sqliteDriver }, (host) =>
-      work({
-        claims: decidingSide(host, key, { connections: CLAIM_CONNECTIONS, roundMs: CLAIM_ROUND_MS }),
-        receipts: readingSide(host, receiptIds),
-      }),
-    )
-  })
+  return withHost({}, sides, (claimcheck, id) => seedReceipts(claimcheck, id, RECEIPTS), { sqliteDriver })
 }
 
 function readingSide(served: Served, receiptIds: readonly string[]): Side {

@@ -1,12 +1,11 @@
 /** What isolation costs a plugin's claims, and what bad plugins cost the claims of others. */
 import { setTimeout } from 'node:timers/promises'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { connect } from '../../../test/support/connect.ts'
 import { SCRIPTED } from '../../../test/support/installation.ts'
-import { claimsOf, decidingSide, type Target } from '../claims.ts'
-import type { Figure } from '../figure.ts'
+import { claimsOf, decidingSide, type Host, withHost } from '../claims.ts'
+import { type Figure, figure } from '../figure.ts'
 import { type Answered, type Load, load } from '../load.ts'
-import { createWorkspace, type PlaceOptions, withOpened, withPlace } from '../place.ts'
-import { type Served, withProcess } from '../process.ts'
 import { median, quantile } from '../statistics.ts'
 import { inTurn } from '../turns.ts'
 
@@ -52,17 +51,17 @@ async function measureProcess(): Promise<Figure[]> {
       const { trusted, isolated } = await inTurn(sides, { rounds: ROUNDS, warmUpMs: WARM_UP_MS })
       return [
         { name: 'decided claims, the plugin in a process of its own', value: isolated.perSecond, unit: '1/s' },
-        {
-          name: 'decided claims, the plugin in a process of its own: processor time of both for one',
-          value: isolated.cpuMicros,
-          unit: 'µs',
-        },
-        {
-          name: 'decided claims in a process of its own, ratio to a trusted plugin',
-          value: isolated.perSecond / trusted.perSecond,
-          unit: '',
-          bar: { atLeast: 0.6 },
-        },
+        figure(
+          'decided claims, the plugin in a process of its own: processor time of both for one',
+          isolated.cpuMicros,
+          'µs',
+        ),
+        figure(
+          'decided claims in a process of its own, ratio to a trusted plugin',
+          isolated.perSecond / trusted.perSecond,
+          '',
+          { atLeast: 0.6 },
+        ),
         { name: 'p50 in a process of its own', value: median(isolated.latenciesMs), unit: 'ms' },
       ]
     }),
@@ -73,7 +72,9 @@ async function measureProcess(): Promise<Figure[]> {
 async function measureBystanders(): Promise<Figure[]> {
   // The host warns of each process that ends, which is what happens here.
   const env = { LOG_LEVEL: 'error' }
-  return withHost({ plugins: [SCRIPTED], isolated: [DEEDS_FILE], env }, async ({ target, other }) => {
+  const plugins = { plugins: [SCRIPTED], isolated: [DEEDS_FILE], env }
+  const work = async ({ target }: Host, key: string): Promise<Figure[]> => {
+    const other = { url: target.url, key }
     const good = (durationMs: number) =>
       load({ ...claimsOf(target, 'test.outcome.reach'), connections: CONNECTIONS, durationMs })
     await good(WARM_UP_MS)
@@ -85,28 +86,24 @@ async function measureBystanders(): Promise<Figure[]> {
       const [beside] = await Promise.all([good(BAD_ROUND_MS), paced(bad, BAD_ROUND_MS - 500)])
       all.alone.push(alone)
       all.beside.push(beside)
-      figures.push({
-        name: `claims of others while a plugin ${deed}, ratio`,
-        value: perSecond([beside]) / perSecond([alone]),
-        unit: '',
-      })
+      figures.push(
+        figure(`claims of others while a plugin ${deed}, ratio`, perSecond([beside]) / perSecond([alone]), ''),
+      )
     }
     return [
       ...figures,
-      {
-        name: 'claims of others beside bad plugins, ratio to none',
-        value: perSecond(all.beside) / perSecond(all.alone),
-        unit: '',
-        bar: { atLeast: 0.9 },
-      },
-      {
-        name: 'p99 of others beside bad plugins, ratio to none',
-        value: quantile(latenciesMs(all.beside), 0.99) / quantile(latenciesMs(all.alone), 0.99),
-        unit: '',
-        bar: { atMost: 1.5 },
-      },
+      figure('claims of others beside bad plugins, ratio to none', perSecond(all.beside) / perSecond(all.alone), '', {
+        atLeast: 0.9,
+      }),
+      figure(
+        'p99 of others beside bad plugins, ratio to none',
+        quantile(latenciesMs(all.beside), 0.99) / quantile(latenciesMs(all.alone), 0.99),
+        '',
+        { atMost: 1.5 },
+      ),
     ]
-  })
+  }
+  return withHost(plugins, work, badKey)
 }
 
 /** A claim now and then: what is measured is what the plugin does, and not a flood of submissions. */
@@ -118,29 +115,11 @@ async function paced(claims: Pick<Load, 'url' | 'request'>, durationMs: number):
   }
 }
 
-interface Host {
-  readonly served: Served
-  readonly target: Target
-  /** Claims of another workspace than the measured ones. */
-  readonly other: Target
-}
-
-async function withHost<T>(options: PlaceOptions, work: (host: Host) => Promise<T>): Promise<T> {
-  return withPlace(options, async (place) => {
-    const [key, badKey] = await withOpened(place, async (claimcheck) => {
-      const { key } = await createWorkspace(claimcheck)
-      const { id } = await claimcheck.workspaces.create('bad')
-      const { key: badKey } = await claimcheck.keys.create(id, 'bad')
-      if (options.isolated?.includes(DEEDS_FILE)) {
-        await connect(claimcheck, id, 'deeds', { base_url: 'https://deeds.example', token: 'a-token' })
-      }
-      return [key, badKey] as const
-    })
-    return withProcess('host', place, (served) => {
-      const { url } = served
-      return work({ served, target: { url, key }, other: { url, key: badKey } })
-    })
-  })
+/** The key of another workspace than the measured one, which the bad plugin's claims are of. */
+async function badKey(claimcheck: Claimcheck): Promise<string> {
+  const { id } = await claimcheck.workspaces.create('bad')
+  await connect(claimcheck, id, 'deeds', { base_url: 'https://deeds.example', token: 'a-token' })
+  return (await claimcheck.keys.create(id, 'bad')).key
 }
 
 function perSecond(rounds: readonly Answered[]): number {

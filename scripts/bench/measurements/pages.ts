@@ -2,7 +2,7 @@
 import { Installation } from '../../../test/support/installation.ts'
 import { Visitor } from '../../../test/support/visitor.ts'
 import type { Figure } from '../figure.ts'
-import { median, timed } from '../statistics.ts'
+import { mediansOf } from '../statistics.ts'
 
 const CLAIMS = 1000
 const AT_ONCE = 50
@@ -80,19 +80,12 @@ async function measure({ name, path, mostKb }: Measured, visitor: Visitor): Prom
   const loaded = [...stylesIn(html), ...scriptsIn(html).filter((script) => !isChecker(script))]
   const sizes = await Promise.all(loaded.map((file) => sizeOf(visitor, file)))
   const bytes = sizes.reduce((sum, size) => sum + size, Buffer.byteLength(html))
-  const times: number[] = []
-  const baseline: number[] = []
-  for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
-    const taken = await timed(() => htmlOf(visitor, path))
-    const smallest = await timed(() => htmlOf(visitor, BASELINE))
-    if (round < WARM_UP_ROUNDS) continue
-    times.push(taken)
-    baseline.push(smallest)
-  }
+  const works = { page: () => htmlOf(visitor, path), smallest: () => htmlOf(visitor, BASELINE) }
+  const times = await mediansOf(works, { rounds: ROUNDS, warmUp: WARM_UP_ROUNDS })
   return [
     { name: `page ${name}: weight`, value: bytes / 1000, unit: 'kB', bar: { atMost: mostKb } },
-    { name: `page ${name}: time`, value: median(times), unit: 'ms', bar: { atMost: MOST_MS } },
-    { name: `page ${name}: time against the smallest answer`, value: median(times) / median(baseline), unit: 'x' },
+    { name: `page ${name}: time`, value: times.page, unit: 'ms', bar: { atMost: MOST_MS } },
+    { name: `page ${name}: time against the smallest answer`, value: times.page / times.smallest, unit: 'x' },
   ]
 }
 

@@ -2,10 +2,10 @@
 
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createDueClaims } from '@claimcheck/server/features/claims/due-claims'
-import type { Figure } from '../figure.ts'
+import { type Figure, figure } from '../figure.ts'
 import { createWorkspace, withOpened, withPlace } from '../place.ts'
 import { seedQueued } from '../seed/claims.ts'
-import { median, timed } from '../statistics.ts'
+import { mediansOf } from '../statistics.ts'
 
 const DUE = 1_000
 const LONG_QUEUE = 1_000_000
@@ -21,27 +21,17 @@ export async function measureQueue(): Promise<Figure[]> {
   const start = Date.now()
   const ratio = await withQueue(DUE, start, (short) =>
     withQueue(LONG_QUEUE, start, async (long) => {
-      const taken: Record<'short' | 'long', number[]> = { short: [], long: [] }
-      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-        // When the leases of the round before have run out, the same claims are due again.
-        const at = start + (round + WARM_UP_ROUNDS + 1) * LEASE_MS
-        const shortMs = await timed(() => takeDue(short, at))
-        const longMs = await timed(() => takeDue(long, at))
-        if (round < 0) continue
-        taken.short.push(shortMs)
-        taken.long.push(longMs)
+      // When the leases of the round before have run out, the same claims are due again.
+      const at = (round: number) => start + (round + WARM_UP_ROUNDS + 1) * LEASE_MS
+      const works = {
+        short: (round: number) => takeDue(short, at(round)),
+        long: (round: number) => takeDue(long, at(round)),
       }
-      return median(taken.long) / median(taken.short)
+      const times = await mediansOf(works, { rounds: ROUNDS, warmUp: WARM_UP_ROUNDS })
+      return times.long / times.short
     }),
   )
-  return [
-    {
-      name: 'taking 1,000 due claims of 1,000,000 queued, ratio to 1,000 queued',
-      value: ratio,
-      unit: '',
-      bar: { atMost: 1.5 },
-    },
-  ]
+  return [figure('taking 1,000 due claims of 1,000,000 queued, ratio to 1,000 queued', ratio, '', { atMost: 1.5 })]
 }
 
 /** A queue in which a thousand claims are due, and the others are much later. */

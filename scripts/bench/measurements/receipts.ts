@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { examine } from '../doctor.ts'
-import type { Figure } from '../figure.ts'
+import { type Figure, figure } from '../figure.ts'
 import { getText, load } from '../load.ts'
 import { configOf, createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { type Served, withProcess } from '../process.ts'
@@ -50,28 +50,17 @@ async function measureFetching(place: Place, receiptIds: readonly string[]): Pro
   return [
     ...bareFigures('bare Fastify GET of a text as long as a receipt', bare),
     { name: `GET receipt with proof ${IN_WORDS}`, value: service.perSecond, unit: '1/s' },
-    {
-      name: `GET receipt with proof ${IN_WORDS}: processor time of the host for one`,
-      value: service.cpuMicros,
-      unit: 'µs',
-    },
-    {
-      name: `GET receipt with proof ${IN_WORDS}, ratio to bare Fastify`,
-      value: service.perSecond / bare.perSecond,
-      unit: '',
-      bar: { atLeast: 0.45 },
-    },
-    {
-      name: `GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p50`,
-      value: median(service.latenciesMs),
-      unit: 'ms',
-    },
-    {
-      name: `GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p99`,
-      value: quantile(service.latenciesMs, 0.99),
-      unit: 'ms',
-      bar: { atMost: 10 },
-    },
+    figure(`GET receipt with proof ${IN_WORDS}: processor time of the host for one`, service.cpuMicros, 'µs'),
+    figure(`GET receipt with proof ${IN_WORDS}, ratio to bare Fastify`, service.perSecond / bare.perSecond, '', {
+      atLeast: 0.45,
+    }),
+    figure(`GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p50`, median(service.latenciesMs), 'ms'),
+    figure(
+      `GET receipt with proof ${IN_WORDS}, ${CONNECTIONS} connections, p99`,
+      quantile(service.latenciesMs, 0.99),
+      'ms',
+      { atMost: 10 },
+    ),
   ]
 }
 
@@ -93,10 +82,5 @@ function compare(host: Served, baseline: Served, anyPath: () => string) {
 
 async function measureDoctor(place: Place): Promise<Figure> {
   await readWhole(place)
-  return {
-    name: `doctor ${IN_WORDS}, leaves a second`,
-    value: await examine(place, RECEIPTS),
-    unit: '1/s',
-    bar: { atLeast: 70_000 },
-  }
+  return figure(`doctor ${IN_WORDS}, leaves a second`, await examine(place, RECEIPTS), '1/s', { atLeast: 70_000 })
 }

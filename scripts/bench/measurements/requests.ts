@@ -8,9 +8,9 @@ import { connect } from '../../../test/support/connect.ts'
 import { GITHUB } from '../../../test/traps/lives/forges.ts'
 import { stopAt } from '../../tour/code-hosts.ts'
 import type { Stop, TourClaim } from '../../tour/stop.ts'
-import type { Figure } from '../figure.ts'
-import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
-import { withProcess } from '../process.ts'
+import { withHost } from '../claims.ts'
+import { type Figure, figure } from '../figure.ts'
+import type { PlaceOptions } from '../place.ts'
 
 const CLAIMS = 1_000
 const CONNECTIONS = 64
@@ -49,8 +49,9 @@ async function countShared(start: () => Promise<Stop>, action: string): Promise<
   const claim = claims.find((one) => one.action === action)!
   const [provider, , ...options] = how!
   const settings = Object.fromEntries(options.map((option) => option.split(/=(.*)/s, 2)))
-  await withPlace({ plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }, (place) =>
-    withHost(place, provider!, settings, (client) => client.claimAll(Array.from({ length: CLAIMS }, () => claim))),
+  const place = { plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }
+  await withConnection(place, provider!, settings, (client) =>
+    client.claimAll(Array.from({ length: CLAIMS }, () => claim)),
   )
   await close()
   const value = requests.length / CLAIMS
@@ -71,17 +72,18 @@ async function pypiStop(): Promise<Stop> {
   }
 }
 
-function withHost<T>(
-  place: Place,
+/** @param how the settings of a connection */
+function withConnection<T>(
+  options: PlaceOptions,
   provider: string,
-  options: Readonly<Record<string, string>>,
+  how: Readonly<Record<string, string>>,
   work: (client: ReturnType<typeof createClient>) => Promise<T>,
 ): Promise<T> {
-  return withOpened(place, async (claimcheck) => {
-    const { workspaceId, key } = await createWorkspace(claimcheck)
-    await connect(claimcheck, workspaceId, provider, options)
-    return key
-  }).then((key) => withProcess('host', place, ({ url }) => work(createClient(url, key))))
+  return withHost(
+    options,
+    ({ target: { url, key } }) => work(createClient(url, key)),
+    (claimcheck, workspaceId) => connect(claimcheck, workspaceId, provider, how),
+  )
 }
 
 async function countAt(name: string, provider: string, host: CodeHost, mostForTip: number): Promise<Figure[]> {
@@ -91,36 +93,25 @@ async function countAt(name: string, provider: string, host: CodeHost, mostForTi
     commits.push(await repository.commit({ parents: commits.slice(-1) }))
   }
   await repository.push('main', commits.at(-1)!)
-  const counted = await withPlace({ plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } }, (place) =>
-    withHost(place, provider, { base_url: host.url }, async (client) => {
-      const count = async (shas: readonly string[]) => {
-        const before = host.requests.length
-        await client.claimAll(shas.map(pushOf))
-        return host.requests.length - before
-      }
-      return {
-        tip: await count(commits.slice(-1)),
-        ancestor: await count(commits.slice(-2, -1)),
-        all: await count(commits),
-      }
-    }),
-  )
+  const place = { plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } }
+  const counted = await withConnection(place, provider, { base_url: host.url }, async (client) => {
+    const count = async (shas: readonly string[]) => {
+      const before = host.requests.length
+      await client.claimAll(shas.map(pushOf))
+      return host.requests.length - before
+    }
+    return {
+      tip: await count(commits.slice(-1)),
+      ancestor: await count(commits.slice(-2, -1)),
+      all: await count(commits),
+    }
+  })
   await host.close()
   const { tip, ancestor, all } = counted
   return [
-    {
-      name: `requests to ${name} for a branch's tip, verified at the first look`,
-      value: tip,
-      unit: '',
-      bar: { atMost: mostForTip },
-    },
+    figure(`requests to ${name} for a branch's tip, verified at the first look`, tip, '', { atMost: mostForTip }),
     { name: `requests to ${name} for an older commit, verified at the first look`, value: ancestor, unit: '' },
-    {
-      name: `requests to ${name} a claim, for 1,000 on one branch`,
-      value: all / CLAIMS,
-      unit: '',
-      bar: MOST_A_CLAIM,
-    },
+    figure(`requests to ${name} a claim, for 1,000 on one branch`, all / CLAIMS, '', MOST_A_CLAIM),
   ]
 }
 

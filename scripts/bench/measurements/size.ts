@@ -1,13 +1,13 @@
 /** What the size of a log costs: the time of appending and proving, and the memory of a host. */
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { decidedClaims } from '../claims.ts'
-import type { Figure } from '../figure.ts'
+import { type Figure, figure } from '../figure.ts'
 import { load } from '../load.ts'
 import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
 import { queuedClaim, seedQueued } from '../seed/claims.ts'
 import { seedLog } from '../seed/tiles.ts'
-import { median, timed } from '../statistics.ts'
+import { mediansOf } from '../statistics.ts'
 
 const SMALL = 10_000
 const LARGE = 10_000_000
@@ -47,23 +47,16 @@ async function withLog<T>(treeSize: number, work: (seeded: Seeded) => Promise<T>
 async function compareTimes(small: Seeded, large: Seeded): Promise<Figure> {
   const times = await withOpened(small.place, (atSmall) =>
     withOpened(large.place, async (atLarge) => {
-      const taken: Record<'small' | 'large', number[]> = { small: [], large: [] }
-      for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-        const smallMs = await timed(() => appendAndProve(atSmall, small.workspaceId, round))
-        const largeMs = await timed(() => appendAndProve(atLarge, large.workspaceId, round))
-        if (round < 0) continue
-        taken.small.push(smallMs)
-        taken.large.push(largeMs)
+      const works = {
+        small: (round: number) => appendAndProve(atSmall, small.workspaceId, round),
+        large: (round: number) => appendAndProve(atLarge, large.workspaceId, round),
       }
-      return taken
+      return mediansOf(works, { rounds: ROUNDS, warmUp: WARM_UP_ROUNDS })
     }),
   )
-  return {
-    name: 'append and proof at 10,000,000 leaves, ratio to 10,000',
-    value: median(times.large) / median(times.small),
-    unit: '',
-    bar: { atMost: 1.3 },
-  }
+  return figure('append and proof at 10,000,000 leaves, ratio to 10,000', times.large / times.small, '', {
+    atMost: 1.3,
+  })
 }
 
 /** One transaction of the sequencer's, and a proof of as many leaves, each from anywhere in the log. */
@@ -100,10 +93,7 @@ async function measureMemory({ place, workspaceId, key }: Seeded): Promise<Figur
     await load({ ...decidedClaims({ url, key }), connections: CONNECTIONS, durationMs: LOAD_MS })
     return memoryBytes()
   })
-  return {
-    name: 'memory of a host under load at 10,000,000 leaves, 100,000 queued claims',
-    value: bytes / MIB,
-    unit: 'MiB',
-    bar: { atMost: 300 },
-  }
+  return figure('memory of a host under load at 10,000,000 leaves, 100,000 queued claims', bytes / MIB, 'MiB', {
+    atMost: 300,
+  })
 }

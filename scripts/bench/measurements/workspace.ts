@@ -5,7 +5,7 @@ import { createClaimStatistics } from '@claimcheck/server/features/claims/claim-
 import type { Figure } from '../figure.ts'
 import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { seedReceipts } from '../seed/receipts.ts'
-import { median, timed } from '../statistics.ts'
+import { mediansOf, timed } from '../statistics.ts'
 
 const SMALL = 10_000
 const ROUNDS = 8
@@ -73,15 +73,8 @@ export async function measureWorkspace(large: Place, workspaceId: string): Promi
   })
 }
 
+/** The first looks read from the disk. */
 async function compare(large: Look, small: Look): Promise<number> {
-  const taken: Record<'large' | 'small', number[]> = { large: [], small: [] }
-  for (let round = 0; round <= ROUNDS; round++) {
-    const smallMs = await timed(small)
-    const largeMs = await timed(large)
-    // The first ones read from the disk.
-    if (round === 0) continue
-    taken.small.push(smallMs)
-    taken.large.push(largeMs)
-  }
-  return median(taken.large) / median(taken.small)
+  const times = await mediansOf({ small, large }, { rounds: ROUNDS, warmUp: 1 })
+  return times.large / times.small
 }
