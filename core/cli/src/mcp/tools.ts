@@ -1,4 +1,5 @@
 /** The tools: what each takes, does and answers, for every transport. */
+import { setTimeout } from 'node:timers/promises'
 import type { ClaimList, ClaimRequest, ClaimStatus, Receipt } from '@claimcheck/core/api'
 import { ClaimRequest as ClaimSchema, ClaimQuery as QuerySchema } from '@claimcheck/core/api'
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
@@ -28,7 +29,7 @@ export interface Tool {
 /** What a tool found. */
 export interface Told {
   readonly words: string
-  /** Values of the service's own making: ids, times, verdicts. */
+  /** Values that the service makes: ids, times, verdicts. */
   readonly facts: Readonly<Record<string, unknown>>
   /** What others wrote. */
   readonly data: Readonly<Record<string, unknown>>
@@ -94,7 +95,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'submit_claim',
     title: 'Submit a claim',
     description:
-      'Claims that something was done, so that the service checks it at the place itself and signs what it finds. Claim only what is done already. The same client_claim_id again gives the same claim, so that a call can be repeated.',
+      'Claims that something was done, so that the service reads the destination and signs what it finds. Claim only what is done already. client_claim_id is an idempotency key: sending the same id again returns the existing claim.',
     scope: 'claims:submit',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: Type.Object(
@@ -138,7 +139,7 @@ export const TOOLS: readonly Tool[] = [
   tool({
     name: 'get_claim',
     title: 'Look up a claim',
-    description: 'Says where a claim stands: its state, its verdict, and what the last check saw.',
+    description: 'Gives the state of a claim, its verdict, and what the last check saw.',
     scope: 'claims:read',
     annotations: READS,
     input: Type.Object({ claim_id: claimId }, closed),
@@ -273,23 +274,8 @@ async function waitFor(backend: Backend, claimId: string, seconds: number, signa
     const claim = await backend.claim(claimId)
     const leftMs = end - performance.now()
     if (claim.state === 'decided' || leftMs <= 0) return claim
-    await pause(Math.min(pauseMs, leftMs), signal)
+    await setTimeout(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => signal.throwIfAborted())
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason)
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
 }
 
 function toldOf(claim: ClaimStatus): Told {

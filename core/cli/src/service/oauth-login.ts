@@ -100,16 +100,13 @@ async function waited(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<URLSearchParams> {
-  const controller = new AbortController()
-  const stop = () => controller.abort(noSignIn('Stopped. Nothing was kept.'))
-  const late = () => controller.abort(noSignIn('Nobody answered in the browser in time. Run the command again.'))
-  signal.addEventListener('abort', stop, { once: true })
-  const timer = setTimeout(late, timeoutMs)
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
-    return await answer(controller.signal)
-  } finally {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
+    return await answer(AbortSignal.any([signal, timeout]))
+  } catch (error) {
+    if (signal.aborted) throw noSignIn('Stopped. Nothing was kept.')
+    if (timeout.aborted) throw noSignIn('Nobody answered in the browser in time. Run the command again.')
+    throw error
   }
 }
 
