@@ -1,8 +1,6 @@
 /**
  * `npm run bench`: measures everything in one run. Machines differ, and one machine from minute to minute: what counts is the ratios,
  * with two sides that are measured in turn.
- *
- * `-- --json` prints one array. `-- --only NAME,NAME` runs these of the measurements below.
  */
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
@@ -36,7 +34,15 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   pages: measurePages,
 }
 
-const USAGE = `npm run bench -- [--json] [--only NAME,NAME] (${Object.keys(MEASUREMENTS).join(', ')})`
+const USAGE = `Usage: npm run bench -- [options]
+
+Measure the service, and print figures. Everything takes about nine minutes.
+
+Options:
+  --only NAMES  measure these parts, separated by commas (default: all):
+                ${Object.keys(MEASUREMENTS).join(', ')}
+  --json        print one JSON array
+  --help        print this help`
 
 const values = readOptions(USAGE, { json: { type: 'boolean', default: false }, only: { type: 'string' } })
 const names = values.only === undefined ? Object.keys(MEASUREMENTS) : values.only.split(',')

@@ -6,8 +6,18 @@ import { type CrashOptions, runCrashTest } from '../test/crash/run.ts'
 import { type Dialect, whyMissing } from '../test/support/database.ts'
 import { readOptions } from './options.ts'
 
-const USAGE = `npm run crash -- [--seconds N, on each database] [--database sqlite|postgres|both] [--driver sqlite3|node:sqlite|both, of SQLite]
-    [--hosts N, on PostgreSQL] [--outage N, seconds without PostgreSQL; 0: none] [--seed N]`
+const USAGE = `Usage: npm run crash -- [options]
+
+Kill hosts under load at random moments, and look for work that was lost or done twice.
+
+Options:
+  --seconds N      seconds on each database (default: 120)
+  --database NAME  sqlite, postgres or both (default: both)
+  --driver NAME    driver of SQLite: sqlite3, node:sqlite or both (default: both)
+  --hosts N        hosts on PostgreSQL (default: 3)
+  --outage N       seconds without PostgreSQL, 0 for none (default: 20)
+  --seed N         seed of the random choices (default: from the clock)
+  --help           print this help`
 const DIALECTS: Readonly<Record<string, readonly Dialect[]>> = {
   sqlite: ['sqlite'],
   postgres: ['postgres'],

@@ -2,7 +2,15 @@
 import { runFuzz } from '../test/fuzz/run.ts'
 import { readOptions } from './options.ts'
 
-const USAGE = 'npm run fuzz -- [--requests N] [--seed N] [--database sqlite|postgres]'
+const USAGE = `Usage: npm run fuzz -- [options]
+
+Send malformed requests to every route, operation and form, and list wrong answers as curl commands.
+
+Options:
+  --requests N     number of requests (default: 20000)
+  --seed N         seed of the random choices, to repeat a run (default: from the clock)
+  --database NAME  sqlite or postgres (default: sqlite)
+  --help           print this help`
 
 const values = readOptions(USAGE, {
   requests: { type: 'string', default: '20000' },

@@ -1,4 +1,4 @@
-/** The options of the scripts: read, explained, or refused with how they are meant. */
+/** Reads the options of a script, or explains or refuses them. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 type Options = NonNullable<ParseArgsConfig['options']>

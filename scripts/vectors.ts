@@ -1,6 +1,7 @@
 /** Writes the project's own test vectors, always the same bytes: `npm run vectors`. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readOptions } from './options.ts'
 import { acceptedVectors } from './vectors/accepted.ts'
 import { type EvidenceVector, evidenceVectors, PROFILES } from './vectors/evidence.ts'
 import { consistencyVectors, treeHeadVectors } from './vectors/log-documents.ts'
@@ -13,7 +14,15 @@ const KEYS = 'keys.json'
 const PIPELINE_FILE = 'pipeline.json'
 const PROFILES_FILE = 'profiles.json'
 
-const folder = process.argv[2] ?? 'test/vectors'
+const USAGE = `Usage: npm run vectors -- [options]
+
+Write the project's test vectors, always the same bytes.
+
+Options:
+  --folder PATH  folder to write to (default: test/vectors)
+  --help         print this help`
+
+const { folder } = readOptions(USAGE, { folder: { type: 'string', default: 'test/vectors' } })
 await mkdir(folder, { recursive: true })
 
 const entries = [

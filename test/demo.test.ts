@@ -29,7 +29,7 @@ t.test('the story has five verdicts at trust level 2, and a tampered copy that d
 t.test('the tour has every claim verified', async (t) => {
   const { code, stdout, stderr } = await run('tour', [])
   t.equal(code, 0, stdout + stderr)
-  const [, verified, claims] = /(\d+) of (\d+) claims at \d+ places verified/.exec(stdout) ?? []
+  const [, verified, claims] = /(\d+) of (\d+) claims at \d+ destinations verified/.exec(stdout) ?? []
   t.ok(Number(claims) > 20)
   t.equal(verified, claims)
 })

@@ -15,7 +15,7 @@ t.test('every vector of ours gets its expected result', async (t) => {
 
 t.test('the script makes the vectors byte for byte as they are committed', async (t) => {
   const folder = t.testdir({})
-  await promisify(execFile)(process.execPath, ['build/scripts/vectors.js', folder])
+  await promisify(execFile)(process.execPath, ['build/scripts/vectors.js', '--folder', folder])
   const files = readdirSync(folder).sort()
   t.strictSame(files, readdirSync(FOLDER).sort())
   for (const file of files) {

@@ -82,7 +82,7 @@ async function tell(
   service: Service,
   anchoring: Anchoring | undefined,
 ): Promise<readonly string[]> {
-  heading('An operator sets up Claimcheck, beside a git server that an agent works with')
+  heading('An operator sets up Claimcheck, and an agent works with a git server')
   await service.start()
   say(`  git server  ${gitServer.url}`)
   say(`  code host   ${codeHost.url}, a stand-in for GitHub`)
@@ -150,7 +150,7 @@ async function tell(
   for (const [index, receipt] of receipts.entries()) {
     await check(`receipt-${index + 1}.json`, receipt, { code: 0, trustLevel })
   }
-  heading('And one whose verdict is changed')
+  heading('And one with a changed verdict')
   await check('tampered.json', tamperedCopy(receipts[3]!), { code: 1, trustLevel: 0 })
   return problems
 }

@@ -1,4 +1,4 @@
-/** A stop of the tour: one place, and what an agent did there and claims. */
+/** A stop of the tour: a destination, and what an agent did there and claims. */
 export interface Stop {
   /** As people call it. */
   readonly place: string

@@ -1,4 +1,4 @@
-/** What agents do at each kind of place, claimed and verified, a line each. */
+/** What agents do at each kind of destination, claimed and verified, a line each. */
 import { createClient } from '@claimcheck/client'
 import { Service } from '../demo/service.ts'
 import { heading, paint, say, showVerdict } from '../demo/terminal.ts'
@@ -9,7 +9,7 @@ import { registryStop } from './registry.ts'
 import type { Stop } from './stop.ts'
 
 const ACTION_WIDTH = 28
-/** A claim that holds is verified at the first look. */
+/** A claim that holds is verified at the first check. */
 const LONGEST_MS = 120_000
 
 /** @returns whether every claim was verified */
@@ -17,12 +17,12 @@ export async function takeTour(): Promise<boolean> {
   const startedAt = Date.now()
   const stops: Stop[] = []
   try {
-    heading('An agent works at each kind of place, and claims what it did')
+    heading('An agent works at each kind of destination, and claims what it did')
     stops.push(await gitStop(), ...(await codeHostStops()), await registryStop(), await httpStop())
     const claims = stops.reduce((sum, stop) => sum + stop.claims.length, 0)
     const verified = await visit(stops)
     const seconds = Math.round((Date.now() - startedAt) / 1000)
-    say(`\n${verified} of ${claims} claims at ${stops.length} places verified, in ${seconds} s.`)
+    say(`\n${verified} of ${claims} claims at ${stops.length} destinations verified, in ${seconds} s.`)
     return verified === claims
   } finally {
     for (const stop of stops) await stop.close()
