@@ -20,13 +20,14 @@ interface Folder {
  * (`test/support/after-file.ts`).
  */
 const FOLDERS: readonly Folder[] = [
-  { at: 'test/hosts/', processes: 1 },
+  // Races, floods and clocks of several hosts wait most of the time.
+  { at: 'test/hosts/', processes: 1, endToEnd: true },
   // On both is what searches, counts, locks and races; the other pages do nothing that a database could change.
   { at: 'test/console/', processes: 1, onBoth: ['claims', 'members', 'oauth-grants', 'sign-in'] },
   { at: 'test/traps/' },
   // Real git with long histories, with what it must not do, and in each situation of the kit.
   { at: 'plugins/codehost/test/git-', processes: 1, endToEnd: true },
-  { at: 'plugins/codehost/test/conformance-git.test', endToEnd: true },
+  { at: 'plugins/codehost/test/conformance', processes: 1, endToEnd: true },
   { at: 'plugins/codehost/test/gitea-', processes: 1, endToEnd: true },
   // They share what is packed, and one installation of it.
   { at: 'test/packed/', processes: 1, endToEnd: true },
@@ -43,9 +44,14 @@ const FOLDERS: readonly Folder[] = [
   { at: 'server/test/plugins/isolation/', endToEnd: true },
   { at: 'server/', processes: 3 },
   { at: 'test/browser/', processes: 2, endToEnd: true },
-  { at: 'test/crash/', onBoth: 'all' },
+  { at: 'test/crash/', onBoth: 'all', endToEnd: true },
   { at: 'test/docs.test', endToEnd: true },
   { at: 'test/demo.test', endToEnd: true },
+  { at: 'test/forks.test', endToEnd: true },
+  { at: 'test/copy-refusals.test', endToEnd: true },
+  { at: 'test/test-files.test', endToEnd: true },
+  { at: 'test/security/fuzz.test', endToEnd: true },
+  { at: 'core/test/testkit', processes: 1, endToEnd: true },
   { at: 'test/programs.test', endToEnd: true },
   { at: 'test/try.test', endToEnd: true },
   { at: 'test/integrations/', endToEnd: true },
@@ -66,11 +72,13 @@ const FOLDERS: readonly Folder[] = [
 
 /**
  * What `.ci/run` runs on each version of Node that people have, beside everything on the machine's own: start and set-up, from a claim to a
- * receipt, verify, the client, requests to destinations, storage on both databases, and plugins in processes of their own.
+ * receipt, verify, the client, requests to destinations, storage on both databases, and isolated plugins.
  */
-export const ON_EVERY_NODE: readonly string[] = [
+const ON_EVERY_NODE: readonly string[] = [
   'server/test/plugins/isolation/deeds.test.ts',
-  'server/test/storage',
+  'server/test/storage/sqlite.test.ts',
+  'server/test/storage/node-sqlite.test.ts',
+  'server/test/storage/postgres.test.ts',
   'server/test/outbound',
   'test/isolation/destinations.test.ts',
   'test/console/sign-in.test.ts',
@@ -106,16 +114,17 @@ function chosenTests(all: readonly string[], names: readonly string[]): string[]
   return [...chosen]
 }
 
-/** Without words a run is short, unless `TEST_EXTENT` says otherwise. */
+/** Without words, and on every version of Node, a run is short, unless `TEST_EXTENT` says otherwise. */
 export function extentFor(words: readonly string[], given: string | undefined): Extent {
-  return extentOf(given ?? (words.length === 0 ? 'short' : 'usual'))
+  return extentOf(given ?? (words.length === 0 || words.includes('--every-node') ? 'short' : 'usual'))
 }
 
-/** What the command's words choose: `--e2e`, `--all`, or files and folders of either kind. @throws Error for a name that no test file fits */
+/** What the command's words choose: `--e2e`, `--all`, `--every-node`, or files and folders of either kind. @throws Error for a name that no test file fits */
 export function testsFor(all: readonly string[], words: readonly string[]): string[] {
   const names = words.filter((word) => !word.startsWith('--'))
   if (names.length > 0) return chosenTests(all, names)
   if (words.includes('--all')) return [...all]
+  if (words.includes('--every-node')) return chosenTests(all, ON_EVERY_NODE)
   return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
 }
 

@@ -7,7 +7,7 @@
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
  *     npm test -- --all                         both kinds
- *     npm test -- --node 24 [...]               with another version of Node; without other words what `.ci/run` runs on it
+ *     npm test -- --every-node                  what `.ci/run` runs on each version of Node
  *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
  * How the files of a folder run is in the table of `test-plan.ts`. The ten slowest files are printed at the end, with their
@@ -21,14 +21,11 @@ import { createTemplates } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { runOnNode, splitWords } from './test-on-node.ts'
 import { allTests, extentFor, isEndToEnd, planProcesses, testsFor } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
 
-const { node, others: words } = orRefuse(() => splitWords(process.argv.slice(2)))
-if (node !== undefined) process.exit(await runOnNode(node, process.argv[1]!, words).catch(refuse))
-
+const words = process.argv.slice(2)
 const extent = extentFor(words, process.env.TEST_EXTENT)
 const tests = chooseTests()
 if (tests.length === 0) {
@@ -78,20 +75,11 @@ function startsSlowly(): boolean {
 }
 
 function chooseTests(): readonly string[] {
-  const chosen = orRefuse(() => testsFor(allTests(), words))
-  return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
-}
-
-function orRefuse<T>(read: () => T): T {
   try {
-    return read()
+    const chosen = testsFor(allTests(), words)
+    return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
   } catch (error) {
-    return refuse(error as Error)
+    console.error((error as Error).message)
+    return process.exit(2)
   }
-}
-
-/** Words that cannot be followed. */
-function refuse({ message }: Error): never {
-  console.error(message)
-  process.exit(2)
 }

@@ -1,12 +1,11 @@
 /** How `npm test` chooses and runs its files. A file that fails, breaks off, hangs or tests nothing is named, and is a failure. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { splitWords } from '../scripts/test-on-node.ts'
-import { allTests, extentFor, ON_EVERY_NODE, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import { allTests, extentFor, planProcesses, testsFor } from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -148,16 +147,13 @@ t.test('every test file has a place in the table, and runs on SQLite at least on
 
 t.test('every file belongs to one of the two commands', async (t) => {
   const all = allTests()
-  const [own, endToEnd] = [testsFor(all, []), testsFor(all, ['--e2e'])]
-  t.ok(endToEnd.includes('build/test/docs.test.js') && own.includes('build/test/cli.test.js'))
-  t.strictSame([...own, ...endToEnd].toSorted(), all.toSorted())
-  t.strictSame(testsFor(all, ['--all']), all)
-  t.strictSame(testsFor(all, ['test/docs.test.ts']), ['build/test/docs.test.js'])
+  t.strictSame([...testsFor(all, []), ...testsFor(all, ['--e2e'])].toSorted(), all.toSorted())
 })
 
 t.test('a run without words is short, any other is not, and TEST_EXTENT has the last word', async (t) => {
   t.equal(extentFor([], undefined), 'short')
   for (const word of ['--all', '--e2e', '--changed', 'test/api']) t.equal(extentFor([word], undefined), 'usual', word)
+  t.equal(extentFor(['--every-node'], undefined), 'short')
   t.equal(extentFor([], 'thorough'), 'thorough')
   t.equal(extentFor(['--all'], 'short'), 'short')
   t.throws(() => extentFor([], 'long'), { message: /TEST_EXTENT is long: set it to short, usual, thorough/ })
@@ -171,25 +167,6 @@ t.test('a short run repeats nothing on PostgreSQL', async (t) => {
   t.strictSame(short, [])
   t.ok(usual.includes('build/test/crash/statements.test.js'), usual.join())
 })
-
-const ROWS = Array.from({ length: 12 }, (_, index) => index)
-const EXTENTS: Readonly<Record<Extent, unknown>> = {
-  short: { tries: 10, shared: [1, 4, 7, 10], shortened: [0, 8], count: 1, skips: true },
-  usual: { tries: 25, shared: [1, 4, 7, 10], shortened: ROWS, count: 12, skips: false },
-  thorough: { tries: 100, shared: ROWS, shortened: ROWS, count: 12, skips: false },
-}
-for (const [extent, expected] of Object.entries(EXTENTS)) {
-  t.test(`what takes long, in a run that is ${extent}`, async (t) => {
-    const code = `import { LONG, shareOf, shortened, shortenedCount, tries } from ${JSON.stringify(resolve('build/test/support/extent.js'))}
-      const rows = ${JSON.stringify(ROWS)}
-      console.log(JSON.stringify({ tries: tries(100), shared: shareOf(rows, 1, 3), shortened: shortened(rows), count: shortenedCount(12), skips: Boolean(LONG.skip) }))`
-    const env = { ...process.env, TEST_EXTENT: extent }
-    t.strictSame(
-      JSON.parse(execFileSync(process.execPath, ['--input-type=module', '-e', code], { env }).toString()),
-      expected,
-    )
-  })
-}
 
 t.test('files are chosen by folder, by source and by what is built', async (t) => {
   const all = ['build/test/api/log.test.js', 'build/test/api/claims.test.js', 'build/test/cli.test.js']
@@ -231,26 +208,7 @@ t.test(
   },
 )
 
-t.test('what runs on each version of Node is there', async (t) => {
-  t.ok(testsFor(allTests(), ON_EVERY_NODE).length >= ON_EVERY_NODE.length)
+t.test('a name that no test fits is refused in one line', async (t) => {
+  const run = spawnSync(process.execPath, ['build/scripts/test.js', 'test/ap'], { encoding: 'utf8' })
+  t.match(run, { status: 2, stdout: '', stderr: 'test/ap: no test file\n' })
 })
-
-t.test('a version of Node stands among the other words', async (t) => {
-  t.strictSame(splitWords(['test/api']), { node: undefined, others: ['test/api'] })
-  t.strictSame(splitWords(['--node', '24']), { node: '24', others: [] })
-  t.strictSame(splitWords(['test/api', '--node', '22', '--changed']), { node: '22', others: ['test/api', '--changed'] })
-})
-
-const REFUSED: readonly (readonly [words: readonly string[], text: string])[] = [
-  [['test/ap'], 'test/ap: no test file'],
-  [['--node'], '--node: name a version, such as 24'],
-  [['--node', 'lts'], '--node lts: name one of 20, 22, 24, 26, or a full version such as 24.0.0'],
-]
-for (const [words, text] of REFUSED) {
-  t.test(`${words.join(' ')} is refused in one line`, async (t) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['build/scripts/test.js', ...words], {
-      encoding: 'utf8',
-    })
-    t.strictSame([status, stdout, stderr], [2, '', `${text}\n`])
-  })
-}
