@@ -21,10 +21,18 @@ const OF_HTTP: ReadonlySet<number> = new Set([404, 405, 413, 415, 417, 431])
 const IS_API = /^\/(?:v1\/|healthz|readyz|openapi\.json|\.well-known\/poaw)/
 const COOKIES = /^(?:__Host-)?claimcheck(?:[-_][\w.-]+)?=/
 
+/** The description, in which objects with named members have no others. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]))
+  return copy.type === 'object' && copy.properties ? { additionalProperties: false, ...copy } : copy
+}
+
 export function createJudge({ openApi, url, mayLeadTo }: JudgeOptions): Judge {
   const ajv = new Ajv2020({ strict: false, allErrors: false })
   addFormats.default(ajv)
-  ajv.addSchema(openApi, 'api')
+  ajv.addSchema(closed(openApi) as object, 'api')
   const operations = Object.entries(openApi.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => ({
       method,

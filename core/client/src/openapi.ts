@@ -654,6 +654,20 @@ export interface components {
             readonly root_hash: string;
             readonly tree_size: number;
         };
+        /**
+         * JsonWebKey
+         * @description The same key by RFC 8037, for libraries that read JSON Web Keys.
+         */
+        readonly JsonWebKey: {
+            /** @enum {string} */
+            readonly crv: "Ed25519";
+            /** @description The `key_id`. */
+            readonly kid: string;
+            /** @enum {string} */
+            readonly kty: "OKP";
+            /** @description The `public_key`. */
+            readonly x: string;
+        };
         /** KeyDocument */
         readonly KeyDocument: {
             readonly anchor_addresses: readonly string[];
@@ -914,6 +928,7 @@ export interface components {
         };
         /** SigningKey */
         readonly SigningKey: {
+            readonly jwk: components["schemas"]["JsonWebKey"];
             readonly key_id: string;
             /** @description The raw 32 bytes, base64url. */
             readonly public_key: string;

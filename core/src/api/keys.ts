@@ -13,6 +13,15 @@ export const KeyDocument = Type.Object(
           public_key: Type.String({ description: 'The raw 32 bytes, base64url.' }),
           valid_from: Timestamp,
           revoked_at: nullable(Timestamp),
+          jwk: Type.Object(
+            {
+              kty: Type.Literal('OKP'),
+              crv: Type.Literal('Ed25519'),
+              kid: Type.String({ description: 'The `key_id`.' }),
+              x: Type.String({ description: 'The `public_key`.' }),
+            },
+            { title: 'JsonWebKey', description: 'The same key by RFC 8037, for libraries that read JSON Web Keys.' },
+          ),
         },
         { title: 'SigningKey' },
       ),

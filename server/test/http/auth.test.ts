@@ -59,23 +59,6 @@ t.test('whoami says whose key it is', async (t) => {
   t.same(json, { workspace_id: WORKSPACE, kind: 'key', scopes: null, audience: null })
 })
 
-t.test('connections are those of the workspace', async (t) => {
-  const { json } = await app.ask('/v1/connections', { key: KEY })
-  t.same(json, {
-    connections: [
-      {
-        id: 'conn_1',
-        name: 'Git, acme',
-        provider: 'github',
-        scopes: ['contents:read'],
-        connected_at: '2026-09-25T14:02:11.000Z',
-        actions: ['codehost.commit.push'],
-      },
-    ],
-    public_actions: ['codehost.commit.push'],
-  })
-})
-
 t.test('a public route does not look at any Authorization header', async (t) => {
   app.keys.asked.length = 0
   for (const path of PUBLIC) {

@@ -41,26 +41,9 @@ t.test('a submitted claim is accepted with its whole status', async (t) => {
   })
 })
 
-t.test('the same client_claim_id again answers with the same claim', async (t) => {
-  const first = await app.post({ ...CLAIM, client_claim_id: 'twice' })
-  const second = await app.post({ ...CLAIM, client_claim_id: 'twice' })
-  t.equal(second.status, 202)
-  t.same(second.json, { ...first.json, created: false })
-})
-
 t.test('times reach the service cut to milliseconds', async (t) => {
   await app.post({ ...CLAIM, claimed_at: '2026-09-25T14:02:11.98765+00:00', deadline_at: '2026-09-25T15:00:00Z' })
   t.match(app.claims.submitted.at(-1), { claimedAt: NOW + 987, deadlineAt: Date.UTC(2026, 8, 25, 15) })
-})
-
-t.test('an unknown action is accepted with whatever params it has', async (t) => {
-  const answer = await app.post({ ...CLAIM, action: 'mail.message.send', target: 'x', params: { anything: [1, null] } })
-  t.equal(answer.status, 202)
-})
-
-t.test('an alias of an action is held against its profile', async (t) => {
-  t.equal((await app.post({ ...CLAIM, action: 'github.commit.push' })).status, 202)
-  t.equal((await app.post({ ...CLAIM, action: 'github.commit.push', params: {} })).status, 422)
 })
 
 t.test('a status tells what the last check showed', async (t) => {
@@ -93,28 +76,6 @@ t.test('a status tells what the last check showed', async (t) => {
   }
 })
 
-t.test('a decided claim names its receipt, verdict and reason', async (t) => {
-  const decided = {
-    state: 'decided',
-    nextCheckAt: null,
-    receiptId: 'rcpt_1',
-    verdict: 'failed',
-    reasonCode: 'not_found',
-  } as const
-  const claim = claimStatus({ ...input, clientClaimId: 'decided' }, decided)
-  app.claims.put(WORKSPACE, claim)
-  const { status, json } = await app.ask(`/v1/claims/${claim.claimId}`, { key: KEY })
-  t.equal(status, 200)
-  t.match(json, {
-    state: 'decided',
-    next_check_at: null,
-    receipt_id: 'rcpt_1',
-    verdict: 'failed',
-    reason_code: 'not_found',
-  })
-  t.notOk('created' in json)
-})
-
 t.test('what names no claim of the workspace is not found', async (t) => {
   const { json } = await app.post({ ...CLAIM, client_claim_id: 'mine' })
   const rows = [
@@ -139,20 +100,6 @@ t.test('what names no claim of the workspace is not found', async (t) => {
   const foreign = await app.ask(`/v1/claims/${json.claim_id}`, { key: OTHER_KEY })
   const unknown = await app.ask('/v1/claims/clm_unknown', { key: OTHER_KEY })
   t.same([foreign.status, foreign.json], [unknown.status, unknown.json], "another workspace's claim is like none")
-})
-
-t.test('claims are listed newest first, page by page', async (t) => {
-  const app = await startApp()
-  t.teardown(app.close)
-  for (const client_claim_id of ['a', 'b', 'c']) await app.post({ ...CLAIM, client_claim_id })
-  const ids = (page: { client_claim_id: string }[]) => page.map((claim) => claim.client_claim_id)
-
-  const first = (await app.ask('/v1/claims?limit=2', { key: KEY })).json
-  t.same(ids(first.claims), ['c', 'b'])
-  const second = (await app.ask(`/v1/claims?limit=2&cursor=${first.next_cursor}`, { key: KEY })).json
-  t.same(ids(second.claims), ['a'])
-  t.equal(second.next_cursor, null)
-  t.same((await app.ask('/v1/claims', { key: OTHER_KEY })).json, { claims: [], next_cursor: null })
 })
 
 t.test('a bad claim query is refused', async (t) => {
