@@ -23,7 +23,7 @@ const app = await startApp({
   services: {
     claims: memoryClaims(),
     keys: memoryKeys({}),
-    log: memoryLog(1),
+    log: memoryLog(),
     receipts: memoryReceipts({ rcpt_1: RECEIPT, rcpt_before: RECEIPT }, { rcpt_1: EVIDENCE }),
     connections: memoryConnections([]),
   },

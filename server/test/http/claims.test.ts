@@ -113,7 +113,6 @@ t.test('a bad claim query is refused', async (t) => {
     ['agent_id=a%00b', 422, 'agent_id', 'string_unicode'],
     ['agent_id=a&agent_id=b', 422, 'agent_id', 'string_type'],
     [`cursor=${'9'.repeat(513)}`, 422, 'cursor', 'string_too_long'],
-    ['cursor=nonsense', 400],
   ]
   for (const [query, status, name, type] of rows) {
     const answer = await app.ask(`/v1/claims?${query}`, { key: KEY })

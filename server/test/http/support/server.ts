@@ -30,7 +30,6 @@ import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts,
 export const KEY = `svc_sk_${'k'.repeat(43)}`
 export const OTHER_KEY = `svc_sk_${'o'.repeat(43)}`
 export const WORKSPACE = 'ws_1'
-export const TREE_SIZE = 120
 
 export const PROFILE: ActionProfile = {
   action: 'codehost.commit.push',
@@ -100,7 +99,7 @@ interface Over extends Partial<Omit<AppOptions, 'routes' | 'access'>> {
 const SERVICES = (claims: ClaimService, keys: Keys): Services => ({
   claims,
   keys,
-  log: memoryLog(TREE_SIZE),
+  log: memoryLog(),
   receipts: memoryReceipts({}),
   connections: memoryConnections([
     {
