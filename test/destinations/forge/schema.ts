@@ -1,11 +1,8 @@
-/** Holds a stand-in's answers against the host's published description of its API, where that is at hand: OpenAPI 3.0 or Swagger 2.0. */
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+/** Holds a stand-in's answers against the host's published description of its API: OpenAPI 3.0 or Swagger 2.0. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
+import { readPublished } from '../../../core/test/conformance.ts'
 import { aside } from '../../support/stalls.ts'
-
-const FOLDER = process.env.CONFORMANCE_DIR ?? '../shared/conformance'
 
 /** What is wrong with an answer; `undefined` when nothing is, or when it is not described. */
 export type AnswerCheck = (template: string, status: number, body: unknown) => string | undefined
@@ -27,28 +24,14 @@ export interface Description {
   readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> }
 }
 
-/** Whether answers of this host can be checked at all. @param file `github/openapi-readonly.json` */
-export function isDescribed(file: string): boolean {
-  return existsSync(join(FOLDER, file))
-}
-
-/** Reads the description when the first answer is checked. Where it is absent, it says so once, and nothing is wrong with any answer. */
+/** Reads the description when the first answer is checked. @param file `github/openapi-readonly.json` */
 export function answerCheck(file: string, options: DescriptionOptions = {}): AnswerCheck {
   let check: AnswerCheck | undefined
   return (...answer) =>
     aside(() => {
-      check ??= isDescribed(file) ? checkAgainst(read(join(FOLDER, file)), options) : unchecked(file)
+      check ??= checkAgainst(JSON.parse(readPublished(file)) as Description, options)
       return check(...answer)
     })
-}
-
-function unchecked(file: string): AnswerCheck {
-  process.emitWarning(`A stand-in's answers are not checked: there is no ${join(FOLDER, file)}`)
-  return () => undefined
-}
-
-function read(path: string): Description {
-  return JSON.parse(readFileSync(path, 'utf8')) as Description
 }
 
 export function checkAgainst(description: Description, options: DescriptionOptions = {}): AnswerCheck {
