@@ -184,6 +184,15 @@ const NAMED: readonly Row<FoundChecks>[] = [
     sees: { kind: 'present', differs: ['checks'], ...LOG },
   },
   {
+    name: 'two are red, of which one has been since before the window: they never passed together',
+    found: {
+      checks: [5 * MINUTE + 1, 0].map((ago) => posted({ outcome: 'failed', changedAt: { notAfter: NOON - ago } })),
+    },
+    params: { checks: [{ name: 'build', by: 'account:agent' }] },
+    afterMs: LATE,
+    sees: { kind: 'present', differs: ['checks'], ...LOG },
+  },
+  {
     name: 'failed in its place, within the window',
     found: { checks: [posted({ outcome: 'failed', changedAt: { notAfter: NOON - 5 * MINUTE } })] },
     params: { checks: [{ name: 'build', by: 'account:agent' }] },
