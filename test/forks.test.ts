@@ -313,6 +313,8 @@ t.test('one host that remembers stops all, also those that remember nothing, and
   await restore()
   await installation.resume()
   await isReadOnly(t, started, 'the host that signed')
+  const { problems } = await diagnose(installation.claimcheck.storage, { schema: SCHEMA })
+  t.match(problems, [/it lacks entries that were signed/])
   const other = await installation.addHost()
   await installation.host.stop()
   t.equal((await client.at(other).submit()).status, 503, 'a host with a new folder')

@@ -46,7 +46,10 @@ t.test('an anchor is published when its block is final, and no moment before', a
 })
 
 const metricsOf = (services: Parameters<typeof anchorMetrics>[0]) =>
-  createMetrics([{ name: 'anchoring', metrics: anchorMetrics }], { ...services, logger: { error: () => t.fail('a reading fails') } })
+  createMetrics([{ name: 'anchoring', metrics: anchorMetrics }], {
+    ...services,
+    logger: { error: () => t.fail('a reading fails') },
+  })
 
 t.test('monitoring is told how far the log is anchored, and what the anchor under way waits for', async (t) => {
   const world = await start(t)

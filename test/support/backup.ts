@@ -14,11 +14,22 @@ const ENDINGS = ['', '-wal']
 
 function backUpFile(file: string, name: string) {
   const backup = `${file}.${name}`
-  const endings = ENDINGS.filter((ending) => existsSync(file + ending))
-  for (const ending of endings) copyFileSync(file + ending, backup + ending)
+  const endings = copyAll(file, backup)
   return async () => {
     for (const ending of [...ENDINGS, '-shm']) rmSync(file + ending, { force: true })
     for (const ending of endings) copyFileSync(backup + ending, file + ending)
+  }
+}
+
+/** Begins again where the host that ended still folds its write-ahead log into the file. */
+function copyAll(file: string, backup: string): readonly string[] {
+  const endings = ENDINGS.filter((ending) => existsSync(file + ending))
+  try {
+    for (const ending of endings) copyFileSync(file + ending, backup + ending)
+    return endings
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    return copyAll(file, backup)
   }
 }
 

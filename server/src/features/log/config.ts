@@ -6,7 +6,7 @@ import type { ConfigSection, Env } from '../../config/section.ts'
 /** A folder that remembers the newest head of the log, apart from DATA_DIR. */
 export interface HeadMemory {
   readonly folder: string
-  /** Nobody named it: where it cannot be used, the service runs without it. */
+  /** Nobody named it: where it cannot be used, or hosts that share a database remember for each other, it is not used. */
   readonly isDefault: boolean
 }
 
@@ -23,11 +23,9 @@ export const logConfig: ConfigSection<LogConfig> = {
   read: ({ issuer_name: issuerName }: Static<typeof File>, { env }) => ({ issuerName, headMemory: headMemoryOf(env) }),
 }
 
-/** Hosts that share a database remember for each other: there the operator names a folder, or none is used. */
-function headMemoryOf({ HEAD_MEMORY: named, DATABASE_URL: url = '', XDG_STATE_HOME: state, HOME: home }: Env) {
+function headMemoryOf({ HEAD_MEMORY: named, XDG_STATE_HOME: state, HOME: home }: Env): HeadMemory | undefined {
   if (named === 'none') return undefined
   if (named) return { folder: resolve(named), isDefault: false }
-  if (/^postgres/.test(url)) return undefined
   // By the XDG base directory specification, which ignores relative paths.
   const folder = state && isAbsolute(state) ? state : home && join(home, '.local', 'state')
   return folder ? { folder: join(folder, 'claimcheck'), isDefault: true } : undefined

@@ -11,6 +11,7 @@ import { CodedError } from '../../../base/errors.ts'
 import { writeNewFile } from '../../../base/files.ts'
 import { sha256Text } from '../../../base/sha256.ts'
 import type { HostConfig } from '../../../config/config.ts'
+import { isSharedDatabase } from '../../../config/database-url.ts'
 import type { LogState } from '../../../storage/log-state.ts'
 import type { LogConfig } from '../config.ts'
 
@@ -48,12 +49,17 @@ const FILE = 'log-head.json'
 const RECORD_BYTES = 1024
 
 interface CheckpointStoreOptions {
-  readonly config: Pick<HostConfig, 'dataDir'> & Partial<Pick<LogConfig, 'headMemory'>>
+  readonly config: Pick<HostConfig, 'dataDir'> &
+    Partial<Pick<HostConfig, 'databaseUrl'> & Pick<LogConfig, 'headMemory'>>
 }
 
-export function createCheckpointStore({ config: { dataDir, headMemory } }: CheckpointStoreOptions): CheckpointStore {
+export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
+  const { dataDir, headMemory } = config
   const own = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
-  if (!headMemory || (headMemory.isDefault && !isUsable(headMemory.folder)))
+  if (
+    !headMemory ||
+    (headMemory.isDefault && (isSharedDatabase(config.databaseUrl ?? '') || !isUsable(headMemory.folder)))
+  )
     return { recall: () => known(own.recall()), remember: (head) => own.remember(head) }
   const apart = new Map<string, HeadFile>()
   const apartOf = (logId: string) => {

@@ -11,13 +11,15 @@ import type { Problems } from './problems.ts'
 const MAX_STRAYS = 1000
 
 export function checkLogRow(
-  { logId, name, begunAt, endedAt, archivedAt }: LogRow,
+  { logId, name, begunAt, endedAt, archivedAt, contradictedBy }: LogRow,
   { first, newest, keys }: Ending,
   problems: Problems,
 ): void {
   const addProblem = (problem: string) => problems.add(`log ${logId}: ${problem}`)
   if (logIdOf(name) !== logId) addProblem('log_id is not the hash of name')
   if (first && first.issuedAt !== begunAt) addProblem('begun_at is not the time of its first tree head')
+  if (contradictedBy !== null && endedAt === null)
+    addProblem('it lacks entries that were signed: the database is an old one')
   if (archivedAt !== null && endedAt === null) addProblem('it is archived and open')
   if (endedAt !== null && endedAt < Math.max(begunAt, newest?.issuedAt ?? 0))
     addProblem('ended_at is before its last tree head')
