@@ -41,7 +41,9 @@ const postgres = await startPostgres({ fsync: false })
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
 try {
   const templates = await createTemplates(postgres.url, folder)
-  const common = { ...process.env, TEST_POSTGRES_URL: postgres.url, TEST_EXTENT: extent, ...templates }
+  // What hosts remember apart from their folders.
+  const state = { XDG_STATE_HOME: join(folder, 'state') }
+  const common = { ...process.env, ...state, TEST_POSTGRES_URL: postgres.url, TEST_EXTENT: extent, ...templates }
   const processes = planProcesses(tests, extent).map(
     ({ name, database, paths }, index): TestProcess => ({
       name: `${name} on ${database}`,

@@ -47,7 +47,8 @@ export class Service {
       checks: checkTimes(await slowestReadMs(folder)),
     }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(configuration))
-    const env = { ...(process.env as Env), PORT: '0', LOG_LEVEL: 'warn', ALLOW_PRIVATE: allowPrivate.join(',') }
+    const own = { PORT: '0', LOG_LEVEL: 'warn', HEAD_MEMORY: 'none', ALLOW_PRIVATE: allowPrivate.join(',') }
+    const env = { ...(process.env as Env), ...own }
     return new Service(folder, env)
   }
 

@@ -40,7 +40,7 @@ export class Fleet {
   private constructor(folder: string, { database, hosts, sqliteDriver }: FleetOptions) {
     this.#folder = folder
     this.#database = database
-    this.#env = { PORT: '0', LOG_LEVEL: 'silent', ...database.env }
+    this.#env = { PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: join(folder, 'state'), ...database.env }
     // Hosts on one PostgreSQL share nothing else. On SQLite they share the file, and the keys beside it.
     const driver = sqliteDriver === undefined ? {} : { TEST_SQLITE_DRIVER: sqliteDriver }
     const dataDir = (index: number) => (database.dialect === 'sqlite' ? 'data' : `data-${index}`)

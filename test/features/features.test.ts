@@ -72,6 +72,10 @@ t.test('a feature of the test: a folder, and a line in the list', async (t) => {
   const to = { ...installation.config, databaseUrl: `sqlite:${join(t.testdir(), 'copy.db')}` }
   const copied = await copyInstallation({ from: installation.config, to, schema })
   t.equal(copied.decisions, 1, 'its rows are copied')
+  const { storage } = host.claimcheck
+  t.strictSame((await diagnose(storage, { schema })).problems, [])
+  await storage.write(({ db }) => db.query('UPDATE decisions SET count = 0'))
+  t.strictSame((await diagnose(storage, { schema })).problems, ['decisions verified: count is not positive'])
 
   const program = createProgram({ name: 'claimcheck', description: 'x', version: '1' })
   const { claimcheck } = host

@@ -63,7 +63,7 @@ export interface Feature<S = any> {
   /** Operators may leave out its routes and workers. Its tables, services and commands stay. */
   readonly isOptional?: true
   readonly config?: ConfigSection
-  /** Its tables stay when an operator leaves the feature out: migrations, copy, erasure and doctor go by them. */
+  /** Stays when an operator leaves the feature out: migrations, copy, erasure and doctor go by it. */
   readonly stored?: Stored
   /** The events that it records, each with words that complete "ACTOR ...". */
   readonly auditWords?: AuditWords

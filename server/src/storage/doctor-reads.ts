@@ -8,9 +8,8 @@ import { logs, treeHeads } from './log-state.ts'
 import { machines } from './machines.ts'
 import { members, users } from './people.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
-import type { Schema } from './schema.ts'
 import { links, sessions } from './sign-in.ts'
-import { part, qualified, type RowOf } from './table.ts'
+import { part, qualified, type RowOf, type Table } from './table.ts'
 import { apiKeys, connections, workspaces } from './workspaces.ts'
 
 const tileKeys = part(tiles, 'logId', 'level', 'index', 'width')
@@ -21,6 +20,14 @@ export interface Orphan {
   readonly table: string
   readonly id: string
   readonly missing: string
+}
+
+/** Of a schema: the tables, each with the columns that name rows of others. */
+export interface WithOwners {
+  readonly tables: readonly {
+    readonly table: Table<unknown>
+    readonly owners?: Readonly<Record<string, Table<unknown>>>
+  }[]
 }
 
 /** Small tables, whose rows are examined one by one. */
@@ -105,7 +112,7 @@ export function doctorReads(db: Db) {
       const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
       return db.query(sql, [after, limit])
     },
-    async orphans({ tables }: Schema, limit: number): Promise<Orphan[]> {
+    async orphans({ tables }: WithOwners, limit: number): Promise<Orphan[]> {
       const found: Orphan[] = []
       const owned = tables.flatMap(({ table, owners = {} }) =>
         Object.entries(owners).map(([column, owner]) => ({ ...table, column, owner })),

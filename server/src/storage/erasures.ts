@@ -29,6 +29,11 @@ export type ErasureRow = RowOf<typeof erasures>
 /** Takes the content of these receipts out of the rows of one table. @param left what their claims hold from now on */
 export type Erase = (db: Db, erased: readonly ErasureRow[], left: readonly ErasedContent[]) => Promise<void>
 
+/** Of a schema: the tables, of which some hold content. */
+export interface WithErasures {
+  readonly tables: readonly { readonly erase?: Erase }[]
+}
+
 const remains = part(erasures, 'receiptId', 'logId', 'leafIndex', 'leafHash', 'issuedAt')
 
 /** What stays of a receipt that is erased. */
@@ -111,8 +116,7 @@ export function erasureReads(db: Db) {
   }
 }
 
-/** @param eraseContent for each table that holds content */
-export function erasureWrites(db: Db, eraseContent: readonly Erase[]) {
+export function erasureWrites(db: Db, { tables }: WithErasures) {
   const { texts, forUpdate } = db.dialect
 
   return {
@@ -137,7 +141,7 @@ export function erasureWrites(db: Db, eraseContent: readonly Erase[]) {
       // First: it is what the triggers ask for. And who stores a claim again, and waits for this, must not go by what was there before.
       await insertRows(db, erasures, erased)
       await db.query('UPDATE logs SET erasures = erasures + 1 WHERE ended_at IS NULL')
-      for (const erase of eraseContent) await erase(db, erased, left)
+      for (const { erase } of tables) await erase?.(db, erased, left)
     },
   }
 }

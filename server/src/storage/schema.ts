@@ -1,8 +1,11 @@
 /** What an installation stores, put together from what its features store: tables, migrations, and what is done with rows of each table. */
+import type { AnchorExaminer } from '@claimcheck/core/plugin'
 import type { Knex } from 'knex'
+import type { Problems } from '../base/problems.ts'
 import type { Dialect } from './dialect.ts'
 import type { Erase } from './erasures.ts'
 import type { SealContext, SealedColumn } from './sealed-columns.ts'
+import type { Reads } from './storage.ts'
 import type { Table } from './table.ts'
 
 /** Runs SQL, and makes tables, in the transaction of all migrations. */
@@ -31,15 +34,28 @@ export interface StoredTable {
   readonly erase?: Erase
 }
 
+/** What doctor gives to those who examine rows. */
+export interface Examination {
+  readonly read: Reads
+  readonly problems: Problems
+  /** Reads what was signed for an anchor. */
+  readonly examineAnchor: AnchorExaminer
+}
+
+/** Derives what follows from other rows, and adds a sentence for each row that differs. Hosts may write meanwhile. */
+export type Examine = (examination: Examination) => Promise<void>
+
 /** What a feature stores. */
 export interface Stored {
   readonly tables: readonly StoredTable[]
   /** History: each is written out, and must not follow from today's descriptions of tables. */
   readonly migrations: Migrations
+  readonly examine?: Examine
 }
 
-export interface Schema extends Stored {
+export interface Schema extends Pick<Stored, 'tables' | 'migrations'> {
   readonly sealed: readonly SealedColumn[]
+  readonly examinations: readonly Examine[]
 }
 
 /** All tables, owners before the tables that refer to them, and all migrations in the order of their names. */
@@ -49,7 +65,12 @@ export function schemaOf(stored: readonly Stored[]): Schema {
   const sealed = tables.flatMap(({ table, sealed = {} }) =>
     Object.entries(sealed).map(([column, context]) => ({ table, column, context })),
   )
-  return { tables, migrations: Object.fromEntries(migrations.sort(([a], [b]) => (a < b ? -1 : 1))), sealed }
+  return {
+    tables,
+    migrations: Object.fromEntries(migrations.sort(([a], [b]) => (a < b ? -1 : 1))),
+    sealed,
+    examinations: stored.flatMap(({ examine }) => examine ?? []),
+  }
 }
 
 export function copiedTables({ tables }: Schema): readonly Table<unknown>[] {

@@ -10,7 +10,7 @@ import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
-import { erasureReads, erasureWrites } from './erasures.ts'
+import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
@@ -18,7 +18,6 @@ import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
-import type { Schema } from './schema.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import { secondStepReads, secondStepWrites } from './second-steps.ts'
 import {
@@ -133,7 +132,7 @@ export function reads(db: Db) {
   }
 }
 
-export function writes(tx: Db, schema: Schema) {
+export function writes(tx: Db, schema: WithErasures) {
   return {
     db: tx,
     users: userWrites(tx),
@@ -151,10 +150,7 @@ export function writes(tx: Db, schema: Schema) {
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
-    erasures: erasureWrites(
-      tx,
-      schema.tables.flatMap(({ erase }) => erase ?? []),
-    ),
+    erasures: erasureWrites(tx, schema),
     retentions: retentionWrites(tx),
     allowedOrigins: allowedOriginWrites(tx),
     anchors: anchorWrites(tx),

@@ -28,6 +28,10 @@ export const decisionsStored: Stored = {
         }),
     },
   },
+  async examine({ read, problems }) {
+    for (const { verdict, count } of await selectRows(read.db, decisions, ''))
+      if (count < 1) problems.add(`decisions ${verdict}: count is not positive`)
+  },
 }
 
 export function createDecisionCounter({ storage }: Pick<HostServices, 'storage'>): DecisionCounter & Worker {

@@ -4,6 +4,7 @@ import { erasures } from '../../storage/erasures.ts'
 import { retentions } from '../../storage/retentions.ts'
 import type { Stored } from '../../storage/schema.ts'
 import { workspaces } from '../../storage/workspaces.ts'
+import { examineErasures } from './examine.ts'
 import { erasureMigrations } from './migrations.ts'
 
 export const erasureStored: Stored = {
@@ -12,4 +13,5 @@ export const erasureStored: Stored = {
     { table: erasures, owners: { claim_id: claims } },
   ],
   migrations: erasureMigrations,
+  examine: examineErasures,
 }

@@ -3,22 +3,18 @@
  * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
  */
 import type { AnchorExaminer } from '@claimcheck/core/plugin'
+import { createProblems, type Problems } from '../../base/problems.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../storage/log-state.ts'
 import type { Schema } from '../../storage/schema.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { SealedKeyFile } from '../log/signing/key-files.ts'
-import { checkAccounts } from './doctor/accounts.ts'
-import { checkAnchors } from './doctor/anchors.ts'
 import { checkArchive, type ReadArchives } from './doctor/archives.ts'
-import { checkAuditTrail } from './doctor/audit-trail.ts'
 import { checkChunk } from './doctor/chunk.ts'
 import { checkKeys, checkLogRow, checkStrays } from './doctor/ending.ts'
-import { checkErasures } from './doctor/erasures.ts'
 import { type Ending, walkHeads } from './doctor/heads.ts'
 import { createKeyRing } from './doctor/key-ring.ts'
-import { createProblems, type Problems } from './doctor/problems.ts'
 import { checkSealed } from './doctor/sealed.ts'
 import { createTree } from './doctor/tree.ts'
 import { checkUndecided } from './doctor/undecided.ts'
@@ -48,17 +44,14 @@ export interface DiagnosisOptions {
 /** A server may append to the log at the same time. Uses memory for some chunks, not for the whole log. */
 export async function diagnose(storage: Storage, options: DiagnosisOptions): Promise<Diagnosis> {
   const problems = createProblems()
+  const { schema, examineAnchor = () => [] } = options
+  const { read } = storage
   const [leaves] = await Promise.all([
     checkLogs(storage, problems, options),
-    checkUndecided(storage.read.doctor, problems),
-    checkAccounts(storage.read.doctor, problems),
-    ...(options.secrets
-      ? [checkSealed(storage.read, options.schema, problems, options.secrets, options.keyFiles)]
-      : []),
-    checkStrays(storage.read, options.schema, problems),
-    checkAnchors(storage.read, problems, options.examineAnchor ?? (() => [])),
-    checkAuditTrail(storage.read.audit, problems),
-    checkErasures(storage.read, problems),
+    checkUndecided(read.doctor, problems),
+    ...(options.secrets ? [checkSealed(read, schema, problems, options.secrets, options.keyFiles)] : []),
+    checkStrays(read, schema, problems),
+    ...schema.examinations.map((examine) => examine({ read, problems, examineAnchor })),
   ])
   return { ok: problems.list.length === 0, problems: problems.list, leaves }
 }

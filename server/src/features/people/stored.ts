@@ -9,6 +9,7 @@ import { recoveryCodes, secondSteps } from '../../storage/second-steps.ts'
 import { identities, links, passkeys, sessions } from '../../storage/sign-in.ts'
 import { throttles } from '../../storage/throttles.ts'
 import { workspaces } from '../../storage/workspaces.ts'
+import { examineAccounts } from './examine.ts'
 import { peopleMigrations } from './migrations.ts'
 
 export const peopleStored: Stored = {
@@ -30,4 +31,5 @@ export const peopleStored: Stored = {
     { table: throttles, isCopied: false },
   ],
   migrations: peopleMigrations,
+  examine: examineAccounts,
 }

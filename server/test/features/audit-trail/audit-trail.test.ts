@@ -1,11 +1,11 @@
 /** The audit trail in the database: who sees which entries, what exports hold, what is cut, and what the doctor says of all that. */
 import { setTimeout } from 'node:timers/promises'
 import { byUser } from '@claimcheck/server/base/actor'
+import { createProblems } from '@claimcheck/server/base/problems'
 import { checkLines, type FileEntry } from '@claimcheck/server/features/audit-trail/check-file'
+import { examineAuditTrail } from '@claimcheck/server/features/audit-trail/examine'
 import { exportLines } from '@claimcheck/server/features/audit-trail/export'
 import { createAuditRetention, cutOnce } from '@claimcheck/server/features/audit-trail/retention'
-import { checkAuditTrail } from '@claimcheck/server/features/maintenance/doctor/audit-trail'
-import { createProblems } from '@claimcheck/server/features/maintenance/doctor/problems'
 import type { AuditFilter, NewAuditEntry } from '@claimcheck/server/storage/audit-trail'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import t, { type Test } from 'tap'
@@ -40,7 +40,7 @@ async function* each(lines: readonly string[]): AsyncGenerator<string, void> {
 
 async function problemsOf({ read }: OpenedStorage): Promise<readonly string[]> {
   const problems = createProblems()
-  await checkAuditTrail(read.audit, problems)
+  await examineAuditTrail({ read, problems })
   return problems.list
 }
 

@@ -1,11 +1,11 @@
 /** Checks the archive of a log as the tables of a log are checked: its last signed head, its tiles, and each receipt with its claim. */
 import { bytesEqual } from '@claimcheck/core/receipts'
+import type { Problems } from '../../../base/problems.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
 import { type Reads, StorageError } from '../../../storage/storage.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
 import { readHeads } from './heads.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { Problems } from './problems.ts'
 import { examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { claimsWithChecks } from './stored.ts'
 

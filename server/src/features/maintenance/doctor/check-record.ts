@@ -7,6 +7,7 @@ import {
   type JsonValue,
   MARKS,
 } from '@claimcheck/core/rules'
+import { parseJson } from '../../../base/parse-json.ts'
 
 const KNOWN_CODES: ReadonlySet<unknown> = new Set(FAILURE_CODES)
 
@@ -29,15 +30,6 @@ export function readRecord(text: string): CheckRecord | undefined {
         isFailure(failure) &&
         [observation, clockOffsetMs, dated, ageMs, source].every((one) => one === undefined)
   return isRecord ? (record as unknown as CheckRecord) : undefined
-}
-
-/** Undefined when the text is not JSON. */
-export function parseJson(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isObservation({ kind, facts, mark, stays, differs, ...more }: JsonObject): boolean {

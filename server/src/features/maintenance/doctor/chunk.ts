@@ -1,7 +1,8 @@
 /** Checks a chunk of leaves: compares each receipt with its claim and checks, and hashes it. */
+
+import type { Problems } from '../../../base/problems.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import type { KeyRing } from './key-ring.ts'
-import type { Problems } from './problems.ts'
 import { type Examination, examineReceipt, type HeadBounds } from './receipt-examination.ts'
 import { claimsWithChecks, receiptOfRow } from './stored.ts'
 

@@ -1,12 +1,12 @@
 /** Checks the logs and the signing keys against the heads, and finds rows that belong to nothing. */
 import { logIdOf } from '@claimcheck/core/log'
+import type { Problems } from '../../../base/problems.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
 import type { Schema } from '../../../storage/schema.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import type { Ending } from './heads.ts'
 import { publicKeyOf } from './key-ring.ts'
-import type { Problems } from './problems.ts'
 
 const MAX_STRAYS = 1000
 

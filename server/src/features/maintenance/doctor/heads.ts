@@ -2,13 +2,13 @@
 
 import { type SignedTreeHead, treeHeadBody } from '@claimcheck/core/log'
 import { canonicalize, DOMAINS, isTreeHead } from '@claimcheck/core/receipts'
+import { parseJson } from '../../../base/parse-json.ts'
+import type { Problems } from '../../../base/problems.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogRow, TreeHeadRow } from '../../../storage/log-state.ts'
 import type { Reads } from '../../../storage/storage.ts'
-import { parseJson } from './check-record.ts'
 import type { Segment } from './chunk.ts'
 import { createKeyRing } from './key-ring.ts'
-import type { Problems } from './problems.ts'
 
 export interface Step extends Segment {
   /** The head whose last leaves these are; undefined when more leaves of the head follow. */

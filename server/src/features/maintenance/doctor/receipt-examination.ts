@@ -12,9 +12,9 @@ import {
   signedEvidence,
 } from '@claimcheck/core/receipts'
 import { type CheckRecord, formatInstant, type Instant, isJsonObject, type JsonValue } from '@claimcheck/core/rules'
+import { parseJson } from '../../../base/parse-json.ts'
 import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import { type Decided, receiptContent } from '../../log/receipt-content.ts'
-import { parseJson } from './check-record.ts'
 import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
 import { evidenceProblems, retell } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'

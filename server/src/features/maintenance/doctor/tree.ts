@@ -1,11 +1,11 @@
 /** Derives the tree from its leaves, and compares it with the stored tiles and the signed roots. */
 import { appendLeaves, type CompactRange, EMPTY_RANGE, HASH_BYTES, TILE_WIDTH, type Tile } from '@claimcheck/core/log'
+import type { Problems } from '../../../base/problems.ts'
 import type { TileKey } from '../../../storage/doctor-reads.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { SHA256_TREE } from '../../log/stored-log.ts'
 import type { LeafHashes } from './chunk.ts'
 import type { SoundHead, Step } from './heads.ts'
-import type { Problems } from './problems.ts'
 
 export interface DerivedTree {
   readonly treeSize: number

@@ -1,7 +1,8 @@
 /** Checks the claims without a receipt. */
+
+import type { Problems } from '../../../base/problems.ts'
 import type { Reads } from '../../../storage/storage.ts'
 import { examineClaim } from './claim-examination.ts'
-import type { Problems } from './problems.ts'
 import { claimsWithChecks, type StoredClaim } from './stored.ts'
 
 const CLAIMS_PER_READ = 256

@@ -1,16 +1,20 @@
 /** Checks the audit trail: its numbering, its hash chain, and that an entry tells of the entries that were removed at its beginning. */
-import { CHAIN_START, chainHash } from '../../../base/audit-chain.ts'
-import type { AuditTrailEnds, AuditTrailRow } from '../../../storage/audit-trail.ts'
-import type { Reads } from '../../../storage/storage.ts'
-import type { Problems } from './problems.ts'
+import { CHAIN_START, chainHash } from '../../base/audit-chain.ts'
+import type { AuditTrailEnds, AuditTrailRow } from '../../storage/audit-trail.ts'
+import type { Examination } from '../../storage/schema.ts'
+import type { Reads } from '../../storage/storage.ts'
 
 type Audit = Pick<Reads['audit'], 'ends' | 'after'>
+
+interface ExaminesAudit extends Pick<Examination, 'problems'> {
+  readonly read: { readonly audit: Audit }
+}
 
 const ENTRIES_PER_READ = 1000
 /** While entries are removed, the walk begins again at the new beginning. */
 const MOST_WALKS = 5
 
-export async function checkAuditTrail(audit: Audit, problems: Problems): Promise<void> {
+export async function examineAuditTrail({ read: { audit }, problems }: ExaminesAudit): Promise<void> {
   for (let walks = 1; ; walks++) {
     const ends = await audit.ends()
     const problem = ends ? await walk(audit, ends) : await withoutHead(audit)

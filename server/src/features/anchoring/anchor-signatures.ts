@@ -2,8 +2,8 @@
 
 import type { AnchorExaminer, SignedAnchor, StoredAnchor } from '@claimcheck/core/plugin'
 import { isJsonObject } from '@claimcheck/core/rules'
-import type { Row } from '../../../storage/db.ts'
-import { parseJson } from './check-record.ts'
+import { parseJson } from '../../base/parse-json.ts'
+import type { Row } from '../../storage/db.ts'
 
 /** Undefined when the column is not a list of transactions. */
 export function readSigned({ signed }: Row): readonly SignedAnchor[] | undefined {

@@ -1,11 +1,10 @@
 /** Checks users, workspaces, API keys and connections, as far as their columns follow from other data. */
-import { instantOf } from '../../../base/ids.ts'
-import { readNetwork } from '../../../base/networks.ts'
-import type { Row } from '../../../storage/db.ts'
-import type { Reads } from '../../../storage/storage.ts'
-import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
-import { parseJson } from './check-record.ts'
-import type { Problems } from './problems.ts'
+import { instantOf } from '../../base/ids.ts'
+import { readNetwork } from '../../base/networks.ts'
+import { parseJson } from '../../base/parse-json.ts'
+import type { Row } from '../../storage/db.ts'
+import type { Examination } from '../../storage/schema.ts'
+import { SIGN_IN_RULES } from './sign-in-rules.ts'
 
 const ROWS_PER_READ = 500
 /** The time of a row may be this much after the time in its id: the service may probe a destination in between. */
@@ -23,7 +22,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
 const SCOPE = /^[a-z]+:[a-z]+$/
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
-export async function checkAccounts(doctor: Reads['doctor'], problems: Problems): Promise<void> {
+export async function examineAccounts({ read: { doctor }, problems }: Examination): Promise<void> {
   const checks = {
     users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at'), ...userProblems(row)],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],

@@ -1,11 +1,10 @@
 /** Checks that what is said to be erased is, and that the rows of erasures are possible. */
-import { isErasureRule } from '../../../base/erasure-rules.ts'
-import type { Reads } from '../../../storage/storage.ts'
-import type { Problems } from './problems.ts'
+import { isErasureRule } from '../../base/erasure-rules.ts'
+import type { Examination } from '../../storage/schema.ts'
 
 const ERASURES_PER_READ = 1000
 
-export async function checkErasures({ doctor, log }: Pick<Reads, 'doctor' | 'log'>, problems: Problems): Promise<void> {
+export async function examineErasures({ read: { doctor, log }, problems }: Examination): Promise<void> {
   const archived = new Set<unknown>()
   for (const { logId, archivedAt } of await log.all()) if (archivedAt !== null) archived.add(logId)
   for (let after: string | undefined = ''; after !== undefined; ) {

@@ -1,11 +1,9 @@
 /** Checks anchors against their log, against each other, and against their signed transactions. */
 
-import type { AnchorExaminer } from '@claimcheck/core/plugin'
 import { toBase64url } from '@claimcheck/core/receipts'
-import type { Row } from '../../../storage/db.ts'
-import type { Reads } from '../../../storage/storage.ts'
+import type { Row } from '../../storage/db.ts'
+import type { Examination } from '../../storage/schema.ts'
 import { readSigned, signatureProblems } from './anchor-signatures.ts'
-import type { Problems } from './problems.ts'
 
 /** The anchors before the current one. */
 interface Before {
@@ -24,12 +22,8 @@ const LANDING = ['uid', 'tx_hash', 'block_number', 'block_time', 'cost', 'gas_us
 const AMOUNT = /^[0-9]+$/
 const CODE = /^[a-z]+(_[a-z]+)*$/
 
-/** @param examine what reads the signed transactions of an anchor */
-export async function checkAnchors(
-  { doctor, log }: Pick<Reads, 'doctor' | 'log'>,
-  problems: Problems,
-  examine: AnchorExaminer,
-): Promise<void> {
+export async function examineAnchors({ read, problems, examineAnchor: examine }: Examination): Promise<void> {
+  const { doctor, log } = read
   const before: Before = { ids: new Set(), finals: new Map(), sizes: new Map(), openId: undefined }
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
     const rows = await doctor.anchors(after, ROWS_PER_READ)
