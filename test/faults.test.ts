@@ -7,8 +7,11 @@ import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { runClaimcheck } from './support/command.ts'
 import { createDatabase } from './support/database.ts'
 import { type Client, Installation } from './support/installation.ts'
+import { freePort, sharedPostgresUrl, startPostgres } from './support/postgres.ts'
+import { startProgram } from './support/program.ts'
 import { query } from './support/sql.ts'
 import { SCHEMA } from './support/storage.ts'
 
@@ -199,4 +202,31 @@ t.test('a write that waits makes the host not ready, and the metrics of before a
   await other.end()
   t.match(await submitted, { status: 202, body: { state: 'decided' } })
   t.match(await installation.request('/readyz'), { status: 200 })
+})
+
+t.test('a host that starts while the database is away listens, and begins when it is there', async (t) => {
+  const postgres = await startPostgres()
+  t.teardown(() => postgres.remove())
+  await postgres.stop()
+  const port = await freePort()
+  const env = { PATH: process.env.PATH!, PORT: String(port), DATABASE_URL: postgres.url, SECRET_KEY: 'ab'.repeat(32) }
+  const starting = startProgram(t.testdir(), { ...env, LOG_LEVEL: 'silent' })
+  const url = `http://127.0.0.1:${port}`
+  const statusOf = async (path: string) => (await fetch(url + path).catch(() => undefined))?.status
+  while ((await statusOf('/healthz')) !== 200) await setTimeout(100)
+  t.equal(await statusOf('/readyz'), 503)
+  t.equal(await statusOf('/v1/log/head'), 503)
+  await postgres.start()
+  const program = await starting
+  t.equal(await statusOf('/readyz'), 200)
+  await program.stop()
+})
+
+t.test('a database that refuses the password is no reason to wait', async (t) => {
+  const url = new URL(await sharedPostgresUrl())
+  url.password = 'wrong'
+  const env = { DATABASE_URL: url.href, SECRET_KEY: 'ab'.repeat(32), PORT: '0' }
+  const { code, stderr } = await runClaimcheck(t.testdir(), ['serve'], env)
+  t.equal(code, 1)
+  t.match(stderr, /cannot open the database: password authentication failed/)
 })

@@ -29,6 +29,8 @@ const MIGRATION_LOCK = 0x636c6d
 const OWN_FAULT = /^(22|23|P0)/
 /** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
 const SPENT = /^(25006|57P0|08P01)/
+/** It starts or stops, or has too many connections. */
+const AWAY = /^(53300|57P0|08)/
 // Errors of the network and of TLS: only the database's answer tells what has happened.
 const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
 // The driver and knex give these no code.
@@ -182,7 +184,9 @@ export async function openPostgres(
     await storage.close()
     if (error instanceof StorageError) throw error
     // The driver's messages never hold the password.
-    throw new StorageError('unavailable', `cannot open the database: ${(error as Error).message}`, { cause: error })
+    const { code = '', message } = error as { code?: string; message: string }
+    const isAway = error instanceof DatabaseError ? AWAY.test(code) : NETWORK_TROUBLE.test(code) || LOST.test(message)
+    throw new StorageError('unavailable', `cannot open the database: ${message}`, { cause: error, mayReturn: isAway })
   }
 }
 

@@ -96,10 +96,17 @@ export type StorageErrorCode =
 export class StorageError extends Error {
   override readonly name = 'StorageError'
   readonly code: StorageErrorCode
+  /** The database was not reached, which may end by itself. */
+  readonly mayReturn: boolean
 
-  constructor(code: StorageErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+  constructor(
+    code: StorageErrorCode,
+    message: string,
+    { mayReturn = false, ...options }: { readonly cause?: unknown; readonly mayReturn?: boolean } = {},
+  ) {
     super(message, options)
     this.code = code
+    this.mayReturn = mayReturn
   }
 }
 

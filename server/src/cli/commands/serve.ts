@@ -12,13 +12,18 @@ import { paths } from '../../web/console-paths.ts'
 
 export function addServeCommand(program: Command): void {
   subcommand(program, 'serve', 'run the service').action(async (options: OutputOptions) => {
-    const [{ openClaimcheck }, { startServer }] = await Promise.all([
+    const [{ openClaimcheck }, { awaitDatabase }, { startServer }] = await Promise.all([
       import('../../claimcheck.ts'),
+      import('../../host/await-database.ts'),
       import('../../host/start.ts'),
     ])
     const written = writeFirstConfig(process.env, process.cwd())
     const config = loadConfig(process.env, process.cwd())
-    const claimcheck = await openClaimcheck(config, { plugins: true })
+    const claimcheck = await awaitDatabase(
+      config,
+      () => openClaimcheck(config, { plugins: true }),
+      (problem) => process.stderr.write(`${problem}\nWaiting for the database. Meanwhile /readyz answers 503.\n`),
+    )
     const server = await startServer(claimcheck).catch(async (error) => {
       // Their processes would keep this one alive.
       await Promise.allSettled(claimcheck.registry.plugins.map(({ parts }) => parts.close()))
