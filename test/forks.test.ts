@@ -1,5 +1,5 @@
 /** No host continues a log behind what it has signed. Threat O6 of `security.md`. */
-import { cpSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
@@ -325,6 +325,56 @@ t.test('one host that remembers stops all, also those that remember nothing, and
   await putBack()
   await installation.resume()
   await signsAgain(t, started, 'the newest database')
+})
+
+/** A host with a new folder, alone on the restored database after a host that remembers has seen it. */
+async function stopsNewHosts(t: Test, started: Started, restore: () => Promise<void>, what: string) {
+  const { installation, client } = started
+  await installation.stop()
+  await restore()
+  await installation.resume()
+  await isReadOnly(t, started, what)
+  const other = await installation.addHost({ DATA_DIR: `data-new-${what.length}` })
+  await installation.host.stop()
+  t.equal((await client.at(other).submit()).status, 503, `${what}: a host with a new folder`)
+  await other.stop()
+}
+
+t.test('a backup from before a rotation of the key, and from before another log began, stops all hosts', async (t) => {
+  const started = await start(t, 'postgres')
+  const { installation } = started
+  await receiptOf(started)
+  await installation.stop()
+  const restore = await backUp(installation.config.databaseUrl)
+  await installation.resume()
+  await receiptOf(started)
+  await rotate(started)
+  await receiptOf(started)
+  await stopsNewHosts(t, started, restore, 'before the rotation')
+  await restore()
+  await installation.host.start()
+  await beginLog(started)
+  await signsAgain(t, started, 'another log')
+  await stopsNewHosts(t, started, restore, 'before the other log')
+})
+
+t.test('a copy of DATA_DIR in another folder is a trial, and stops nothing', async (t) => {
+  const HOME = t.testdir()
+  const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
+  const installation = await Installation.start({ database: await createDatabase('sqlite'), env })
+  t.teardown(() => installation.remove())
+  const client = await installation.client('acme')
+  await client.submit()
+  await installation.stop()
+  const { dataDir } = installation.config
+  cpSync(dataDir, `${dataDir}-trial`, { recursive: true })
+  const url = installation.config.databaseUrl.replace('data/', 'data-trial/')
+  const trial = await installation.addHost({ DATA_DIR: `${dataDir}-trial`, DATABASE_URL: url })
+  t.match(await client.at(trial).submit(), { status: 202 })
+  await trial.stop()
+  await installation.host.start()
+  t.match(await client.submit(), { status: 202 })
+  t.equal(readdirSync(join(HOME, '.local/state/claimcheck')).length, 2)
 })
 
 t.test('a head that no key of the log has signed stops nobody else', async (t) => {

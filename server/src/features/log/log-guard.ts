@@ -11,7 +11,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
-import type { Reads, Storage } from '../../storage/storage.ts'
+import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -190,13 +190,31 @@ async function settle(guard: Guard, heads: readonly Head[], log: LogState): Prom
     logger.info('the database has again what was signed')
     return { ...log, contradictedBy: null }
   }
-  for (const { logId, signed } of heads) {
-    if (logId !== log.logId || signed === undefined || !isSigned(signed, await rows.signingKeys())) continue
+  for (const signed of heads.flatMap(({ signed, earlier }) => [signed, earlier])) {
+    if (signed === undefined || !isSigned(signed, log.logId, await rows.signingKeys())) continue
     if (await includes(guard, log, toHead(signed), rows)) continue
-    await storage.write((tx) => tx.log.contradict(logId, signed))
-    return { ...log, contradictedBy: signed }
+    return storage.write((tx) => contradict(guard, tx.log, log, signed))
   }
   return log
+}
+
+/** Looks once more, at what no other host changes meanwhile: a read may come from a standby that lags. */
+async function contradict(guard: Guard, rows: Writes['log'], read: LogState, signed: string): Promise<LogState> {
+  const log = await rows.lock()
+  if (log?.logId !== read.logId || (await includes(guard, log, toHead(signed), rows))) return log ?? read
+  await rows.contradict(log.logId, signed)
+  return { ...log, contradictedBy: signed }
+}
+
+/** Without the write where the database takes none: this host stops all the same. */
+async function settled(guard: Guard, heads: readonly Head[], log: LogState): Promise<LogState> {
+  try {
+    return await settle(guard, heads, log)
+  } catch (error) {
+    if (!(error instanceof StorageError)) throw error
+    guard.logger.error({ err: error }, 'cannot write down what the database lacks')
+    return log
+  }
 }
 
 /** @param signed as `isSigned` found it */
@@ -205,16 +223,16 @@ function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
   return { treeSize, rootHash: fromBase64url(root_hash)! }
 }
 
-function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean {
+function isSigned(head: string, logId: string, rows: readonly SigningKeyRow[]): boolean {
   const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
   const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
-  return checkTreeHead(head, set).valid
+  return checkTreeHead(head, set).valid && JSON.parse(head).body.log_id === logId
 }
 
-/** With the signature, where this is still the newest head. */
+/** With its signature. */
 async function remembered(log: LogState, rows: Reads['log']): Promise<Head> {
-  const newest = await rows.newestHead()
-  return newest?.number === log.number ? { ...log, signed: newest.signed } : log
+  const [head] = await rows.headsAfter(log.logId, log.number - 1, 1)
+  return { ...log, signed: head?.signed }
 }
 
 function checkRoot(guard: Guard, { rootHash }: LogState, storedRoot: Uint8Array): void {
@@ -232,7 +250,7 @@ async function checkRecently(guard: Guard): Promise<void> {
   const rows = guard.storage.read.log
   try {
     const { heads, log } = await readBoth(guard)
-    await compareAll(guard, heads, await settle(guard, heads, log), rows)
+    await compareAll(guard, heads, await settled(guard, heads, log), rows)
     const isKnown = heads.some(({ logId, treeSize }) => logId === log.logId && treeSize === log.treeSize)
     if (!isKnown) remember(guard, await remembered(log, rows))
   } catch (error) {
@@ -252,7 +270,7 @@ async function examineAll(guard: Guard): Promise<void> {
   const rows = guard.storage.read.log
   try {
     const { heads, log } = await readBoth(guard)
-    await compareAll(guard, heads, await settle(guard, heads, log), rows)
+    await compareAll(guard, heads, await settled(guard, heads, log), rows)
     await checkStored(guard, log, rows)
     remember(guard, await remembered(log, rows))
     if (guard.problem !== undefined) guard.logger.info('this host signs again')

@@ -2,12 +2,13 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Worker } from '../../base/worker.ts'
+import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { CheckpointStore } from './signing/checkpoint-store.ts'
 
 export interface LogWatch extends Worker {
-  /** Before a host that remembers nothing of a log signs its first head: gives the hosts that do the time to contradict. */
+  /** Before a host that does not remember the newest head of the log signs its first: gives the hosts that do the time to contradict. */
   askOthers(): Promise<void>
 }
 
@@ -20,16 +21,16 @@ interface LogWatchOptions {
 
 const EVERY_MS = 1000
 /** Other hosts look once a second. */
-const ANSWER_MS = 3000
+const ANSWER_MS = 2000
 
 export function createLogWatch({ storage, checkpointStore, logGuard, logger }: LogWatchOptions): LogWatch {
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
 
   /** What cannot be read makes the host read-only. */
-  function remembersAny(logId: string): boolean {
+  function remembers({ logId, treeSize }: LogState): boolean {
     try {
-      return checkpointStore.recall(logId).length > 0
+      return checkpointStore.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
     } catch {
       return true
     }
@@ -46,8 +47,10 @@ export function createLogWatch({ storage, checkpointStore, logGuard, logger }: L
   return {
     async askOthers() {
       const log = await storage.read.log.state()
-      if (!storage.shared || !log || log.treeSize === 0 || remembersAny(log.logId)) return
-      logger.info(`this host remembers nothing of the log: it waits ${ANSWER_MS / 1000} s for hosts that do`)
+      if (!storage.shared || !log || log.treeSize === 0 || remembers(log)) return
+      logger.info(
+        `this host does not know the newest state of the log: it waits ${ANSWER_MS / 1000} s for hosts that do`,
+      )
       await setTimeout(ANSWER_MS)
     },
     start() {

@@ -100,8 +100,10 @@ export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOpti
 }
 
 async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
-  if (drafts.length === 0) return { log }
+  // Where another host found the database to be old, claims are not stored either.
+  if (drafts.length === 0 && log.contradictedBy === null) return { log }
   await writer.logGuard.check(log, rows)
+  if (drafts.length === 0) return { log }
   return append(writer, log, await rangeAt(writer, rows, log), drafts, rows)
 }
 

@@ -3,7 +3,7 @@
  * does not share the fate of DATA_DIR.
  */
 import { accessSync, closeSync, constants, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { HASH_BYTES } from '@claimcheck/core/log'
 import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import { formatInstant, parseInstant } from '@claimcheck/core/rules'
@@ -16,8 +16,10 @@ import type { LogState } from '../../../storage/log-state.ts'
 import type { LogConfig } from '../config.ts'
 
 export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
-  /** The signed tree head as JSON, by which others believe it. */
+  /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
   readonly signed?: string | undefined
+  /** The last that another key has signed. */
+  readonly earlier?: string | undefined
 }
 
 export interface CheckpointStore {
@@ -46,7 +48,7 @@ export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable'> {
 
 const FILE = 'log-head.json'
 /** Within a page, which file systems write at once. The length is fixed, so that a full disk can still store the next record. */
-const RECORD_BYTES = 1024
+const RECORD_BYTES = 2048
 
 interface CheckpointStoreOptions {
   readonly config: Pick<HostConfig, 'dataDir'> &
@@ -54,30 +56,86 @@ interface CheckpointStoreOptions {
 }
 
 export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
-  const { dataDir, headMemory } = config
-  const own = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
-  if (
-    !headMemory ||
-    (headMemory.isDefault && (isSharedDatabase(config.databaseUrl ?? '') || !isUsable(headMemory.folder)))
-  )
-    return { recall: () => known(own.recall()), remember: (head) => own.remember(head) }
-  const apart = new Map<string, HeadFile>()
-  const apartOf = (logId: string) => {
-    const file = apart.get(logId) ?? headFile(join(headMemory.folder, `${logId}.json`), `HEAD_MEMORY/${logId}.json`)
-    apart.set(logId, file)
-    return file
-  }
+  const own = inDataDir(config.dataDir)
+  const apart = apartFrom(config)
+  if (!apart) return own
   return {
-    recall: (logId) => known(own.recall(), apartOf(logId).recall()),
+    recall: (logId) => [...own.recall(logId), ...apart.recall(logId)],
     remember(head) {
       own.remember(head)
-      apartOf(head.logId).remember(head)
+      apart.remember(head)
     },
+  }
+}
+
+/** In one file the newest head of all, and for each log before its last. */
+function inDataDir(dataDir: string): CheckpointStore {
+  const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
+  const before = perLog(join(dataDir, 'log-heads'), 'DATA_DIR/log-heads', (logId) => logId)
+  return {
+    recall(logId) {
+      const head = newest.recall()
+      return known(head, head?.logId === logId ? undefined : before(logId).recall())
+    },
+    remember(head) {
+      const last = readable(newest)
+      if (last && last.logId !== head.logId) before(last.logId).remember(last)
+      newest.remember(head)
+    },
+  }
+}
+
+/**
+ * A folder that nobody named is used where one host has the database, and where it can be. A copy of DATA_DIR beside it, as for a trial, has
+ * files of its own there.
+ */
+function apartFrom({ dataDir, databaseUrl = '', headMemory }: CheckpointStoreOptions['config']) {
+  if (!headMemory) return undefined
+  const { folder, isDefault } = headMemory
+  if (!isDefault) return eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId))
+  if (isSharedDatabase(databaseUrl) || !isUsable(folder)) return undefined
+  const place = sha256Text(resolve(dataDir)).slice(0, 8)
+  const { recall, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${place}`))
+  return {
+    recall: (logId: string) => quietly(() => recall(logId)) ?? [],
+    remember: (head: Head) => quietly(() => remember(head)),
+  }
+}
+
+function eachInFile(fileOf: (logId: string) => HeadFile): CheckpointStore {
+  return {
+    recall: (logId) => known(fileOf(logId).recall()),
+    remember: (head) => fileOf(head.logId).remember(head),
+  }
+}
+
+/** @param name of the folder for operators */
+function perLog(folder: string, name: string, fileName: (logId: string) => string): (logId: string) => HeadFile {
+  const files = new Map<string, HeadFile>()
+  return (logId) => {
+    const file = `${fileName(logId)}.json`
+    const made = files.get(file) ?? headFile(join(folder, file), `${name}/${file}`)
+    files.set(file, made)
+    return made
   }
 }
 
 function known(...heads: readonly (Head | undefined)[]): readonly Head[] {
   return heads.filter((head) => head !== undefined)
+}
+
+function readable(file: HeadFile): Head | undefined {
+  return quietly(() => file.recall())
+}
+
+/** Undefined where the file cannot be used. */
+function quietly<T>(use: () => T): T | undefined {
+  try {
+    return use()
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    return undefined
+  }
 }
 
 /** As it is not where a service has no home of its own, or a read-only one. */
@@ -108,7 +166,7 @@ function headFile(path: string, name: string): HeadFile {
       return latest
     },
     remember(head) {
-      if (!latest || !isBefore(head, latest)) latest = head
+      if (!latest || !isBefore(head, latest)) latest = withSignatures(head, latest)
       const record = write(latest)
       try {
         if (overwrite(path, record, latest, parse)) return
@@ -127,6 +185,17 @@ function headFile(path: string, name: string): HeadFile {
 function reasonOf(cause: unknown): string {
   const { code, message } = cause as NodeJS.ErrnoException
   return code ?? message
+}
+
+/** Keeps what another key has signed last, because a backup from before a rotation does not have the new key. */
+function withSignatures(head: Head, before: Head | undefined): Head {
+  if (before?.logId !== head.logId) return head
+  const isRotated = head.signed && before.signed && keyOf(head.signed) !== keyOf(before.signed)
+  return { ...head, signed: head.signed ?? before.signed, earlier: isRotated ? before.signed : before.earlier }
+}
+
+function keyOf(signed: string): unknown {
+  return JSON.parse(signed).signature.key_id
 }
 
 function isBefore(one: Head, other: Head): boolean {
@@ -183,7 +252,7 @@ function readRecord(file: number): string {
   return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
 }
 
-function write({ logId, name, treeSize, rootHash, issuedAt, signed }: Head): Buffer {
+function write({ logId, name, treeSize, rootHash, issuedAt, signed, earlier }: Head): Buffer {
   const fields = {
     log_id: logId,
     name,
@@ -191,6 +260,7 @@ function write({ logId, name, treeSize, rootHash, issuedAt, signed }: Head): Buf
     root_hash: toBase64url(rootHash),
     issued_at: formatInstant(issuedAt),
     ...(signed === undefined ? {} : { signed }),
+    ...(earlier === undefined ? {} : { earlier }),
   }
   const text = JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
   return Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`)
@@ -210,11 +280,12 @@ function parseOnce(): Parse {
 function parseRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
-    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed } = fields
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed, earlier } = fields
     const rootHash = fromBase64url(root_hash, HASH_BYTES)
     const issuedAt = parseInstant(issued_at)
     if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
-    return { logId, name, treeSize, rootHash, issuedAt, ...(signed === undefined ? {} : { signed }) }
+    const signatures = { ...(signed === undefined ? {} : { signed }), ...(earlier === undefined ? {} : { earlier }) }
+    return { logId, name, treeSize, rootHash, issuedAt, ...signatures }
   } catch {
     return undefined
   }

@@ -32,7 +32,7 @@ t.test(
     for (const head of [{ ...HEAD, treeSize: 0 }, HEAD, LARGEST]) {
       open().remember(head)
       t.strictSame(open().recall(HEAD.logId), [head])
-      t.match(statSync(path), { size: 1024 })
+      t.match(statSync(path), { size: 2048 })
       t.equal(statSync(path).mode & 0o777, 0o600)
     }
   },
@@ -50,12 +50,12 @@ t.test('within a log nothing earlier is remembered, also when another process ha
   t.match([slow.recall(HEAD.logId), open().recall(HEAD.logId)], [[{ treeSize: 4 }], [{ treeSize: 4 }]])
 })
 
-t.test('the head of another log takes the place of any', async (t) => {
+t.test('the head of another log is the newest of all, and that of the log before stays', async (t) => {
   const { open } = folder(t)
   open().remember(HEAD)
   const other = { ...HEAD, logId: 'c'.repeat(43), treeSize: 1 }
   open().remember(other)
-  t.strictSame(open().recall(HEAD.logId), [other])
+  t.strictSame(open().recall(HEAD.logId), [other, HEAD])
 })
 
 t.test('a record that is not whole is not believed', async (t) => {
@@ -70,7 +70,7 @@ t.test('a record that is not whole is not believed', async (t) => {
     whole.slice(0, 100),
     whole.replace('1000000', '1000001'),
     whole.replace(HEAD.logId, LARGEST.logId.replace('a', 'b')),
-    whole.slice(0, 256) + ' '.repeat(768),
+    whole.slice(0, 256) + ' '.repeat(1792),
   ]
   for (const text of broken) {
     writeFileSync(path, text)
@@ -99,4 +99,26 @@ t.test('what could not be written is still known to the process, and written the
   rmdirSync(path)
   memory.remember({ ...HEAD, treeSize: 1 })
   t.strictSame(open().recall(HEAD.logId), [HEAD])
+})
+
+const signedBy = (key: string, treeSize: number) =>
+  JSON.stringify({ body: { tree_size: treeSize }, signature: { key_id: key } })
+
+t.test('the last head of the key before is kept, and the last head of the log before', async (t) => {
+  const { open } = folder(t)
+  const [one, two] = [signedBy('one', 1), signedBy('two', 2)]
+  open().remember({ ...HEAD, treeSize: 1, signed: one })
+  // A rotation signs the same tree again.
+  const memory = open()
+  memory.recall(HEAD.logId)
+  memory.remember({ ...HEAD, treeSize: 1 })
+  t.match(open().recall(HEAD.logId), [{ signed: one }])
+  memory.remember({ ...HEAD, treeSize: 2, signed: two })
+  memory.remember({ ...HEAD, treeSize: 3 })
+  t.match(open().recall(HEAD.logId), [{ treeSize: 3, signed: two, earlier: one }])
+
+  const other = { ...HEAD, logId: 'c'.repeat(43), treeSize: 1 }
+  memory.remember(other)
+  t.match(open().recall(HEAD.logId), [other, { treeSize: 3, signed: two, earlier: one }])
+  t.strictSame(open().recall(other.logId), [other])
 })
