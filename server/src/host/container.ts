@@ -151,13 +151,13 @@ function withListeners(storage: Storage, features: readonly Feature[], services:
   let listeners: NonNullable<ReturnType<NonNullable<Feature['onAudit']>>>[] | undefined
   return {
     ...storage,
-    write: (work) =>
+    write: (work, options) =>
       storage.write(async (tx) => {
         listeners ??= features.flatMap(({ onAudit }) => onAudit?.(services) ?? [])
         const result = await work(tx)
         if (listeners.length > 0) for (const listen of listeners) await listen(tx, tx.audit.entries())
         return result
-      }),
+      }, options),
   }
 }
 

@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Writes } from '../storage/storage.ts'
 import type { Feature, NotReady } from './feature.ts'
 import type { Readiness } from './monitoring.ts'
 
@@ -59,10 +59,11 @@ function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): (
   async function probeNow(hasFailed: boolean): Promise<void> {
     const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
     // A failure is in `writing`.
-    await write(async ({ leases }) => {
+    const take = async ({ leases }: Writes) => {
       await leases.take(name, holder, 0)
       await leases.release(name, holder)
-    }).catch(() => {})
+    }
+    await write(take, { proves: hasFailed }).catch(() => {})
     probe = undefined
   }
 

@@ -52,16 +52,18 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     driver,
     read: reads(outside),
     writing,
-    write: (work) =>
-      writing.watch(() =>
-        connections.transaction(writer, dialect.begin, async (db) => {
-          const tx = writes(db, schema)
-          const result = await work(tx)
-          await tx.audit.flush()
-          return result
-        }),
+    write: (work, { proves = false } = {}) =>
+      writing.watch(
+        () =>
+          connections.transaction(writer, dialect.begin, async (db) => {
+            const tx = writes(db, schema)
+            const result = await work(tx)
+            await tx.audit.flush()
+            return result
+          }),
+        proves,
       ),
-    apply: (changes) => writing.watch(() => applyChanges(connections.on(writer), changes)),
+    apply: (changes) => writing.watch(() => applyChanges(connections.on(writer), changes), true),
     snapshot: (work) => connections.transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => connections.transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),

@@ -53,7 +53,7 @@ export interface Storage {
    * appends to the log takes `tx.log.lock()` first.
    * @throws StorageError `unavailable`: when the connection breaks at the end, the writes may have happened
    */
-  write<T>(work: (tx: Writes) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Writes) => Promise<T>, options?: WriteOptions): Promise<T>
   /**
    * A transaction of one statement: on disk when this returns.
    * @throws StorageError `unavailable`, as above; another error when the log or a claim differs from what the changes expect, and
@@ -75,6 +75,11 @@ export interface Storage {
    */
   rewrite(): Promise<boolean>
   close(): Promise<void>
+}
+
+export interface WriteOptions {
+  /** Its success proves that claims can be stored. */
+  readonly proves?: boolean
 }
 
 export interface Writing {

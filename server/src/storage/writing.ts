@@ -3,8 +3,8 @@ import type { Dialect } from './dialect.ts'
 import { StorageError, type Writing } from './storage.ts'
 
 export interface WriteWatch extends Writing {
-  /** Runs a write. @throws what it throws */
-  watch<T>(write: () => Promise<T>): Promise<T>
+  /** Runs a write. @param proves that claims can be stored: it is as large as they are @throws what it throws */
+  watch<T>(write: () => Promise<T>, proves: boolean): Promise<T>
 }
 
 export function watchWrites({ reasons }: Pick<Dialect, 'reasons'>): WriteWatch {
@@ -14,17 +14,16 @@ export function watchWrites({ reasons }: Pick<Dialect, 'reasons'>): WriteWatch {
     last = { at: performance.now(), problem }
   }
   return {
-    async watch(write) {
+    async watch(write, proves) {
       const own = { since: performance.now() }
       pending.add(own)
       try {
         const result = await write()
-        ended(undefined)
+        // On a full disk there may be room for less.
+        if (proves || last?.problem === undefined) ended(undefined)
         return result
       } catch (error) {
-        // Otherwise the database could have taken the write.
-        const isUnavailable = error instanceof StorageError && error.code === 'unavailable'
-        ended(isUnavailable ? reasonOf(error.cause, reasons) : undefined)
+        if (error instanceof StorageError && error.code === 'unavailable') ended(reasonOf(error.cause, reasons))
         throw error
       } finally {
         pending.delete(own)
