@@ -34,6 +34,8 @@ export interface RequestGuard {
   readonly limits?: CheckLimits | undefined
   readonly userAgent: string
   readonly maxDigestBytes: number
+  /** Runs a read for digests once there is room for one. */
+  readonly limitDigests?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined
   /** Counts a request against a budget. The result takes the headers of its answer. */
   readonly spend?: (() => (headers?: Headers) => void) | undefined
   /** Hears of what is refused. @param breach the plugin asked for what its manifest does not allow */
@@ -121,7 +123,7 @@ class Requests<A> {
     if (isCall) headers.set('content-type', 'application/json')
     const method = isCall ? 'POST' : (init.method ?? 'GET')
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#send(admitted, { method, headers, body }, maxBytes)
+      const response = await this.#send(admitted, { method, headers, body }, isCall ? this.#most.bodyBytes : maxBytes)
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
       if (location === null || (init.redirect === 'manual' && !isCall)) return response
       await response.body?.cancel()
@@ -137,9 +139,12 @@ class Requests<A> {
 
   async digest(text: string, { algorithms, headers, ...init }: DigestInit): Promise<DigestAnswer> {
     const asked = { ...init, headers: this.#under('headers', () => digestHeaders(headers, algorithms)) }
-    const response = await this.fetch(text, asked, this.#guard.maxDigestBytes)
-    const { createHash } = this.#transport
-    return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: this.#most.bodyBytes })
+    const { limitDigests = (read) => read(), maxDigestBytes } = this.#guard
+    return limitDigests(async () => {
+      const response = await this.fetch(text, asked, maxDigestBytes)
+      const { createHash } = this.#transport
+      return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: this.#most.bodyBytes })
+    })
   }
 
   async connect(text: string): Promise<Socket> {

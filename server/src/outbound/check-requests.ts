@@ -67,6 +67,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
     manifest: reach,
     userAgent: `claimcheck/${VERSION}`,
     maxDigestBytes: MAX_DIGEST_BYTES,
+    limitDigests: (read) => limitDigests(workspaceId, read),
     spend: spending?.count,
     refused(_rule, _problem, found) {
       breach ??= found
@@ -93,7 +94,6 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
   })
   return {
     ...requests,
-    digest: (...args) => limitDigests(workspaceId, () => requests.digest(...args)),
     reveal(auth) {
       if (!reach.mayReveal)
         throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')

@@ -16,11 +16,13 @@ const IDLE_TIMEOUT_MS = 10_000
 export function dial({ hostname, port, isTls }: SocketAddress, { lookup, ca }: DialOptions): Socket {
   const to = { host: unbracketed(hostname), port, lookup }
   if (!isTls) return connectTcp(to).setTimeout(IDLE_TIMEOUT_MS)
-  return connectTls({
+  const socket = connectTls({
     ...to,
     servername: isLiteral(hostname) ? '' : hostname,
     // Also where the environment of the process turns it off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
   }).setTimeout(IDLE_TIMEOUT_MS)
+  // The handshake does not use up the time.
+  return socket.once('secureConnect', () => socket.setTimeout(IDLE_TIMEOUT_MS))
 }

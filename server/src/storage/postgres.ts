@@ -25,8 +25,8 @@ const KEEP_ALIVE_MS = 5_000
 /** Any number that no other program locks in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
 
-/** SQLSTATE classes of what the service may have done wrong: values, constraints, and what triggers raise. All else is the database's. */
-const OWN_FAULT = /^(22|23|P0)/
+/** SQLSTATE classes of what the service may have done wrong: values, constraints, limits, and what triggers raise. All else is the database's. */
+const OWN_FAULT = /^(21|22|23|54|P0)/
 /** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
 const SPENT = /^(25006|57P0|08P01)/
 /** It starts or stops, or has too many connections. */
