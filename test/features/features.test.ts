@@ -33,6 +33,7 @@ for (const disabled of [...OPTIONAL.map((name) => [name]), OPTIONAL]) {
     const installation = await start(t, { disabled_features: disabled })
     const client = await installation.client('workspace')
     t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' })
+    t.match(await client.get('/v1/whoami'), { status: 200 })
     for (const path of ['/readyz', '/metrics', '/openapi.json', '/v1/profiles'])
       t.equal((await installation.host.request(path)).status, 200, path)
     for (const [name, path] of Object.entries(PATHS)) {

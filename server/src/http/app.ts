@@ -146,7 +146,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
 
 /** Accepts keys, and the tokens of applications where there are any. */
 function acceptedCredentials({ keys, tokens, challenge }: Access) {
-  if (!tokens) return { authenticate: keys.authenticate }
+  if (!tokens) return { authenticate: (text: string, address: string) => keys.authenticate(text, address) }
   return {
     authenticate: async (text: string, address: string) =>
       (await keys.authenticate(text, address)) ?? tokens(text, address),

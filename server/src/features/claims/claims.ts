@@ -156,7 +156,12 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
   const concurrent = storing.get(identityOf(identity))
   // A claim that is being stored is answered beyond the quota too.
   const refusal = silence ?? (concurrent ? undefined : overQuota)
-  if (refusal) throw refusal
+  if (refusal) {
+    // It may have been stored since the look-up, by another request or host.
+    const other = await lookups.add(identity)
+    if (other) return resubmitted(intake, other)
+    throw refusal
+  }
   const stored = await (concurrent ?? storeOnce(intake, row))
   if (stored) return { claim: stored, created: !concurrent }
   const other = await lookups.add(identity)
