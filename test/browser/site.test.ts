@@ -218,7 +218,7 @@ t.test('public pages', async (t) => {
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     await page.goto(`/r/${receipt_id}`)
     await page.locator('#receipt[data-checked=true]').waitFor()
-    t.match(await page.title(), /^Verified, at a place/)
+    t.match(await page.title(), /^Verified, at a destination/)
     t.ok(asked.filter((path) => path.startsWith('/r/')).length <= 3, 'as the documentation of the limits says')
 
     await tamper(page, `/r/${receipt_id}.json`, (bundle: { receipt: string }) => {

@@ -1,3 +1,4 @@
+/** What apps reported of a commit, as check runs, and what accounts posted about it, as statuses. */
 import type { Check } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
 import { account, accountId, app, appId, GITHUB_JOBS, workflow } from '../reporters.ts'

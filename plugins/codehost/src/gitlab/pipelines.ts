@@ -1,3 +1,4 @@
+/** Reads GitLab's pipelines, their jobs, and the statuses that accounts posted, each as runs of the same form. */
 import type { Check } from '../code-host.ts'
 import { unexpected } from '../http-failure.ts'
 import { account, accountId, GITLAB_JOBS, workflow } from '../reporters.ts'
