@@ -7,6 +7,7 @@ import { commandLine } from './support/command-line.ts'
 import { TEST_DATABASE } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 import { dump, query } from './support/sql.ts'
+import { SCHEMA } from './support/storage.ts'
 
 const ON_SQLITE = TEST_DATABASE === 'sqlite'
 
@@ -193,7 +194,7 @@ t.test('doctor finds a changed byte, and names the row', async (t) => {
 
 t.test('a database from a newer version is refused', async (t) => {
   const cli = await commandLine(t)
-  t.match(await cli.json('migrate'), { migrated: [/^001-/] })
+  t.strictSame(await cli.json('migrate'), { migrated: Object.keys(SCHEMA.migrations) })
   t.strictSame(await cli.json('migrate'), { migrated: [] })
   await query(cli.databaseUrl, `INSERT INTO migrations (name, batch) VALUES ('999-later', 9)`)
   t.match(await cli.run(['migrate']), { code: 1, stderr: /999-later/ })
