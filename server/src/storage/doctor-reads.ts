@@ -34,6 +34,34 @@ export interface WithOwners {
 const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
 
 export function doctorReads(db: Db) {
+  return {
+    ...claimReads(db),
+    ...treeReads(db),
+    ...strayReads(db),
+    /** The next erasures after this receipt, each with its receipt. */
+    async erasures(after: string, limit: number): Promise<Row[]> {
+      const sql = `SELECT ${qualified(erasures)}, receipts.claim_id AS claim_of_receipt, receipts.issued_at AS receipt_at, receipts.leaf_index AS leaf,
+        receipts.leaf_hash AS hash_of_leaf, CASE WHEN receipts.entry = '' THEN 0 ELSE 1 END AS has_content FROM erasures
+        LEFT JOIN receipts ON receipts.log_id = erasures.log_id AND receipts.receipt_id = erasures.receipt_id
+        WHERE erasures.receipt_id > ? ORDER BY erasures.receipt_id LIMIT ?`
+      return db.query(sql, [after, limit])
+    },
+    /** The next anchors as they are stored, each with the root that was signed at its size, if one was. */
+    async anchors(after: number, limit: number): Promise<Row[]> {
+      const signed =
+        '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.log_id = anchors.log_id AND tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.number LIMIT 1)'
+      const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
+      return db.query(sql, [after, limit])
+    },
+    /** The next rows of a small table, as they are stored. */
+    async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {
+      const { names, name } = SMALL[table]
+      return db.query(`SELECT ${names} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
+    },
+  }
+}
+
+function claimReads(db: Db) {
   const { texts, jsonArray } = db.dialect
   // One text for all columns: drivers take longer to make a row of so many columns than databases to read it.
   const selectClaims = `SELECT CAST(${jsonArray}(${claims.columns.map(({ name }) => `CAST(${name} AS text)`).join(', ')}) AS text) AS cells,
@@ -50,13 +78,6 @@ export function doctorReads(db: Db) {
   }
 
   return {
-    /** The receipts of these leaves as they are stored, with their evidence, ascending. */
-    async receipts(logId: string, start: number, end: number): Promise<Row[]> {
-      const sql = `SELECT ${qualified(receipts)}, evidence.document AS evidence, ${ERASED} AS erased FROM receipts
-        LEFT JOIN evidence ON evidence.log_id = receipts.log_id AND evidence.receipt_id = receipts.receipt_id
-        WHERE receipts.log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index`
-      return db.query(sql, [logId, start, end])
-    },
     /** These claims as they are stored, each column as text or null. */
     async claims(claimIds: readonly string[]): Promise<Row[]> {
       return readClaims(`WHERE claim_id IN ${texts}`, [JSON.stringify(claimIds)])
@@ -73,6 +94,18 @@ export function doctorReads(db: Db) {
         ORDER BY claim_id LIMIT ?`
       return readClaims(rest, [after, limit])
     },
+  }
+}
+
+function treeReads(db: Db) {
+  return {
+    /** The receipts of these leaves as they are stored, with their evidence, ascending. */
+    async receipts(logId: string, start: number, end: number): Promise<Row[]> {
+      const sql = `SELECT ${qualified(receipts)}, evidence.document AS evidence, ${ERASED} AS erased FROM receipts
+        LEFT JOIN evidence ON evidence.log_id = receipts.log_id AND evidence.receipt_id = receipts.receipt_id
+        WHERE receipts.log_id = ? AND leaf_index >= ? AND leaf_index < ? ORDER BY leaf_index`
+      return db.query(sql, [logId, start, end])
+    },
     /** Those of these tiles that are there, in any order. */
     async tiles(keys: readonly TileKey[]): Promise<TileRow[]> {
       const asked = rowsOf(db.dialect, tileKeys)
@@ -85,32 +118,23 @@ export function doctorReads(db: Db) {
       const rest = `WHERE (${tileKeys.names}) > (?, ?, ?, ?) AND log_id = ? ORDER BY ${tileKeys.names} LIMIT ?`
       return selectRows(db, tileKeys, rest, [after.logId, after.level, after.index, after.width, after.logId, limit])
     },
-    /** The next erasures after this receipt, each with its receipt. */
-    async erasures(after: string, limit: number): Promise<Row[]> {
-      const sql = `SELECT ${qualified(erasures)}, receipts.claim_id AS claim_of_receipt, receipts.issued_at AS receipt_at, receipts.leaf_index AS leaf,
-        receipts.leaf_hash AS hash_of_leaf, CASE WHEN receipts.entry = '' THEN 0 ELSE 1 END AS has_content FROM erasures
-        LEFT JOIN receipts ON receipts.log_id = erasures.log_id AND receipts.receipt_id = erasures.receipt_id
-        WHERE erasures.receipt_id > ? ORDER BY erasures.receipt_id LIMIT ?`
-      return db.query(sql, [after, limit])
-    },
     /** The number of leaves that the receipts of a log reach to. */
     async receiptReach(logId: string): Promise<number> {
       const [row] = await db.query('SELECT MAX(leaf_index) AS last FROM receipts WHERE log_id = ?', [logId])
       return Number(row?.last ?? -1) + 1
     },
+  }
+}
+
+/** Rows that belong to nothing. */
+function strayReads(db: Db) {
+  return {
     /** Receipts that no log reaches. */
     async strayReceipts(limit: number): Promise<Row[]> {
       const sizes = 'SELECT log_id AS of_log, MAX(tree_size) AS size FROM tree_heads GROUP BY log_id'
       const sql = `SELECT leaf_index, receipt_id FROM receipts LEFT JOIN (${sizes}) AS sizes ON of_log = receipts.log_id
         WHERE leaf_index < 0 OR leaf_index >= COALESCE(size, 0) ORDER BY receipts.log_id, leaf_index LIMIT ?`
       return db.query(sql, [limit])
-    },
-    /** The next anchors as they are stored, each with the root that was signed at its size, if one was. */
-    async anchors(after: number, limit: number): Promise<Row[]> {
-      const signed =
-        '(SELECT tree_heads.root_hash FROM tree_heads WHERE tree_heads.log_id = anchors.log_id AND tree_heads.tree_size = anchors.tree_size ORDER BY tree_heads.number LIMIT 1)'
-      const sql = `SELECT ${anchors.names}, ${signed} AS signed_root FROM anchors WHERE id > CAST(? AS bigint) ORDER BY id LIMIT ?`
-      return db.query(sql, [after, limit])
     },
     async orphans({ tables }: WithOwners, limit: number): Promise<Orphan[]> {
       const found: Orphan[] = []
@@ -135,11 +159,6 @@ export function doctorReads(db: Db) {
           found.push({ table: name, id: String(row.id), missing: `${logs.name} ${row.log_id}` })
       }
       return found
-    },
-    /** The next rows of a small table, as they are stored. */
-    async rows(table: keyof typeof SMALL, after: string, limit: number): Promise<Row[]> {
-      const { names, name } = SMALL[table]
-      return db.query(`SELECT ${names} FROM ${name} WHERE id > ? ORDER BY id LIMIT ?`, [after, limit])
     },
   }
 }
