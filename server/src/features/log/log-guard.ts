@@ -5,9 +5,10 @@
  */
 
 import { checkTreeHead, rootAt, TileError } from '@claimcheck/core/log'
-import { bytesEqual, fromBase64url, type KeySet } from '@claimcheck/core/receipts'
+import { bytesEqual, fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { parseJson } from '../../base/parse-json.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
@@ -191,8 +192,9 @@ async function settle(guard: Guard, heads: readonly Head[], log: LogState): Prom
     return { ...log, contradictedBy: null }
   }
   for (const signed of heads.flatMap(({ signed, earlier }) => [signed, earlier])) {
-    if (signed === undefined || !isSigned(signed, log.logId, await rows.signingKeys())) continue
-    if (await includes(guard, log, toHead(signed), rows)) continue
+    const head = signed === undefined ? undefined : headOf(signed, log.logId)
+    if (signed === undefined || !head || (await includes(guard, log, head, rows))) continue
+    if (!isSigned(signed, await rows.signingKeys())) continue
     return storage.write((tx) => contradict(guard, tx.log, log, signed))
   }
   return log
@@ -217,16 +219,22 @@ async function settled(guard: Guard, heads: readonly Head[], log: LogState): Pro
   }
 }
 
-/** @param signed as `isSigned` found it */
+/** Undefined for what is no tree head of this log. */
+function headOf(signed: string, logId: string): Pick<Head, 'treeSize' | 'rootHash'> | undefined {
+  const head = parseJson(signed)
+  return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? toHead(signed) : undefined
+}
+
+/** @param signed a tree head */
 function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
   const { tree_size: treeSize, root_hash } = JSON.parse(signed).body
   return { treeSize, rootHash: fromBase64url(root_hash)! }
 }
 
-function isSigned(head: string, logId: string, rows: readonly SigningKeyRow[]): boolean {
+function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean {
   const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
   const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
-  return checkTreeHead(head, set).valid && JSON.parse(head).body.log_id === logId
+  return checkTreeHead(head, set).valid
 }
 
 /** With its signature. */
