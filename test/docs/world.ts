@@ -80,11 +80,12 @@ export class World {
 
   /** The environment of someone who follows the pages: theirs, and leave to read the services here. */
   get env(): NodeJS.ProcessEnv {
-    const { PATH, HOME } = process.env
+    const { PATH, HOME, XDG_STATE_HOME } = process.env
     const hosts = [this.#github.url, this.#gitServer.url].map((url) => new URL(url).host)
     return {
       PATH,
       HOME,
+      XDG_STATE_HOME,
       PORT: String(this.#port),
       GIT_PORT: String(this.#gitPort),
       ALLOW_PRIVATE: hosts.join(','),

@@ -13,8 +13,8 @@ import { installPacked } from './installed.ts'
 const MOST_BYTES = 64 * 1024 * 1024
 const execute = promisify(execFile)
 const { folder, bin, packed } = await installPacked()
-const { PATH, HOME } = process.env
-const ENV = { PATH, HOME, PORT: '0', LOG_LEVEL: 'silent' }
+const { PATH, HOME, XDG_STATE_HOME } = process.env
+const ENV = { PATH, HOME, XDG_STATE_HOME, PORT: '0', LOG_LEVEL: 'silent' }
 const empty = join(folder, '../empty')
 
 async function claimcheck(...args: readonly string[]) {

@@ -34,11 +34,12 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
     sources: { git: [git.url] },
   }
   await writeFile(join(packages, 'claimcheck.config.json'), JSON.stringify(config))
-  const { PATH, HOME } = process.env
+  const { PATH, HOME, XDG_STATE_HOME } = process.env
   const env = {
     ...{
       PATH: PATH!,
       HOME: HOME!,
+      XDG_STATE_HOME,
       PORT: String(await freePort()),
       LOG_LEVEL: 'silent',
       DATA_DIR: join(folder, 'data'),
