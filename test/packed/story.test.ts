@@ -39,7 +39,7 @@ t.test('from an empty folder to a receipt that a stranger checks', { timeout: 40
     ...{
       PATH: PATH!,
       HOME: HOME!,
-      XDG_STATE_HOME,
+      ...(XDG_STATE_HOME === undefined ? {} : { XDG_STATE_HOME }),
       PORT: String(await freePort()),
       LOG_LEVEL: 'silent',
       DATA_DIR: join(folder, 'data'),
