@@ -50,7 +50,7 @@ export function configOf({ folder, env }: Place): Config {
 
 /** The installation's parts, in this process, with its log made. */
 export async function withOpened<T>(place: Place, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
-  const claimcheck = await openClaimcheck(configOf(place), { plugins: true })
+  const claimcheck = await openClaimcheck(configOf(place), { plugins: true, patient: true })
   try {
     await claimcheck.signingKeys.ensureLog()
     return await work(claimcheck)
