@@ -70,11 +70,8 @@ export const postgres: Dialect = {
   // A plain vacuum gives the space of old rows to new ones, and leaves their bytes until then.
   rewrite: (tables) => tables.map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
-  isUnavailable: (error) => {
-    const { code = '', message } = error as { code?: string; message: string }
-    if (error instanceof DatabaseError) return !OWN_FAULT.test(code)
-    return NETWORK_TROUBLE.test(code) || LOST.test(message)
-  },
+  isUnavailable: (error) =>
+    error instanceof DatabaseError ? !OWN_FAULT.test(String(error.code)) : isNetworkTrouble(error),
   reasons: {
     '25006': 'it is read-only, as a standby is',
     '28P01': 'it refuses the password',
@@ -184,10 +181,18 @@ export async function openPostgres(
     await storage.close()
     if (error instanceof StorageError) throw error
     // The driver's messages never hold the password.
-    const { code = '', message } = error as { code?: string; message: string }
-    const isAway = error instanceof DatabaseError ? AWAY.test(code) : NETWORK_TROUBLE.test(code) || LOST.test(message)
-    throw new StorageError('unavailable', `cannot open the database: ${message}`, { cause: error, mayReturn: isAway })
+    const mayReturn = error instanceof DatabaseError ? AWAY.test(String(error.code)) : isNetworkTrouble(error)
+    throw new StorageError('unavailable', `cannot open the database: ${(error as Error).message}`, {
+      cause: error,
+      mayReturn,
+    })
   }
+}
+
+/** @param error that is no answer of the database */
+function isNetworkTrouble(error: unknown): boolean {
+  const { code = '', message } = error as { code?: string; message: string }
+  return NETWORK_TROUBLE.test(code) || LOST.test(message)
 }
 
 /** In another encoding the database changes or refuses what claims say. @throws StorageError `encoding` */
