@@ -37,8 +37,9 @@ export function createLogWatch({ storage, checkpointStore, logGuard, logger }: L
   }
 
   async function look(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    for (;;) {
       await setTimeout(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
       // In an outage of the database nobody signs.
       await logGuard.maySign().catch((error) => logger.error({ err: error }, 'cannot compare the log'))
     }
