@@ -1,20 +1,18 @@
 /** A real PgBouncer before the tests' PostgreSQL server. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './postgres.ts'
+import { findProgram } from './programs.ts'
 
 export type PoolMode = 'session' | 'transaction'
 
-const FOLDERS = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
-
 /** Undefined where the program is not installed. */
-export const PGBOUNCER = FOLDERS.map((folder) => join(folder, 'pgbouncer')).find((path) => existsSync(path))
+export const PGBOUNCER = findProgram('pgbouncer')
 
 export interface Pooler {
   /** The same database through the pooler. */

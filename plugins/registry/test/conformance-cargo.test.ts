@@ -2,7 +2,8 @@
 import { type Destination, verifierConformance } from '@claimcheck/core/testkit'
 import registry from '@claimcheck/plugin-registry'
 import t from 'tap'
-import { findNginx, SparseIndex } from '../../../test/destinations/sparse-index.ts'
+import { SparseIndex } from '../../../test/destinations/sparse-index.ts'
+import { findProgram } from '../../../test/support/programs.ts'
 import { MINUTE, NOON } from './fixture.ts'
 
 t.setTimeout(500_000)
@@ -30,7 +31,7 @@ function cargo(nginx: string): Destination<Situation, Prepared> {
   }
 }
 
-const nginx = findNginx()
+const nginx = findProgram('nginx')
 t.test('at Cargo', { skip: nginx === undefined && 'this machine has no nginx to serve an index' }, async (t) => {
   const claim = { target: 'cargo:Tool', params: { version: '1.0.0' }, claimedAt: NOON }
   // Everything at crates.io is public, so that a 404 hides nothing there.
