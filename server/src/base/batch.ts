@@ -36,9 +36,10 @@ export function createBatch<T, R>(
   let running: Promise<void> | undefined
 
   async function run(): Promise<void> {
-    // Items that arrive in the same turn of the event loop share the first flush.
-    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
+      // Clients answered by the last flush ask again within two turns of the event loop: their items share this one.
+      await nextTurn()
+      await nextTurn()
       const taken = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       try {
@@ -65,4 +66,8 @@ export function createBatch<T, R>(
       while (running) await running
     },
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
 }
