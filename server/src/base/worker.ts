@@ -1,7 +1,59 @@
 /** Background work that runs as long as the server does. */
+import { setTimeout } from 'node:timers/promises'
 
 export interface Worker {
   start(): void
   /** Starts nothing new; resolves when the work in progress is done. */
   stop(): Promise<void>
+}
+
+/** The worker of what is not configured. */
+export const IDLE: Worker = { start() {}, stop: async () => {} }
+
+export interface Loop extends Worker {
+  /** Ends the current pause, or skips the one after the current round. */
+  wake(): void
+}
+
+interface LoopOptions {
+  /** The pause before the first round, in milliseconds. */
+  readonly firstMs?: number
+  /** Runs after the last round; it must not throw. */
+  readonly end?: () => Promise<void>
+}
+
+/** Repeats a round, which must not throw. @param round returns the pause after it, in milliseconds; `stopping` aborts when the worker stops */
+export function createLoop(
+  round: (stopping: AbortSignal) => Promise<number>,
+  { firstMs = 0, end }: LoopOptions = {},
+): Loop {
+  const stopping = new AbortController()
+  let woken = new AbortController()
+  let running: Promise<void> | undefined
+
+  async function pause(ms: number): Promise<void> {
+    const signal = AbortSignal.any([stopping.signal, woken.signal])
+    await setTimeout(ms, undefined, { signal }).catch(() => {})
+    woken = new AbortController()
+  }
+
+  async function run(): Promise<void> {
+    if (firstMs > 0) await pause(firstMs)
+    while (!stopping.signal.aborted) {
+      const ms = await round(stopping.signal)
+      if (ms > 0) await pause(ms)
+    }
+    await end?.()
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    wake: () => woken.abort(),
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
 }

@@ -1,8 +1,7 @@
 /** The worker that anchors the log, on one host at a time. Claims do not wait for it. */
-import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import type { Worker } from '../../base/worker.ts'
+import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import { createLease, RENEW_MS } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Advance } from './advance.ts'
@@ -21,21 +20,13 @@ const MIN_PAUSE_MS = 200
 const MAX_PAUSE_MS = { waiting: RENEW_MS, blocked: 5 * 60_000 } as const
 const PAUSE_AFTER_ERROR_MS = 2000
 
-const IDLE: Worker = { start() {}, stop: async () => {} }
-
 export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerOptions): Worker {
   if (!anchoring) return IDLE
   const lease = createLease('anchoring', { storage })
-  const stopping = new AbortController()
   /** The outcome of the last step, and how many steps in a row repeated it. */
   let outcome: Advance['outcome'] = 'moved'
   let repeats = 0
-  let loop: Promise<void> | undefined
-
-  async function work(anchoring: Anchoring, lost: AbortSignal): Promise<Advance | undefined> {
-    const anchor = await anchoring.take()
-    return anchor && anchoring.advance(anchor, AbortSignal.any([stopping.signal, lost]))
-  }
+  let isExamined = false
 
   function pauseAfter(next: Advance['outcome'], atLeastMs = 0): number {
     repeats = next === outcome ? repeats + 1 : 0
@@ -43,17 +34,18 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     return next === 'moved' ? 0 : Math.max(atLeastMs, Math.min(MIN_PAUSE_MS * 2 ** repeats, MAX_PAUSE_MS[next]))
   }
 
-  /** Returns how long to pause after it. */
-  async function round(anchoring: Anchoring): Promise<number> {
+  async function round(anchoring: Anchoring, stopping: AbortSignal): Promise<number> {
     try {
+      if (!isExamined) await anchoring.examine(stopping)
+      isExamined = true
       if (!(await anchoring.isNeeded())) return IDLE_PAUSE_MS
-      const advance = await lease.hold((lost) => work(anchoring, lost))
+      const advance = await lease.hold((lost) => work(anchoring, AbortSignal.any([stopping, lost])))
       if (!advance) return IDLE_PAUSE_MS
       if (advance.outcome !== 'blocked') return pauseAfter(advance.outcome)
       await releaseLease()
       return pauseAfter(advance.outcome, advance.retryAfterMs)
     } catch (error) {
-      if (stopping.signal.aborted) return 0
+      if (stopping.aborted) return 0
       if (error instanceof ServiceError) {
         // This host is read-only; the log guard has logged the reason.
         await releaseLease()
@@ -69,24 +61,10 @@ export function createAnchorWorker({ anchoring, storage, logger }: AnchorWorkerO
     await lease.release().catch((error) => logger.warn({ err: error }, 'cannot release the lease'))
   }
 
-  async function run(anchoring: Anchoring): Promise<void> {
-    await anchoring.examine(stopping.signal).catch((error) => {
-      if (!stopping.signal.aborted) throw error
-    })
-    while (!stopping.signal.aborted) {
-      const pauseMs = await round(anchoring)
-      await setTimeout(pauseMs, undefined, { signal: stopping.signal }).catch(() => {})
-    }
-    await releaseLease()
-  }
+  return createLoop((stopping) => round(anchoring, stopping), { end: releaseLease })
+}
 
-  return {
-    start() {
-      loop ??= run(anchoring)
-    },
-    async stop() {
-      stopping.abort()
-      await loop
-    },
-  }
+async function work(anchoring: Anchoring, signal: AbortSignal): Promise<Advance | undefined> {
+  const anchor = await anchoring.take()
+  return anchor && anchoring.advance(anchor, signal)
 }

@@ -1,9 +1,8 @@
 /** Removes entries of the audit trail that are older than the configuration keeps them. Each cut leaves an entry that tells of it. */
-import { setTimeout } from 'node:timers/promises'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
-import type { Worker } from '../../base/worker.ts'
+import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AuditTrailConfig } from './config.ts'
@@ -22,36 +21,19 @@ const MOST_AT_ONCE = 5000
 
 export function createAuditRetention({ storage, now, config, logger }: RetentionOptions): Worker {
   const days = config.auditTrail.retentionDays
+  if (days === null) return IDLE
   const lease = createLease('audit retention', { storage })
-  const stopping = new AbortController()
-  let loop: Promise<void> | undefined
-
-  async function round(keptDays: number): Promise<void> {
-    const isOver = (lost: AbortSignal) => stopping.signal.aborted || lost.aborted
-    await lease.hold(async (lost) => {
-      while (!isOver(lost) && (await cutOnce(storage, keptDays, now()))) {}
-    })
-    await lease.release()
-  }
-
-  async function run(keptDays: number): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await round(keptDays).catch((error) =>
-        logger.error({ err: error }, 'cannot remove old entries of the audit trail'),
-      )
-      await setTimeout(PAUSE_MS, undefined, { signal: stopping.signal, ref: false }).catch(() => {})
+  return createLoop(async (stopping) => {
+    try {
+      await lease.hold(async (lost) => {
+        while (!(stopping.aborted || lost.aborted) && (await cutOnce(storage, days, now()))) {}
+      })
+      await lease.release()
+    } catch (error) {
+      logger.error({ err: error }, 'cannot remove old entries of the audit trail')
     }
-  }
-
-  return {
-    start() {
-      if (days !== null) loop ??= run(days)
-    },
-    async stop() {
-      stopping.abort()
-      await loop
-    },
-  }
+    return PAUSE_MS
+  })
 }
 
 /** False when there was nothing to remove. */

@@ -1,9 +1,8 @@
 /** Compares the clock with the log and with listed destinations: at the start, and as a worker while the time is in doubt. */
-import { setTimeout } from 'node:timers/promises'
 import { readAnswer } from '@claimcheck/core/hosting'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import type { Worker } from '../../base/worker.ts'
+import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -46,11 +45,11 @@ export function createClockWatch(
   { clock, storage, outbound, config, logger }: ClockWatchOptions,
   { lookMs, askMs }: Pauses = PAUSES,
 ): ClockWatch {
-  const stopping = new AbortController()
-  let loop: Promise<void> | undefined
+  let wasDoubted = false
 
-  async function ask(origin: string): Promise<void> {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(ANSWER_MS)])
+  async function ask(origin: string, stopping?: AbortSignal): Promise<void> {
+    const limit = AbortSignal.timeout(ANSWER_MS)
+    const signal = stopping ? AbortSignal.any([stopping, limit]) : limit
     const turn = clock.turn()
     const sentAt = clock.now()
     try {
@@ -63,20 +62,20 @@ export function createClockWatch(
     }
   }
 
-  const askAll = (urls: readonly string[]) => Promise.all(originsOf(urls).slice(0, MOST_ASKED).map(ask))
+  async function askAll(urls: readonly string[], stopping?: AbortSignal): Promise<void> {
+    const origins = originsOf(urls).slice(0, MOST_ASKED)
+    await Promise.all(origins.map((origin) => ask(origin, stopping)))
+  }
 
-  async function run(): Promise<void> {
-    let wasDoubted = false
-    while (!stopping.signal.aborted) {
-      const doubt = clock.doubt()
-      const isDoubted = doubt !== undefined
-      if (isDoubted && !wasDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
-      if (!isDoubted && wasDoubted) logger.info('the time is certain again: this host decides and signs')
-      wasDoubted = isDoubted
-      const isSuspected = isDoubted || clock.isSuspected()
-      if (isSuspected) await askAll([...config.configuredSources, ...Object.values(config.sources).flat()])
-      await setTimeout(isSuspected ? askMs : lookMs, undefined, { signal: stopping.signal }).catch(() => {})
-    }
+  async function round(stopping: AbortSignal): Promise<number> {
+    const doubt = clock.doubt()
+    const isDoubted = doubt !== undefined
+    if (isDoubted && !wasDoubted) logger.error({ doubt }, 'the time is in doubt: this host decides and signs nothing')
+    if (!isDoubted && wasDoubted) logger.info('the time is certain again: this host decides and signs')
+    wasDoubted = isDoubted
+    if (!isDoubted && !clock.isSuspected()) return lookMs
+    await askAll([...config.configuredSources, ...Object.values(config.sources).flat()], stopping)
+    return askMs
   }
 
   async function compare(): Promise<string | undefined> {
@@ -91,13 +90,7 @@ export function createClockWatch(
       const doubt = await compare()
       if (doubt !== undefined) throw new ServiceError('unavailable', `the time is in doubt: ${doubt}`)
     },
-    start() {
-      loop ??= run()
-    },
-    async stop() {
-      stopping.abort()
-      await loop
-    },
+    ...createLoop(round),
   }
 }
 

@@ -1,8 +1,7 @@
 /** The worker that erases what workspaces keep no longer, on one host at a time. */
-import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
-import type { Worker } from '../../base/worker.ts'
+import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -31,39 +30,17 @@ export function createRetentionWorker(
   pauses: Pauses = PAUSES,
 ): Worker {
   const lease = createLease('retention', { storage })
-  const stopping = new AbortController()
-  let loop: Promise<void> | undefined
-
-  /** Returns how long to pause after it. */
-  async function round(): Promise<number> {
+  async function round(stopping: AbortSignal): Promise<number> {
     try {
       // What a wrong clock erases is lost.
       if (clock.doubt() !== undefined || !(await retention.isNeeded())) return pauses.idleMs
-      const isMore = await lease.hold((lost) => retention.pass(BY_SERVICE, AbortSignal.any([stopping.signal, lost])))
+      const isMore = await lease.hold((lost) => retention.pass(BY_SERVICE, AbortSignal.any([stopping, lost])))
       return isMore ? pauses.busyMs : pauses.idleMs
     } catch (error) {
-      if (!stopping.signal.aborted) logger.error({ err: error }, 'retention failed: it continues with the next pass')
+      if (!stopping.aborted) logger.error({ err: error }, 'retention failed: it continues with the next pass')
       return pauses.idleMs
     }
   }
 
-  async function run(): Promise<void> {
-    await pause(pauses.firstMs)
-    while (!stopping.signal.aborted) await pause(await round())
-    await lease.release().catch(() => {})
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await setTimeout(ms, undefined, { signal: stopping.signal }).catch(() => {})
-  }
-
-  return {
-    start() {
-      loop ??= run()
-    },
-    async stop() {
-      stopping.abort()
-      await loop
-    },
-  }
+  return createLoop(round, { firstMs: pauses.firstMs, end: () => lease.release().catch(() => {}) })
 }

@@ -6,7 +6,7 @@ import { BY_SERVICE } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { OwnAddress } from '../../base/own-address.ts'
 import { SecretError } from '../../base/secret-keys.ts'
-import type { Worker } from '../../base/worker.ts'
+import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import type { MailRow } from '../../storage/mails.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AccountService } from '../people/accounts.ts'
@@ -35,51 +35,27 @@ const DROP_AFTER_MS = 24 * 60 * 60_000
 /** A further request for a new password within this time changes nothing. */
 const RESET_EVERY_MS = 15 * 60_000
 
-const IDLE: Worker = { start() {}, stop: async () => {} }
-
 export function createMailWorker(options: MailWorkerOptions): Worker {
   const { mail } = options.config
-  return mail ? startable(() => sendDue(options, createSmtp(mail)), options) : IDLE
+  return mail ? createMailLoop(options, createSmtp(mail)) : IDLE
 }
 
-/** Repeats a round until it is stopped: at once when something was added or a round was full, else after a pause. */
-function startable(
-  round: () => Promise<boolean>,
-  { outbox, logger }: Pick<MailWorkerOptions, 'outbox' | 'logger'>,
-): Worker {
-  let wake: () => void = () => {}
-  let isStopping = false
-  let running: Promise<void> | undefined
-
-  async function run(): Promise<void> {
-    while (!isStopping) {
-      const hasMore = await round().catch((error) => {
-        logger.error({ err: error }, 'cannot send mails: they wait')
-        return false
-      })
-      if (!hasMore && !isStopping) await pause()
+/** Sends at once when a mail was added or a round was full, else after a pause. */
+function createMailLoop(options: MailWorkerOptions, smtp: Smtp): Worker {
+  const { outbox, logger } = options
+  const loop = createLoop(async () => {
+    try {
+      return (await sendDue(options, smtp)) ? 0 : PAUSE_MS
+    } catch (error) {
+      logger.error({ err: error }, 'cannot send mails: they wait')
+      return PAUSE_MS
     }
-  }
-
-  function pause(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, PAUSE_MS)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
+  })
   return {
+    ...loop,
     start() {
-      outbox.onAdded(() => setTimeout(() => wake(), 0))
-      running ??= run()
-    },
-    async stop() {
-      isStopping = true
-      wake()
-      await running
+      outbox.onAdded(() => setTimeout(loop.wake, 0))
+      loop.start()
     },
   }
 }
