@@ -1,7 +1,7 @@
 /** The claims that the benchmark submits: each another one, of an action that is checked without any destination. */
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
+import { createWorkspace, type InstallationOptions, withInstallation, withOpened } from './installation.ts'
 import { type Load, load, postText } from './load.ts'
-import { createWorkspace, type PlaceOptions, withOpened, withPlace } from './place.ts'
 import { type Served, withProcess } from './process.ts'
 import type { Side } from './turns.ts'
 
@@ -22,18 +22,18 @@ export interface Host {
 
 /** A host of a new installation, and the key of a workspace. @param prepare works on the installation before */
 export async function withHost<T, P = undefined>(
-  options: PlaceOptions,
+  options: InstallationOptions,
   work: (host: Host, prepared: P) => Promise<T>,
   prepare: (claimcheck: Claimcheck, workspaceId: string) => Promise<P> = async () => undefined as P,
   given: object = {},
 ): Promise<T> {
-  return withPlace(options, async (place) => {
-    const [key, prepared] = await withOpened(place, async (claimcheck) => {
+  return withInstallation(options, async (installation) => {
+    const [key, prepared] = await withOpened(installation, async (claimcheck) => {
       const { workspaceId, key } = await createWorkspace(claimcheck)
       return [key, await prepare(claimcheck, workspaceId)] as const
     })
     const hosted = (served: Served) => work({ served, target: { url: served.url, key } }, prepared)
-    return withProcess('host', { ...place, ...given }, hosted)
+    return withProcess('host', { ...installation, ...given }, hosted)
   })
 }
 

@@ -5,16 +5,16 @@ import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import { runAll } from '@claimcheck/server/storage/db'
 import { openStorage } from '@claimcheck/server/storage/open'
 import { copiedTables } from '@claimcheck/server/storage/schema'
-import { configOf, type Place, withOpened } from './place.ts'
+import { configOf, type Installation, withOpened } from './installation.ts'
 import { timed } from './statistics.ts'
 
 /**
  * @returns leaves a second
  * @throws Error when the log has another number of leaves, or something is wrong with it
  */
-export async function examine(place: Place, expected: number): Promise<number> {
-  await analyze(place)
-  return withOpened(place, async ({ storage }) => {
+export async function examine(installation: Installation, expected: number): Promise<number> {
+  await analyze(installation)
+  return withOpened(installation, async ({ storage }) => {
     const durationMs = await timed(async () => {
       const { problems, leaves } = await diagnose(storage, { schema: SCHEMA })
       if (problems.length > 0 || leaves !== expected)
@@ -25,8 +25,8 @@ export async function examine(place: Place, expected: number): Promise<number> {
 }
 
 /** Postgres does so by itself a minute after its tables have grown. Until then it plans for empty ones. */
-async function analyze(place: Place): Promise<void> {
-  const storage = await openStorage(configOf(place), { schema: SCHEMA })
+async function analyze(installation: Installation): Promise<void> {
+  const storage = await openStorage(configOf(installation), { schema: SCHEMA })
   await storage.transaction((db) => runAll(db, db.dialect.analyze(copiedTables(SCHEMA).map(({ name }) => name))))
   await storage.close()
 }

@@ -2,11 +2,11 @@
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { startServer } from '@claimcheck/server/host/start'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
-import { configOf, type Place } from './place.ts'
+import { configOf, type Installation } from './installation.ts'
 import { given, serve } from './process.ts'
 
-const { sqliteDriver, ...place } = given<Place & { readonly sqliteDriver?: SqliteDriverName }>()
-const claimcheck = await openClaimcheck(configOf(place), {
+const { sqliteDriver, ...installation } = given<Installation & { readonly sqliteDriver?: SqliteDriverName }>()
+const claimcheck = await openClaimcheck(configOf(installation), {
   plugins: true,
   drivers: sqliteDriver && [sqliteDriver],
 })

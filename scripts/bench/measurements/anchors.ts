@@ -6,7 +6,7 @@ import { SCRIPTED } from '../../../test/support/installation.ts'
 import { startAnchoring } from '../../demo/anchoring.ts'
 import { decidingSide, type Target } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
-import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { createWorkspace, withInstallation, withOpened } from '../installation.ts'
 import { type Served, withProcess } from '../process.ts'
 import { median } from '../statistics.ts'
 import { inTurn } from '../turns.ts'
@@ -52,7 +52,7 @@ export async function measureAnchors(): Promise<Figure[]> {
   }
 }
 
-type Plugins = NonNullable<Parameters<typeof withPlace>[0]['plugins']>
+type Plugins = NonNullable<Parameters<typeof withInstallation>[0]['plugins']>
 
 interface Host {
   readonly served: Served
@@ -61,15 +61,15 @@ interface Host {
 }
 
 function withHost<T>(plugins: Plugins, work: (host: Host) => Promise<T>): Promise<T> {
-  return withPlace({ plugins: [SCRIPTED, ...plugins] }, async (place) => {
-    const { key } = await withOpened(place, createWorkspace)
+  return withInstallation({ plugins: [SCRIPTED, ...plugins] }, async (installation) => {
+    const { key } = await withOpened(installation, createWorkspace)
     const gasUsed = () =>
-      withOpened(place, async ({ storage }) => {
+      withOpened(installation, async ({ storage }) => {
         const landed = (await storage.read.anchors.recent(100)).find(({ landing, previousId }) => landing && previousId)
         if (!landed?.landing) throw new Error('no second anchor has landed')
         return landed.landing.gasUsed
       })
-    return withProcess('host', place, (served) => work({ served, target: { url: served.url, key }, gasUsed }))
+    return withProcess('host', installation, (served) => work({ served, target: { url: served.url, key }, gasUsed }))
   })
 }
 

@@ -3,7 +3,7 @@ import type { Dialect } from '../../../test/support/database.ts'
 import { decidingSide } from '../claims.ts'
 import { examine } from '../doctor.ts'
 import { type Figure, figure } from '../figure.ts'
-import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { createWorkspace, withInstallation, withOpened } from '../installation.ts'
 import { type Served, withProcess } from '../process.ts'
 import { median, quantile } from '../statistics.ts'
 import { bareFigures, inTurn } from '../turns.ts'
@@ -24,12 +24,12 @@ const LEAST_RATIO: Readonly<Record<Dialect, number>> = { sqlite: 0.25, postgres:
 const MOST_CPU_MICROS = 260
 
 export async function measureClaims(dialect: Dialect): Promise<Figure[]> {
-  return withPlace({ dialect }, async (place) => {
-    const { key } = await withOpened(place, createWorkspace)
+  return withInstallation({ dialect }, async (installation) => {
+    const { key } = await withOpened(installation, createWorkspace)
     const { bare, decided } = await withProcess('baseline', { answerBytes: ANSWER_BYTES }, (baseline) =>
-      withProcess('host', place, (host) => compare(host, key, baseline)),
+      withProcess('host', installation, (host) => compare(host, key, baseline)),
     )
-    const leavesPerSecond = await examine(place, decided.answers)
+    const leavesPerSecond = await examine(installation, decided.answers)
     const on = NAMES[dialect]
     return [
       ...bareFigures(`bare Fastify POST with the same validation, beside ${on}`, bare),

@@ -3,8 +3,8 @@ import { SCRIPTED } from '../../../test/support/installation.ts'
 import { claimsOf, decidingSide, withHost } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
 import { HANGING_ACTION } from '../hanging.ts'
+import { HANGING } from '../installation.ts'
 import { load } from '../load.ts'
-import { HANGING } from '../place.ts'
 import { inTurn } from '../turns.ts'
 
 const PLUGINS = { plugins: [SCRIPTED, HANGING] }

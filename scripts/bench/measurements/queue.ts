@@ -3,7 +3,7 @@
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createDueClaims } from '@claimcheck/server/features/claims/due-claims'
 import { type Figure, figure } from '../figure.ts'
-import { createWorkspace, withOpened, withPlace } from '../place.ts'
+import { createWorkspace, withInstallation, withOpened } from '../installation.ts'
 import { seedQueued } from '../seed/claims.ts'
 import { mediansOf } from '../statistics.ts'
 
@@ -36,8 +36,8 @@ export async function measureQueue(): Promise<Figure[]> {
 
 /** A queue in which a thousand claims are due, and the others are much later. */
 async function withQueue<T>(count: number, start: number, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
-  return withPlace({}, (place) =>
-    withOpened(place, async (claimcheck) => {
+  return withInstallation({}, (installation) =>
+    withOpened(installation, async (claimcheck) => {
       const { workspaceId } = await createWorkspace(claimcheck)
       const every = count / DUE
       // Those that are due lie anywhere among the others.

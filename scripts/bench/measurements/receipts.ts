@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { sqliteFile } from '@claimcheck/server/config/database-url'
 import { examine } from '../doctor.ts'
 import { type Figure, figure } from '../figure.ts'
+import { configOf, createWorkspace, type Installation, withInstallation, withOpened } from '../installation.ts'
 import { getText, load } from '../load.ts'
-import { configOf, createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { type Served, withProcess } from '../process.ts'
 import { seedReceipts } from '../seed/receipts.ts'
 import { median, quantile } from '../statistics.ts'
@@ -21,29 +21,29 @@ const BARE_WARM_UP_MS = 2_000
 const IN_WORDS = 'at 1,000,000 leaves'
 
 export async function measureReceipts(): Promise<Figure[]> {
-  return withPlace({}, async (place) => {
-    const { workspaceId, receiptIds } = await withOpened(place, async (claimcheck) => {
+  return withInstallation({}, async (installation) => {
+    const { workspaceId, receiptIds } = await withOpened(installation, async (claimcheck) => {
       const { workspaceId } = await createWorkspace(claimcheck)
       return { workspaceId, receiptIds: await seedReceipts(claimcheck, workspaceId, RECEIPTS) }
     })
-    await readWhole(place)
+    await readWhole(installation)
     return [
-      ...(await measureFetching(place, receiptIds)),
-      await measureDoctor(place),
-      ...(await measureWorkspace(place, workspaceId)),
+      ...(await measureFetching(installation, receiptIds)),
+      await measureDoctor(installation),
+      ...(await measureWorkspace(installation, workspaceId)),
     ]
   })
 }
 
 /** Has the system hold the file in memory. While it is written, the system may take parts of it out again: the disk would be measured. */
-async function readWhole(place: Place): Promise<void> {
-  const file = createReadStream(sqliteFile(configOf(place).databaseUrl)!, { highWaterMark: 2 ** 20 })
+async function readWhole(installation: Installation): Promise<void> {
+  const file = createReadStream(sqliteFile(configOf(installation).databaseUrl)!, { highWaterMark: 2 ** 20 })
   for await (const _part of file);
 }
 
-async function measureFetching(place: Place, receiptIds: readonly string[]): Promise<Figure[]> {
+async function measureFetching(installation: Installation, receiptIds: readonly string[]): Promise<Figure[]> {
   const anyPath = () => `/v1/receipts/${receiptIds[Math.floor(Math.random() * receiptIds.length)]}`
-  const { bare, service } = await withProcess('host', place, async (host) => {
+  const { bare, service } = await withProcess('host', installation, async (host) => {
     const answer = await (await fetch(host.url + anyPath())).text()
     return withProcess('baseline', { answerBytes: answer.length }, (baseline) => compare(host, baseline, anyPath))
   })
@@ -80,7 +80,9 @@ function compare(host: Served, baseline: Served, anyPath: () => string) {
   return inTurn(sides, { rounds: ROUNDS, warmUpMs: WARM_UP_MS })
 }
 
-async function measureDoctor(place: Place): Promise<Figure> {
-  await readWhole(place)
-  return figure(`doctor ${IN_WORDS}, leaves a second`, await examine(place, RECEIPTS), '1/s', { atLeast: 20_000 })
+async function measureDoctor(installation: Installation): Promise<Figure> {
+  await readWhole(installation)
+  return figure(`doctor ${IN_WORDS}, leaves a second`, await examine(installation, RECEIPTS), '1/s', {
+    atLeast: 20_000,
+  })
 }

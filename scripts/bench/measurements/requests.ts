@@ -10,7 +10,7 @@ import { stopAt } from '../../tour/code-hosts.ts'
 import type { Stop, TourClaim } from '../../tour/stop.ts'
 import { withHost } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
-import type { PlaceOptions } from '../place.ts'
+import type { InstallationOptions } from '../installation.ts'
 
 const CLAIMS = 1_000
 const CONNECTIONS = 64
@@ -49,8 +49,8 @@ async function countShared(start: () => Promise<Stop>, action: string): Promise<
   const claim = claims.find((one) => one.action === action)!
   const [provider, , ...options] = how!
   const settings = Object.fromEntries(options.map((option) => option.split(/=(.*)/s, 2)))
-  const place = { plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }
-  await withConnection(place, provider!, settings, (client) =>
+  const installation = { plugins: [plugin as typeof CODEHOST], env: { ALLOW_PRIVATE: allowPrivate } }
+  await withConnection(installation, provider!, settings, (client) =>
     client.claimAll(Array.from({ length: CLAIMS }, () => claim)),
   )
   await close()
@@ -74,7 +74,7 @@ async function pypiStop(): Promise<Stop> {
 
 /** @param how the settings of a connection */
 function withConnection<T>(
-  options: PlaceOptions,
+  options: InstallationOptions,
   provider: string,
   how: Readonly<Record<string, string>>,
   work: (client: ReturnType<typeof createClient>) => Promise<T>,
@@ -93,8 +93,8 @@ async function countAt(name: string, provider: string, host: CodeHost, mostForTi
     commits.push(await repository.commit({ parents: commits.slice(-1) }))
   }
   await repository.push('main', commits.at(-1)!)
-  const place = { plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } }
-  const counted = await withConnection(place, provider, { base_url: host.url }, async (client) => {
+  const installation = { plugins: [CODEHOST], env: { ALLOW_PRIVATE: new URL(host.url).host } }
+  const counted = await withConnection(installation, provider, { base_url: host.url }, async (client) => {
     const count = async (shas: readonly string[]) => {
       const before = host.requests.length
       await client.claimAll(shas.map(pushOf))

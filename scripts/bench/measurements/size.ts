@@ -2,8 +2,8 @@
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { decidedClaims } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
+import { createWorkspace, type Installation, withInstallation, withOpened } from '../installation.ts'
 import { load } from '../load.ts'
-import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
 import { withProcess } from '../process.ts'
 import { queuedClaim, seedQueued } from '../seed/claims.ts'
 import { seedLog } from '../seed/tiles.ts'
@@ -22,7 +22,7 @@ const MIB = 1024 * 1024
 const DAY_MS = 24 * 60 * 60_000
 
 interface Seeded {
-  readonly place: Place
+  readonly installation: Installation
   readonly workspaceId: string
   readonly key: string
 }
@@ -34,19 +34,19 @@ export async function measureSize(): Promise<Figure[]> {
 }
 
 async function withLog<T>(treeSize: number, work: (seeded: Seeded) => Promise<T>): Promise<T> {
-  return withPlace({}, async (place) => {
-    const workspace = await withOpened(place, async (claimcheck) => {
+  return withInstallation({}, async (installation) => {
+    const workspace = await withOpened(installation, async (claimcheck) => {
       const created = await createWorkspace(claimcheck)
       await seedLog(claimcheck, created.workspaceId, treeSize)
       return created
     })
-    return work({ place, ...workspace })
+    return work({ installation, ...workspace })
   })
 }
 
 async function compareTimes(small: Seeded, large: Seeded): Promise<Figure> {
-  const times = await withOpened(small.place, (atSmall) =>
-    withOpened(large.place, async (atLarge) => {
+  const times = await withOpened(small.installation, (atSmall) =>
+    withOpened(large.installation, async (atLarge) => {
       const works = {
         small: (round: number) => appendAndProve(atSmall, small.workspaceId, round),
         large: (round: number) => appendAndProve(atLarge, large.workspaceId, round),
@@ -86,10 +86,12 @@ async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: 
   await Promise.all(numbers.map(() => log.inclusion(Math.floor(Math.random() * treeSize))))
 }
 
-async function measureMemory({ place, workspaceId, key }: Seeded): Promise<Figure> {
+async function measureMemory({ installation, workspaceId, key }: Seeded): Promise<Figure> {
   const later = Date.now() + DAY_MS
-  await withOpened(place, (claimcheck) => seedQueued(claimcheck, workspaceId, QUEUED, (number) => later + number))
-  const bytes = await withProcess('host', place, async ({ url, memoryBytes }) => {
+  await withOpened(installation, (claimcheck) =>
+    seedQueued(claimcheck, workspaceId, QUEUED, (number) => later + number),
+  )
+  const bytes = await withProcess('host', installation, async ({ url, memoryBytes }) => {
     await load({ ...decidedClaims({ url, key }), connections: CONNECTIONS, durationMs: LOAD_MS })
     return memoryBytes()
   })

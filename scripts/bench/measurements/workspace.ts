@@ -3,7 +3,7 @@
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { createClaimStatistics } from '@claimcheck/server/features/claims/claim-statistics'
 import type { Figure } from '../figure.ts'
-import { createWorkspace, type Place, withOpened, withPlace } from '../place.ts'
+import { createWorkspace, type Installation, withInstallation, withOpened } from '../installation.ts'
 import { seedReceipts } from '../seed/receipts.ts'
 import { mediansOf, timed } from '../statistics.ts'
 
@@ -49,14 +49,14 @@ const LOOKS: Readonly<Record<string, (claimcheck: Claimcheck, workspaceId: strin
 }
 
 /** @param large with all claims in one workspace */
-export async function measureWorkspace(large: Place, workspaceId: string): Promise<Figure[]> {
-  return withPlace({}, async (place) => {
-    const small = await withOpened(place, async (claimcheck) => {
+export async function measureWorkspace(large: Installation, workspaceId: string): Promise<Figure[]> {
+  return withInstallation({}, async (installation) => {
+    const small = await withOpened(installation, async (claimcheck) => {
       const created = await createWorkspace(claimcheck)
       await seedReceipts(claimcheck, created.workspaceId, SMALL)
       return created.workspaceId
     })
-    return withOpened(place, (atSmall) =>
+    return withOpened(installation, (atSmall) =>
       withOpened(large, async (atLarge) => {
         const figures: Figure[] = []
         for (const [name, look] of Object.entries(LOOKS)) {

@@ -11,7 +11,7 @@ interface TryOptions extends OutputOptions, TryFiles {
 }
 
 /** Where a check is made. */
-export interface TryingPlace<O extends TryFiles = TryFiles> {
+export interface TryHost<O extends TryFiles = TryFiles> {
   readonly description: string
   /** Adds options. */
   readonly withOptions: (command: Command) => Command
@@ -19,23 +19,23 @@ export interface TryingPlace<O extends TryFiles = TryFiles> {
 }
 
 /** Runs the plugin in the process of the command. */
-export const IN_PROCESS: TryingPlace = {
+export const IN_PROCESS: TryHost = {
   description:
     'check one claim with a plugin, and print requests, observation and verdict. The plugin runs in this process, without a sandbox. Exit code 1: the destination could not be read',
   withOptions: (command) => command,
   makeTrial: async (plugin, options) => (await import('../try/trial.ts')).kitTrial(plugin, options),
 }
 
-export function addTryCommand<O extends TryFiles>(program: Command, place: TryingPlace<O>): void {
-  const command = withTryOptions(subcommand(program, 'try', place.description))
-  place
+export function addTryCommand<O extends TryFiles>(program: Command, host: TryHost<O>): void {
+  const command = withTryOptions(subcommand(program, 'try', host.description))
+  host
     .withOptions(command)
     .option('--watch', 'check again in a new process whenever a file of the package or of the claim changes')
     .action(async (plugin: string, options: TryOptions & O) => {
       if (options.watch) return watch(plugin, options)
       const { trialJson, trialLines } = await import('../try/report.ts')
       const { wasRead } = await import('../try/trial.ts')
-      const trial = await place.makeTrial(plugin, options)
+      const trial = await host.makeTrial(plugin, options)
       print(options, trialJson(trial), trialLines(trial))
       if (!wasRead(trial)) process.exitCode = 1
     })

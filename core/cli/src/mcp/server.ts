@@ -12,7 +12,7 @@ import {
 import { VERSION } from '../version.ts'
 import { type Backend, BackendError } from './backend.ts'
 import { asData, dataBlock, shortText } from './data.ts'
-import { TOOLS, type Told, type Tool, type ToolScope } from './tools.ts'
+import { type Answer, TOOLS, type Tool, type ToolScope } from './tools.ts'
 import { refusalWords } from './words.ts'
 
 const INSTRUCTIONS = [
@@ -59,7 +59,7 @@ export function createMcpServer({ backend, signal, onError }: ServerParts): McpS
   return server
 }
 
-async function answered({ name }: Tool, work: () => Promise<Told>, onError: (error: unknown) => void) {
+async function answered({ name }: Tool, work: () => Promise<Answer>, onError: (error: unknown) => void) {
   try {
     return resultOf(await work())
   } catch (error) {
@@ -75,7 +75,7 @@ async function answered({ name }: Tool, work: () => Promise<Told>, onError: (err
   }
 }
 
-function resultOf({ words, facts, data }: Told) {
+function resultOf({ words, facts, data }: Answer) {
   const untrusted = asData(data)
   return {
     content: [text(words), text(dataBlock(untrusted))],

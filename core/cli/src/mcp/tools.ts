@@ -23,11 +23,11 @@ export interface Tool {
   }
   readonly input: TSchema
   readonly output: TSchema
-  readonly run: (backend: Backend, input: never, signal: AbortSignal) => Promise<Told>
+  readonly run: (backend: Backend, input: never, signal: AbortSignal) => Promise<Answer>
 }
 
 /** What a tool found. */
-export interface Told {
+export interface Answer {
   readonly words: string
   /** Values that the service makes: ids, times, verdicts. */
   readonly facts: Readonly<Record<string, unknown>>
@@ -71,7 +71,7 @@ const claimMembers = {
 function tool<I extends TSchema>(
   definition: Omit<Tool, 'run' | 'input'> & {
     readonly input: I
-    readonly run: (backend: Backend, input: Static<I>, signal: AbortSignal) => Promise<Told>
+    readonly run: (backend: Backend, input: Static<I>, signal: AbortSignal) => Promise<Answer>
   },
 ): Tool {
   return definition as unknown as Tool
@@ -134,7 +134,7 @@ export const TOOLS: readonly Tool[] = [
     ),
     output: answer(claimMembers),
     run: async (backend, { claim_id, seconds = 30 }, signal) =>
-      toldOf(await waitFor(backend, claim_id, seconds, signal)),
+      claimAnswer(await waitFor(backend, claim_id, seconds, signal)),
   }),
   tool({
     name: 'get_claim',
@@ -144,7 +144,7 @@ export const TOOLS: readonly Tool[] = [
     annotations: READS,
     input: Type.Object({ claim_id: claimId }, closed),
     output: answer(claimMembers),
-    run: async (backend, { claim_id }) => toldOf(await backend.claim(claim_id)),
+    run: async (backend, { claim_id }) => claimAnswer(await backend.claim(claim_id)),
   }),
   tool({
     name: 'list_claims',
@@ -164,7 +164,7 @@ export const TOOLS: readonly Tool[] = [
       closed,
     ),
     output: answer({ claims: Type.Array(Type.Object(claimMembers)), next_cursor: orNull(Type.String()) }),
-    run: async (backend, { limit = 10, ...filter }) => toldOfList(await backend.claims({ limit, ...filter })),
+    run: async (backend, { limit = 10, ...filter }) => listAnswer(await backend.claims({ limit, ...filter })),
   }),
   tool({
     name: 'get_receipt',
@@ -180,7 +180,7 @@ export const TOOLS: readonly Tool[] = [
       reason_code: orNull(Type.String()),
       issued_at: Type.String(),
     }),
-    run: async (backend, { receipt_id }) => toldOfReceipt(JSON.parse(await backend.receipt(receipt_id))),
+    run: async (backend, { receipt_id }) => receiptAnswer(JSON.parse(await backend.receipt(receipt_id))),
   }),
   tool({
     name: 'verify_receipt',
@@ -219,7 +219,7 @@ export const TOOLS: readonly Tool[] = [
 async function listActions(
   backend: Backend,
   { action: name }: { readonly action?: string | undefined },
-): Promise<Told> {
+): Promise<Answer> {
   const [rules, { connections, public_actions }] = await Promise.all([backend.actions(), backend.connections()])
   const readable = new Set([...public_actions, ...connections.flatMap(({ actions }) => actions)])
   const names = [...readable].sort()
@@ -258,14 +258,14 @@ function memberNames(schema: object): string[] {
   return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name} (optional)`))
 }
 
-async function submit(backend: Backend, input: Partial<ClaimRequest>): Promise<Told> {
+async function submit(backend: Backend, input: Partial<ClaimRequest>): Promise<Answer> {
   const { created, ...claim } = await backend.submit({
     ...input,
     claimed_at: input.claimed_at ?? new Date().toISOString(),
   } as ClaimRequest)
-  const told = toldOf(claim)
+  const answer = claimAnswer(claim)
   const earlier = created ? '' : ' This client_claim_id was submitted before: this is the earlier claim.'
-  return { ...told, words: told.words + earlier, facts: { ...told.facts, created } }
+  return { ...answer, words: answer.words + earlier, facts: { ...answer.facts, created } }
 }
 
 async function waitFor(backend: Backend, claimId: string, seconds: number, signal: AbortSignal): Promise<ClaimStatus> {
@@ -278,11 +278,11 @@ async function waitFor(backend: Backend, claimId: string, seconds: number, signa
   }
 }
 
-function toldOf(claim: ClaimStatus): Told {
+function claimAnswer(claim: ClaimStatus): Answer {
   return { words: claimWords(claim), facts: factsOf(claim), data: textsOf(claim) }
 }
 
-function toldOfList({ claims, next_cursor }: ClaimList): Told {
+function listAnswer({ claims, next_cursor }: ClaimList): Answer {
   const more = next_cursor === null ? '' : ' There are more: call list_claims with the cursor.'
   const lines = claims.map(({ claim_id, state, verdict }) => `${claim_id}: ${verdict ?? state}`)
   return {
@@ -292,7 +292,7 @@ function toldOfList({ claims, next_cursor }: ClaimList): Told {
   }
 }
 
-function toldOfReceipt(receipt: Receipt): Told {
+function receiptAnswer(receipt: Receipt): Answer {
   const { receipt_id, issued_at, verdict, agent, claim, observation } = receipt.body
   const { facts, source, observed_at, attempts } = observation
   return {

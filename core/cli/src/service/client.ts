@@ -49,7 +49,7 @@ export function asCommandError(error: unknown): unknown {
   if (!(error instanceof ClaimcheckError)) return error
   const code = codeOf(error)
   const wayOn = WAYS_ON[code]?.()
-  const words = `${capital(told(error.message)).replace(/\.$/, '')}.`
+  const words = `${capital(printable(error.message)).replace(/\.$/, '')}.`
   return new CommandError(code, wayOn === undefined ? words : `${words} ${wayOn}`)
 }
 
@@ -58,7 +58,7 @@ function refusalOf({ message }: TypeError): string {
   if (message.startsWith('baseUrl must be https')) {
     return 'The address must begin with https: others on the way could read the key. With http it can only be one of this machine.'
   }
-  return `${told(message)}.`
+  return `${printable(message)}.`
 }
 
 function codeOf(error: ClaimcheckError): CommandErrorCode {
@@ -69,7 +69,7 @@ function codeOf(error: ClaimcheckError): CommandErrorCode {
   return error instanceof ApiError && error.status < 500 ? 'refused' : 'unexpected_answer'
 }
 
-function told(text: string): string {
+function printable(text: string): string {
   return visible(text.slice(0, LONGEST))
 }
 

@@ -126,7 +126,7 @@ async function tokenFor(endpoint: string, fields: Readonly<Record<string, string
   const { status, body } = await ask(endpoint, { method: 'POST', body: new URLSearchParams(form) })
   const { access_token: token, token_type: type, scope } = body
   if (status !== 200 || typeof token !== 'string' || String(type).toLowerCase() !== 'bearer') {
-    throw noSignIn(`The service gave no token: ${told(body.error_description ?? body.error ?? status)}.`)
+    throw noSignIn(`The service gave no token: ${printable(body.error_description ?? body.error ?? status)}.`)
   }
   if (scope !== undefined && !String(scope).split(' ').includes(KEY_SCOPE)) {
     throw noSignIn('Only owners of a workspace may allow this: ask one of them, or for a key.')
@@ -140,7 +140,7 @@ async function keyFor(url: string, token: string, name: string): Promise<SignedI
   const { key, id: keyId, workspace_id: workspaceId, expires_at: expiresAt } = body
   const texts = [key, keyId, workspaceId, expiresAt]
   if (status !== 201 || !texts.every((text) => typeof text === 'string')) {
-    throw noSignIn(`The service made no key: ${told(body.detail ?? status)}.`)
+    throw noSignIn(`The service made no key: ${printable(body.detail ?? status)}.`)
   }
   return { key, keyId, workspaceId, expiresAt } as SignedIn
 }
@@ -198,7 +198,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-function told(value: unknown): string {
+function printable(value: unknown): string {
   return visible(String(value).slice(0, 500)).replace(/\.$/, '')
 }
 

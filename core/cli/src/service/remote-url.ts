@@ -15,23 +15,23 @@ const SCHEMES: ReadonlySet<string> = new Set(['https:', 'http:', 'ssh:', 'git:',
 
 /** Undefined for a folder, and for what names no repository of a host. */
 export function repositoryOf(remote: string): Repository | undefined {
-  const place = ofUrl(remote) ?? ofScp(remote)
-  if (!place || !HOST.test(place.host)) return undefined
-  const parts = place.path
+  const found = ofUrl(remote) ?? ofScp(remote)
+  if (!found || !HOST.test(found.host)) return undefined
+  const parts = found.path
     .replace(/^\/+|\/+$/g, '')
     .replace(/\.git$/, '')
     .split('/')
   // `~user/` is a home folder at a host that ssh leads to.
   if (parts.length < 2 || !parts.every((part) => PART.test(part))) return undefined
-  return { host: place.host.toLowerCase(), slug: parts.join('/') }
+  return { host: found.host.toLowerCase(), slug: parts.join('/') }
 }
 
-interface Place {
+interface RemoteRepository {
   readonly host: string
   readonly path: string
 }
 
-function ofUrl(text: string): Place | undefined {
+function ofUrl(text: string): RemoteRepository | undefined {
   const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined
   if (!url || !SCHEMES.has(url.protocol)) return undefined
   // The port of ssh is not where the web address of the host is.
@@ -39,7 +39,7 @@ function ofUrl(text: string): Place | undefined {
   return { host, path: url.pathname }
 }
 
-function ofScp(text: string): Place | undefined {
+function ofScp(text: string): RemoteRepository | undefined {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return undefined
   const [, host, path] = SCP_LIKE.exec(text) ?? []
   return host === undefined || path === undefined ? undefined : { host, path }

@@ -104,7 +104,7 @@ function observationLines(trial: Trial): string[] {
     ...others,
     `facts     ${JSON.stringify(facts)}`,
     ...(stays === undefined ? [] : [`stays     ${stays.length === 0 ? 'none' : ''}`, ...stays.map(stayLine)]),
-    `clock     ${record.dated ? `off by ${record.clockOffsetMs} ms at most` : 'not told: the destination sends no Date, so that its times count for nothing'}`,
+    `clock     ${record.dated ? `off by ${record.clockOffsetMs} ms at most` : 'unknown: the destination sends no Date, so that its times count for nothing'}`,
   ]
 }
 
@@ -144,8 +144,8 @@ function privateHint(requests: readonly TrialRequest[]): string[] {
 
 function logLine({ level, message, fields }: Trial['log'][number]): string {
   const { problem, ...rest } = fields as JsonObject
-  const told = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`
-  return `  ${level}: ${message}${told}${typeof problem === 'string' ? `\n    ${problem.replaceAll('\n', '\n    ')}` : ''}`
+  const details = Object.keys(rest).length === 0 ? '' : ` ${JSON.stringify(rest)}`
+  return `  ${level}: ${message}${details}${typeof problem === 'string' ? `\n    ${problem.replaceAll('\n', '\n    ')}` : ''}`
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {

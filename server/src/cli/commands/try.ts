@@ -1,5 +1,5 @@
 /** `claimcheck try`: one check of a claim by a plugin, as the service makes it. */
-import type { TryingPlace } from '@claimcheck/cli/commands/try'
+import type { TryHost } from '@claimcheck/cli/commands/try'
 import { pluginAt, type TryFiles, trialInput } from '@claimcheck/cli/try/inputs'
 
 interface ServiceOptions extends TryFiles {
@@ -7,7 +7,7 @@ interface ServiceOptions extends TryFiles {
   readonly trusted?: boolean
 }
 
-export const AS_THE_SERVICE: TryingPlace<ServiceOptions> = {
+export const AS_THE_SERVICE: TryHost<ServiceOptions> = {
   description:
     'check one claim with a plugin like the service, and print requests, observation and verdict. Exit code 1: the destination could not be read',
   withOptions: (command) =>

@@ -29,8 +29,8 @@ import type { ConnectionService, OpenConnection } from '../workspaces/connection
 import type { Sources } from '../workspaces/sources.ts'
 import { readFailure } from './check-failure.ts'
 import type { ClaimsConfig } from './config.ts'
+import { destinationOf } from './destination.ts'
 import { MAX_AGE_MS, readObservation } from './observation.ts'
-import { placeOf } from './place.ts'
 
 export interface CheckRunner {
   /**
@@ -140,7 +140,7 @@ async function observe(runner: Runner, reading: Reading, connection: OpenConnect
   const { limits, reach } = verifier
   const timer = new LazyAbortController()
   const turn = runner.clock.turn()
-  // A stranger's text in what the plugin writes to a socket would get the secret written in its place.
+  // A stranger's text in what the plugin writes to a socket would get the secret written there instead.
   if (reach.sockets?.length && hasHandle(JSON.stringify([claim.target, claim.params]), secrets))
     return { sentAt, answeredAt: answerTime(runner, sentAt), failure: { code: 'unsupported_target' } }
   const requests = requestsOf(runner, reading, timer)
@@ -233,9 +233,9 @@ async function sourceOf(
   connection: OpenConnection | null,
   history: readonly CheckRecord[],
 ): Promise<CheckedSource | undefined> {
-  const place = await placeOf(toClaim(claim), registered, registry, connection)
-  if (!place) return undefined
-  const { provider, baseUrl, isOwn } = place
+  const destination = await destinationOf(toClaim(claim), registered, registry, connection)
+  if (!destination) return undefined
+  const { provider, baseUrl, isOwn } = destination
   // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
   const earlier = history.find(isRead)?.source
   const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)

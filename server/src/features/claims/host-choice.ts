@@ -5,8 +5,8 @@ import type { JsonObject } from '@claimcheck/core/rules'
 import { validator } from '../../base/validation.ts'
 import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'
+import { throughConnection } from './destination.ts'
 import { fittingConnections } from './intake.ts'
-import { throughConnection } from './place.ts'
 
 export interface HostChoice {
   readonly hosts: readonly string[]
@@ -14,7 +14,7 @@ export interface HostChoice {
   readonly alike: number
 }
 
-interface Places {
+interface Resolving {
   readonly registry: Registry
   readonly sources: Pick<Sources, 'isListed'>
 }
@@ -34,21 +34,21 @@ export async function hostsToChoose(...given: Parameters<typeof chooseHosts>): P
 async function chooseHosts(
   claim: Claim,
   registered: RegisteredVerifier,
-  places: Places,
+  resolving: Resolving,
   connections: readonly Connection[],
 ): Promise<HostChoice> {
-  const fitting = await fittingConnections(claim, registered, places, connections)
+  const fitting = await fittingConnections(claim, registered, resolving, connections)
   const { params: schema } = registered.verifier.profile
   const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
 
   async function hostOf(connection: Connection): Promise<string | undefined> {
-    const { baseUrl } = await throughConnection(claim, registered, places.registry, connection)
-    const own = await places.registry.connectionType(connection.provider)!.baseUrl(connection.options)
-    // A plugin takes as the host's name that of the connection, or that of the place where it reads the claim.
+    const { baseUrl } = await throughConnection(claim, registered, resolving.registry, connection)
+    const own = await resolving.registry.connectionType(connection.provider)!.baseUrl(connection.options)
+    // A plugin takes as the host's name that of the connection, or that of the destination where it reads the claim.
     for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
       const chosen = { ...claim, params: { ...claim.params, host } }
       if (!isValid(chosen.params)) continue
-      const [first, ...others] = await fittingConnections(chosen, registered, places, fitting)
+      const [first, ...others] = await fittingConnections(chosen, registered, resolving, fitting)
       if (first === connection && others.length === 0) return host
     }
     return undefined

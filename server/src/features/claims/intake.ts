@@ -22,7 +22,7 @@ import type { HostedVerifier, Normalizable } from '../../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
 import type { Access, NewClaim } from '../../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
-import { placeOf, refuseUndeclared, throughConnection } from './place.ts'
+import { destinationOf, refuseUndeclared, throughConnection } from './destination.ts'
 
 /** A submitted claim in a valid form, which is not yet validated against its profile. */
 export interface ClaimInput {
@@ -217,24 +217,24 @@ function valueIssue(field: string, message: string): Issue {
   return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
 }
 
-type Places = Pick<IntakeOptions, 'registry' | 'sources'>
+type Resolving = Pick<IntakeOptions, 'registry' | 'sources'>
 
 /** Those of the connections through which the claim can be read. */
 export async function fittingConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
-  places: Places,
+  resolving: Resolving,
   connections: readonly C[],
 ): Promise<C[]> {
-  const named = await namedConnections(claim, registered, places, connections)
-  return readableConnections(claim, registered, places, named)
+  const named = await namedConnections(claim, registered, resolving, connections)
+  return readableConnections(claim, registered, resolving, named)
 }
 
 /** Those whose plugin says that the claim means them. */
 async function namedConnections<C extends Connection>(
   claim: Claim,
   { providers }: RegisteredVerifier,
-  { registry }: Places,
+  { registry }: Resolving,
   connections: readonly C[],
 ): Promise<C[]> {
   return keep(connections, async ({ provider, options }) => {
@@ -246,7 +246,7 @@ async function namedConnections<C extends Connection>(
 async function readableConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
-  { registry, sources }: Places,
+  { registry, sources }: Resolving,
   named: readonly C[],
 ): Promise<C[]> {
   if (!isAlias(claim, registered)) return [...named]
@@ -256,7 +256,7 @@ async function readableConnections<C extends Connection>(
   })
 }
 
-/** An alias names a public place (`github.commit.push`): an address that a workspace chose does not answer to it. */
+/** An alias names a public destination (`github.commit.push`): an address that a workspace chose does not answer to it. */
 function isAlias(claim: Claim, { verifier }: RegisteredVerifier): boolean {
   return claim.action !== verifier.profile.action
 }
@@ -270,28 +270,29 @@ async function keep<T>(items: readonly T[], isKept: (item: T) => Promise<boolean
 async function chooseAccess(
   claim: Claim,
   registered: RegisteredVerifier,
-  places: Places,
+  resolving: Resolving,
   connections: readonly Connection[],
 ): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
-  const { registry, sources } = places
+  const { registry, sources } = resolving
   try {
-    const named = connections.length > 0 ? await namedConnections(claim, registered, places, connections) : []
-    const fitting = named.length > 0 ? await readableConnections(claim, registered, places, named) : []
+    const named = connections.length > 0 ? await namedConnections(claim, registered, resolving, connections) : []
+    const fitting = named.length > 0 ? await readableConnections(claim, registered, resolving, named) : []
     const [first] = fitting
     if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
     if (first) {
-      const place = await throughConnection(claim, registered, registry, first)
-      if (!place.isOwn) refuseUndeclared(place, registered, registry, first)
+      const destination = await throughConnection(claim, registered, registry, first)
+      if (!destination.isOwn) refuseUndeclared(destination, registered, registry, first)
       // null for a connection's address that is none: its checks fail by themselves.
-      return { access: 'connection', connectionId: first.id, origin: originOf(place.baseUrl) ?? null }
+      return { access: 'connection', connectionId: first.id, origin: originOf(destination.baseUrl) ?? null }
     }
     // A workspace that chose where such claims are read is not read anywhere else.
     const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
-    const place = isPublic ? await placeOf(claim, registered, registry, null) : undefined
-    const isOpen = place && (!isAlias(claim, registered) || sources.isListed(place.provider, place.baseUrl))
+    const destination = isPublic ? await destinationOf(claim, registered, registry, null) : undefined
+    const isOpen =
+      destination && (!isAlias(claim, registered) || sources.isListed(destination.provider, destination.baseUrl))
     if (!isOpen) return { access: 'no_connection', ...NOWHERE }
-    refuseUndeclared(place, registered, registry, null)
-    return { access: 'anonymous', connectionId: null, origin: originOf(place.baseUrl) ?? null }
+    refuseUndeclared(destination, registered, registry, null)
+    return { access: 'anonymous', connectionId: null, origin: originOf(destination.baseUrl) ?? null }
   } catch (error) {
     throw refusalOf(error, registered.verifier.profile)
   }

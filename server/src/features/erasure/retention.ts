@@ -24,7 +24,7 @@ const RECEIPTS_A_BATCH = 100
 /** The batches of one workspace before the next has its turn. */
 const BATCHES_A_TURN = 100
 
-interface Place {
+interface Progress {
   readonly after: ClaimPosition
   /** A claim before it has to wait: how far the erasure came is not stored any more. */
   readonly isBehind: boolean
@@ -36,7 +36,7 @@ export class RetentionService {
   readonly #now: () => Instant
   readonly #leastDays: number
   /** Where a turn ended that had more to do. */
-  readonly #places = new Map<string, Place>()
+  readonly #progress = new Map<string, Progress>()
 
   constructor({ storage, archives, now, config }: RetentionOptions) {
     this.#storage = storage
@@ -91,12 +91,12 @@ export class RetentionService {
     return isMore
   }
 
-  /** Erases the next batch after a place. Undefined: there are no older claims after it. */
+  /** Erases the next batch after a progress. Undefined: there are no older claims after it. */
   async #eraseNext(
     { workspaceId, days, erasedBefore }: RetentionRow,
-    { after, isBehind }: Place,
+    { after, isBehind }: Progress,
     by: Acting,
-  ): Promise<Place | undefined> {
+  ): Promise<Progress | undefined> {
     const at = this.#now()
     const cutoff = at - days * DAY_MS
     return this.#storage.write(async (tx) => {
@@ -128,14 +128,17 @@ export class RetentionService {
   async #turn(retention: RetentionRow, by: Acting, signal: AbortSignal): Promise<boolean> {
     const { workspaceId, erasedBefore } = retention
     // The claims of that very millisecond are looked at again.
-    let place = this.#places.get(workspaceId) ?? { after: { submittedAt: erasedBefore, claimId: '' }, isBehind: false }
-    this.#places.delete(workspaceId)
-    for (let batch = 0; batch < BATCHES_A_TURN && !signal.aborted; batch++) {
-      const next = await this.#eraseNext(retention, place, by)
-      if (!next) return false
-      place = next
+    let progress = this.#progress.get(workspaceId) ?? {
+      after: { submittedAt: erasedBefore, claimId: '' },
+      isBehind: false,
     }
-    this.#places.set(workspaceId, place)
+    this.#progress.delete(workspaceId)
+    for (let batch = 0; batch < BATCHES_A_TURN && !signal.aborted; batch++) {
+      const next = await this.#eraseNext(retention, progress, by)
+      if (!next) return false
+      progress = next
+    }
+    this.#progress.set(workspaceId, progress)
     return true
   }
 }

@@ -19,8 +19,8 @@ import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'
 import { type ComparedField, comparisonOf } from './comparison.ts'
+import { type Destination, destinationOf } from './destination.ts'
 import { type Decided, decidedBy, headlineOf, reasonOf } from './headline.ts'
-import { type Place, placeOf } from './place.ts'
 import { anyFails, type Origin, stepsOf } from './steps.ts'
 import { type Timeline, timelineOf } from './timeline.ts'
 
@@ -46,7 +46,7 @@ export function headingOf({ tone }: Pick<ReceiptView, 'tone'>): string {
 }
 
 /** How a receipt looks of which every check holds. */
-export function soundTone(verdict: VerdictValue, { isListed }: Pick<Place, 'isListed'>): Tone {
+export function soundTone(verdict: VerdictValue, { isListed }: Pick<Destination, 'isListed'>): Tone {
   return verdict === 'verified' && !isListed ? 'unlisted' : verdict
 }
 
@@ -64,7 +64,7 @@ export interface ReceiptView {
   readonly claimed: string | undefined
   readonly sentences: readonly string[]
   readonly fields: readonly ComparedField[]
-  readonly place: Place
+  readonly destination: Destination
   readonly timeline: Timeline
   readonly agent: string
   /** True where the workspace lets only certain keys speak for the agent. */
@@ -94,7 +94,7 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   const profiles = origin.isGiven ? '' : (bundle.profiles ?? '')
   const words = publishedWords(profiles)(id, version)
   const evidence = evidenceOf(bundle, report)
-  const place = placeOf(observation.source)
+  const destination = destinationOf(observation.source)
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
   const fields = fieldsOf(body, words, profiles, evidence)
   const toleranceMs = evidence?.rules.tolerance_ms
@@ -102,13 +102,13 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   return {
     receiptId: body.receipt_id,
     verdict: verdict.value,
-    tone: toneOf(verdict.value, place, report, anyFails(stepsOf(report, proof, origin))),
+    tone: toneOf(verdict.value, destination, report, anyFails(stepsOf(report, proof, origin))),
     ...findingOf(decided),
-    when: whenOf(body, place),
+    when: whenOf(body, destination),
     claimed: words && claimSentence(words, named),
     sentences: words ? factSentences(words, named) : [],
     fields,
-    place,
+    destination,
     timeline: timelineOf(receipt, evidence),
     agent: body.agent.id,
     agentBound: body.agent.bound === true,
@@ -122,10 +122,10 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
   }
 }
 
-function toneOf(verdict: VerdictValue, place: Place, report: BundleReport, fails: boolean): Tone {
+function toneOf(verdict: VerdictValue, destination: Destination, report: BundleReport, fails: boolean): Tone {
   if (fails || !(report.valid || isUnvouched(report))) return 'doubtful'
   if (!report.valid) return 'unvouched'
-  return soundTone(verdict, place)
+  return soundTone(verdict, destination)
 }
 
 const CHECKS_LIMIT =
@@ -171,7 +171,7 @@ function findingOf(decided: Decided): Pick<ReceiptView, 'finding' | 'reason'> {
   return { finding: reason.replace(/\.$/, ''), reason: undefined }
 }
 
-function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short }: Place): string {
+function whenOf({ claim, observation, issued_at, verdict }: ReceiptBody, { short }: Destination): string {
   const claimedAt = parseInstant(claim.claimed_at)!
   const { appeared, observed_at, deadline_at } = observation
   const observedAt = parseInstant(observed_at)!

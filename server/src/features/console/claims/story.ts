@@ -65,7 +65,7 @@ export function storyOf({ detail, toleranceMs, receipt, landing, anchors }: Stor
     ...(claim.nextCheckAt === null ? [] : [{ kind: 'next' as const, at: claim.nextCheckAt }]),
     ...(receipt ? ending(receipt, landing, anchors) : []),
   ]
-  return gathered(moments.toSorted((one, other) => placeOf(one) - placeOf(other)))
+  return gathered(moments.toSorted((one, other) => rankOf(one) - rankOf(other)))
 }
 
 /** When the claim was decided; later limits do not matter any more. Without a receipt, the last check tells the time. */
@@ -82,7 +82,7 @@ function checksOf(check: NumberedCheck): Moment {
   return { kind: 'checks', at: check.record.answeredAt, checks: [check] }
 }
 
-function placeOf({ at }: Moment): number {
+function rankOf({ at }: Moment): number {
   return at ?? Number.POSITIVE_INFINITY
 }
 

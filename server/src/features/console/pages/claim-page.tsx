@@ -21,7 +21,7 @@ import {
   Verdict,
 } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
-import { placeOf } from '../../../web/receipt-view/place.ts'
+import { destinationOf } from '../../../web/receipt-view/destination.ts'
 import { headingOf, soundTone } from '../../../web/receipt-view/view.ts'
 import type { ClaimDetail, ClaimState } from '../../claims/claims.ts'
 import type { HostChoice } from '../../claims/host-choice.ts'
@@ -203,15 +203,15 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
   const sentences = profile ? factSentences(profile, { target: claim.target, params: claim.params, facts }) : []
   const checkedBy = pluginWords(observation.verifier)
   const vouched = vouchedFor(verdict.value)
-  const place = placeOf(source)
+  const destination = destinationOf(source)
   if (!source && sentences.length === 0 && vouched === undefined && checkedBy === undefined) return null
   return (
     <>
       <h2>Destination</h2>
       <p>
-        <strong>{plainText(place.address)}</strong>
+        <strong>{plainText(destination.address)}</strong>
       </p>
-      <p>{plainText(place.chosenBy)}</p>
+      <p>{plainText(destination.chosenBy)}</p>
       {source && !source.listed ? (
         <p class="help">
           Only this workspace reads here that {access === 'anonymous' ? 'this service' : 'this workspace'} chose it, as{' '}
@@ -243,7 +243,7 @@ interface ReceiptCardProps {
 
 function ReceiptCard({ receipt, origin, commandLine }: ReceiptCardProps) {
   const { receipt_id: id, observation, verdict } = receipt.body
-  const tone = soundTone(verdict.value, placeOf(observation.source))
+  const tone = soundTone(verdict.value, destinationOf(observation.source))
   const document = `/v1/receipts/${encodeURIComponent(id)}`
   const page = publicPaths.receipt(id)
   return (

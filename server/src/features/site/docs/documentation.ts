@@ -75,9 +75,7 @@ export function readDocumentation({ actions, openApi, config, pages: more = [] }
     title,
     about,
     pages: [
-      ...pages.flatMap((page) =>
-        typeof page === 'string' ? made[page]() : read({ ...page, url: placeOf(page.file) }),
-      ),
+      ...pages.flatMap((page) => (typeof page === 'string' ? made[page]() : read({ ...page, url: urlOf(page.file) }))),
       ...more.filter(({ chapter }) => chapter === title).map(read),
     ],
   }))
@@ -112,7 +110,7 @@ export function docsHref(path: string): string {
 const OWN_FOLDER = 'server/docs/'
 
 /** Pages of the server are next to its code; the build copies the others. */
-function placeOf(file: string): URL {
+function urlOf(file: string): URL {
   return file.startsWith(OWN_FOLDER)
     ? new URL(`../../../../docs/${file.slice(OWN_FOLDER.length)}`, import.meta.url)
     : new URL(`../../../docs/${file}`, import.meta.url)

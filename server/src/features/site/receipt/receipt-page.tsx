@@ -75,9 +75,9 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Claimed view={view} />
       <Part title="Destination">
         <p>
-          <strong>{plainText(view.place.address)}</strong>
+          <strong>{plainText(view.destination.address)}</strong>
         </p>
-        <p>{plainText(view.place.chosenBy)}</p>
+        <p>{plainText(view.destination.chosenBy)}</p>
       </Part>
       <Part title="Time line">
         <TimelineFigure timeline={view.timeline} />

@@ -106,7 +106,7 @@ function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServ
 
 function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
   const title = titleOf(view)
-  const description = plainText(`${view.when} ${view.place.chosenBy}`)
+  const description = plainText(`${view.when} ${view.destination.chosenBy}`)
   return sendPage(
     reply,
     <PublicPage

@@ -8,12 +8,12 @@ import { createDatabase, type Dialect } from '../../test/support/database.ts'
 import { NO_QUOTAS, SCRIPTED } from '../../test/support/installation.ts'
 import { makePluginPackage } from '../../test/support/plugin-package.ts'
 
-export interface Place {
+export interface Installation {
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
 }
 
-export interface PlaceOptions {
+export interface InstallationOptions {
   readonly dialect?: Dialect
   /** Built files of plugins that run in processes of their own. */
   readonly isolated?: readonly string[]
@@ -27,7 +27,10 @@ export const HANGING = { use: resolve('build/scripts/bench/hanging.js'), trusted
 // One client makes all the load, which the limits are there to refuse.
 const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 
-export async function withPlace<T>(options: PlaceOptions, work: (place: Place) => Promise<T>): Promise<T> {
+export async function withInstallation<T>(
+  options: InstallationOptions,
+  work: (installation: Installation) => Promise<T>,
+): Promise<T> {
   const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
   const database = await createDatabase(dialect)
@@ -44,13 +47,16 @@ export async function withPlace<T>(options: PlaceOptions, work: (place: Place) =
   }
 }
 
-export function configOf({ folder, env }: Place): Config {
+export function configOf({ folder, env }: Installation): Config {
   return loadConfig({ PORT: '0', LOG_LEVEL: 'warn', ...env }, folder)
 }
 
 /** The installation's parts, in this process, with its log made. */
-export async function withOpened<T>(place: Place, work: (claimcheck: Claimcheck) => Promise<T>): Promise<T> {
-  const claimcheck = await openClaimcheck(configOf(place), { plugins: true, patient: true })
+export async function withOpened<T>(
+  installation: Installation,
+  work: (claimcheck: Claimcheck) => Promise<T>,
+): Promise<T> {
+  const claimcheck = await openClaimcheck(configOf(installation), { plugins: true, patient: true })
   try {
     await claimcheck.signingKeys.ensureLog()
     return await work(claimcheck)

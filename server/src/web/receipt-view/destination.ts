@@ -3,7 +3,7 @@
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { WireSource } from '@claimcheck/core/receipts'
 
-export interface Place {
+export interface Destination {
   /** The issuer lists it as public: it is the same destination for every reader. */
   readonly isListed: boolean
   /** Its host; undefined where the receipt does not tell. */
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** @param source undefined where nothing was read, and in receipts of old rules */
-export function placeOf(source: WireSource | undefined): Place {
+export function destinationOf(source: WireSource | undefined): Destination {
   if (!source) {
     return {
       isListed: false,

@@ -4,20 +4,20 @@ import { grantOf, originOf, requireOrigin, withoutSecretValues } from '@claimche
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 
-export interface Place extends AnonymousSource {
+export interface Destination extends AnonymousSource {
   /** It is the connection's own address, which its owner chose, and not one that the plugin names for the claim. */
   readonly isOwn: boolean
 }
 
 type Types = Pick<Registry, 'connectionType'>
 
-/** Undefined: nowhere without a connection. @throws TypeError for a plugin's answer that is no place, and the plugin's own errors */
-export async function placeOf(
+/** Undefined: nowhere without a connection. @throws TypeError for a plugin's answer that is no destination, and the plugin's own errors */
+export async function destinationOf(
   claim: Claim,
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection | null,
-): Promise<Place | undefined> {
+): Promise<Destination | undefined> {
   if (connection) return throughConnection(claim, registered, registry, connection)
   const source: unknown = await readerOf(registered, null)?.verifier.anonymousSource?.(claim)
   if (source === undefined || source === null) return undefined
@@ -26,13 +26,13 @@ export async function placeOf(
   return { provider, baseUrl: named(baseUrl), isOwn: false }
 }
 
-/** @throws as `placeOf` */
+/** @throws as `destinationOf` */
 export async function throughConnection(
   claim: Claim,
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection,
-): Promise<Place> {
+): Promise<Destination> {
   const { provider, options } = connection
   const own = await registry.connectionType(provider)!.baseUrl(options)
   const { destination } = readerOf(registered, provider)?.verifier ?? {}
@@ -50,7 +50,7 @@ function named(baseUrl: unknown): string {
 
 /** @throws TypeError where the plugin's manifest does not allow the host that it names: each check would be refused */
 export function refuseUndeclared(
-  { baseUrl, isOwn }: Place,
+  { baseUrl, isOwn }: Destination,
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection | null,
