@@ -41,9 +41,21 @@ export async function checkChunk(
     return examineReceipt(receiptOfRow(row), claims.get(String(row.claim_id)), bounds, keys)
   }
 
-  for (let from = segments[0]?.start ?? 0; from < end; from += LEAVES_PER_READ) {
+  async function read(from: number) {
     const receipts = (await doctor.receipts(logId, from, Math.min(end, from + LEAVES_PER_READ))).map(receiptOfRow)
-    const claims = await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId)))
+    return {
+      receipts,
+      claims: await claimsWithChecks(doctor, await doctor.claims(receipts.map(({ claimId }) => claimId))),
+    }
+  }
+
+  const start = segments[0]?.start ?? 0
+  let next = start < end ? read(start) : undefined
+  for (let from = start + LEAVES_PER_READ; next; from += LEAVES_PER_READ) {
+    const { receipts, claims } = await next
+    // The database reads while this process examines.
+    next = from < end ? read(from) : undefined
+    next?.catch(() => {})
     for (const receipt of receipts) {
       const { leafIndex, claimId, leafHash: stored } = receipt
       const bounds = segments.find((segment) => leafIndex < segment.end)!
