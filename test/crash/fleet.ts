@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { loadConfig } from '@claimcheck/server/features'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
-import { runClaimcheck } from '../support/command.ts'
+import { type Outcome, runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'
 import { NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
-import { HostProcess } from './host-process.ts'
+import { HostProcess, type Launch } from './host-process.ts'
 
 export interface Answer {
   readonly status: number
@@ -23,6 +23,9 @@ export interface FleetOptions {
   readonly sqliteDriver?: SqliteDriverName | undefined
   /** Other than short ones. */
   readonly checks?: object
+  readonly env?: Readonly<Record<string, string>>
+  readonly envOf?: (index: number) => Readonly<Record<string, string>>
+  readonly launch?: Launch
 }
 
 // Longer than a host takes to say that the database does not answer.
@@ -31,22 +34,25 @@ const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 const CHECKS = { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 }
 
 export class Fleet {
-  readonly hosts: readonly HostProcess[]
-  readonly #folder: string
+  readonly hosts: HostProcess[]
+  readonly folder: string
+  readonly #launch: Launch | undefined
   readonly #database: Database
   readonly #env: Readonly<Record<string, string>>
   #key = ''
 
-  private constructor(folder: string, { database, hosts, sqliteDriver }: FleetOptions) {
-    this.#folder = folder
+  private constructor(folder: string, { database, hosts, sqliteDriver, env, envOf, launch }: FleetOptions) {
+    this.folder = folder
+    this.#launch = launch
     this.#database = database
-    this.#env = { PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: join(folder, 'state'), ...database.env }
+    this.#env = { PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: join(folder, 'state'), ...database.env, ...env }
     // Hosts on one PostgreSQL share nothing else. On SQLite they share the file, and the keys beside it.
     const driver = sqliteDriver === undefined ? {} : { TEST_SQLITE_DRIVER: sqliteDriver }
     const dataDir = (index: number) => (database.dialect === 'sqlite' ? 'data' : `data-${index}`)
     this.hosts = Array.from(
       { length: hosts },
-      (_, index) => new HostProcess(folder, { ...this.#env, ...driver, DATA_DIR: dataDir(index) }),
+      (_, index) =>
+        new HostProcess(folder, { ...this.#env, ...driver, ...envOf?.(index), DATA_DIR: dataDir(index) }, launch),
     )
   }
 
@@ -65,7 +71,7 @@ export class Fleet {
 
   /** Makes the workspace for which everything is asked. */
   async createWorkspace(): Promise<void> {
-    const claimcheck = await openClaimcheck(loadConfig(this.#env, this.#folder), { plugins: false })
+    const claimcheck = await openClaimcheck(loadConfig(this.#env, this.folder), { plugins: false })
     const { id } = await claimcheck.workspaces.create('fleet')
     this.#key = (await claimcheck.keys.create(id, 'fleet')).key
     await claimcheck.close()
@@ -97,9 +103,23 @@ export class Fleet {
     return this.request(host, '/v1/claims', { method: 'POST', headers, body: JSON.stringify(claim) })
   }
 
+  /** A new host on the same database, which knows nothing but that. Nothing runs yet. */
+  addHost(): HostProcess {
+    const env = { ...this.#env, DATA_DIR: `data-${this.hosts.length}` }
+    const host = new HostProcess(this.folder, env, this.#launch)
+    this.hosts.push(host)
+    return host
+  }
+
+  /** As the first host's operator runs it. */
+  command(...args: readonly string[]): Promise<Outcome> {
+    const dataDir = this.#database.dialect === 'sqlite' ? 'data' : 'data-0'
+    return runClaimcheck(this.folder, args, { ...this.#env, DATA_DIR: dataDir })
+  }
+
   /** What `claimcheck doctor` finds. */
   async doctor(): Promise<string[]> {
-    const { stdout, stderr } = await runClaimcheck(this.#folder, ['doctor', '--json'], this.#env)
+    const { stdout, stderr } = await this.command('doctor', '--json')
     if (stdout === '') return [`no diagnosis: ${stderr}`]
     const { ok, problems } = JSON.parse(stdout)
     return ok ? [] : problems
@@ -108,6 +128,6 @@ export class Fleet {
   async remove(): Promise<void> {
     await Promise.all(this.hosts.map((host) => host.kill()))
     await this.#database.remove()
-    await rm(this.#folder, { recursive: true, force: true })
+    await rm(this.folder, { recursive: true, force: true })
   }
 }

@@ -1,6 +1,9 @@
 /** One host of a fleet, seen from outside: a process that is started, killed, and started again. */
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { CLAIMCHECK } from '../support/command.ts'
 
 /** A signal to itself, just before a database statement. */
 export interface Strike {
@@ -11,17 +14,42 @@ export interface Strike {
 
 const SCRIPT = new URL('./host.js', import.meta.url)
 
+/** How a host starts: the process, and its address once it listens. */
+export type Launch = (folder: string, env: NodeJS.ProcessEnv) => { child: ChildProcess; url: Promise<string> }
+
+/** With orders: a strike before a statement, no workers. */
+const launchForOrders: Launch = (folder, env) => {
+  const child = fork(SCRIPT, { cwd: folder, env, execArgv: [] })
+  return { child, url: once(child, 'message').then(([{ url }]) => url) }
+}
+
+/** The program that people start. */
+export const launchProgram: Launch = (folder, env) => {
+  const args = [CLAIMCHECK, 'serve', '--json']
+  const child = spawn(process.execPath, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+  return { child, url: firstLine(child.stdout).then((line) => JSON.parse(line).url) }
+}
+
+async function firstLine(output: Readable): Promise<string> {
+  const lines = createInterface(output)
+  const [line] = await once(lines, 'line')
+  return line
+}
+
 export class HostProcess {
   readonly #folder: string
   readonly #env: NodeJS.ProcessEnv
+  readonly #launch: Launch
   #child: ChildProcess | undefined
   #url: string | undefined
+  #isStopping = false
   /** False: from its next start on it makes no statements but those of requests. */
   hasWorkers = true
   /** A sentence for each time it ended by itself. */
   readonly failures: string[] = []
 
-  constructor(folder: string, env: Readonly<Record<string, string>>) {
+  constructor(folder: string, env: Readonly<Record<string, string>>, launch: Launch = launchForOrders) {
+    this.#launch = launch
     this.#folder = folder
     // Without what a test runner adds to it.
     this.#env = { PATH: process.env.PATH, ...env }
@@ -38,7 +66,7 @@ export class HostProcess {
       ...(strike ? { STRIKE: JSON.stringify(strike) } : {}),
       ...(this.hasWorkers ? {} : { WORKERS: 'none' }),
     }
-    const child = fork(SCRIPT, { cwd: this.#folder, env: { ...this.#env, ...orders }, execArgv: [] })
+    const { child, url } = this.#launch(this.#folder, { ...this.#env, ...orders })
     const endWithUs = () => child.kill('SIGKILL')
     process.on('exit', endWithUs)
     this.#child = child
@@ -46,12 +74,13 @@ export class HostProcess {
       process.off('exit', endWithUs)
       this.#url = undefined
       this.#child = undefined
-      if (signal !== 'SIGKILL') this.failures.push(`a host ended by itself, with ${code ?? signal}`)
+      if (signal !== 'SIGKILL' && !(this.#isStopping && code === 0))
+        this.failures.push(`a host ended by itself, with ${code ?? signal}`)
     })
-    const message = once(child, 'message').then(([{ url }]) => {
-      this.#url = url
+    const listens = url.then((at) => {
+      this.#url = at
     })
-    await Promise.race([message, once(child, 'exit')])
+    await Promise.race([listens, once(child, 'exit')])
   }
 
   /** From now on. Resolves when the host knows, or when one of its workers has made the statement already. */
@@ -70,13 +99,22 @@ export class HostProcess {
     return (await answer)[0]
   }
 
-  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void {
+  signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM'): void {
     this.#child?.kill(signal)
   }
 
   /** Resolves when it is down. */
   async ended(): Promise<void> {
     if (this.#child) await once(this.#child, 'exit')
+  }
+
+  /** As an operator stops it. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const ended = this.ended()
+    this.signal('SIGTERM')
+    await ended
+    this.#isStopping = false
   }
 
   async kill(): Promise<void> {

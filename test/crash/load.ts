@@ -14,7 +14,7 @@ export interface Load {
 const MOST_TWINS = 5
 const PAUSE_AFTER_NOTHING_MS = 100
 
-export function startLoad(fleet: Fleet, ledger: Ledger, random: Random, agents: number): Load {
+export function startLoad(fleet: Fleet, ledger: Ledger, random: Random, agents: number, prefix = 'claim'): Load {
   let stopping = false
   const anyHost = (): HostProcess => random.pick(fleet.hosts)
 
@@ -34,7 +34,7 @@ export function startLoad(fleet: Fleet, ledger: Ledger, random: Random, agents: 
   }
 
   const submitNew = () => submit(newClaim())
-  const newClaim = () => ledger.plan(anyClaim(`claim-${ledger.claims.size}`, random))
+  const newClaim = () => ledger.plan(anyClaim(`${prefix}-${ledger.claims.size}`, random))
 
   async function submitTwins(): Promise<void> {
     const known = newClaim()

@@ -27,12 +27,14 @@ const KEEPER = 'cat; "$1/pg_ctl" -D "$2/data" -m immediate stop; rm -rf "$2"'
 interface PostgresOptions {
   /** False: what it has committed outlives its own end, and not the machine's. Much faster where databases come and go. */
   readonly fsync?: boolean
+  /** Of the folder in which it makes its own. */
+  readonly in?: string
 }
 
-export async function startPostgres({ fsync = true }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ fsync = true, in: parent }: PostgresOptions = {}): Promise<Postgres> {
   const user = serverUser()
   // Root's temporary folder may be closed to the server's user.
-  const folder = await realpath(await mkdtemp(join(user ? '/tmp' : tmpdir(), 'claimcheck-postgres-')))
+  const folder = await realpath(await mkdtemp(join(parent ?? (user ? '/tmp' : tmpdir()), 'claimcheck-postgres-')))
   if (user) await chown(folder, user.uid, user.gid)
   const programs = findPrograms(user, join(folder, 'programs'))
   const keeper = spawn('sh', ['-c', KEEPER, 'keeper', programs, folder], {

@@ -1,0 +1,150 @@
+/** Plays one fault: load, the fault, what an operator does, load again, and then all that was ever answered must be true. */
+import { setTimeout } from 'node:timers/promises'
+import { audit } from '../crash/audit.ts'
+import { Ledger, type ServedHead } from '../crash/ledger.ts'
+import type { Fault, Report } from './fault.ts'
+import { World } from './world.ts'
+
+const WATCH_EVERY_MS = 200
+
+export async function playFault(fault: Fault, seed: number): Promise<Report> {
+  const world = await World.start(fault, seed)
+  const watched = watch(world)
+  try {
+    await world.underLoad()
+    return fault.restores ? await playRestore(world, fault, watched) : await playPassing(world, fault, watched)
+  } finally {
+    await watched.stop()
+    await world.remove()
+  }
+}
+
+type Watched = ReturnType<typeof watch>
+
+/** What each host says of itself until it is stopped. */
+function watch({ fleet, hosts }: World) {
+  const reasons = new Set<string>()
+  const ending = new AbortController()
+  async function look(): Promise<void> {
+    while (!ending.signal.aborted) {
+      const answers = await Promise.all(hosts.map((host) => fleet.request(host, '/readyz')))
+      for (const answer of answers)
+        if (answer?.status === 503) for (const problem of problemsOf(answer.text)) reasons.add(problem)
+      await setTimeout(WATCH_EVERY_MS, undefined, { signal: ending.signal }).catch(() => {})
+    }
+  }
+  const looking = look()
+  return {
+    reasons,
+    async stop() {
+      ending.abort()
+      await looking
+    },
+  }
+}
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    return JSON.parse(text).problems ?? []
+  } catch {
+    return [text]
+  }
+}
+
+async function playPassing(world: World, fault: Fault, watched: Watched): Promise<Report> {
+  await fault.play(world)
+  await fault.mend?.run(world)
+  const recoveryMs = await world.recovered()
+  await world.underLoad()
+  await world.endLoad()
+  const { ledger } = world
+  await audit(world.fleet, ledger)
+  return reportOf(ledger.acknowledged.length, [...ledger.problems], recoveryMs, watched)
+}
+
+/** Two histories meet: what clients heard of the first must be there, or be lost and refused until an operator begins another log. */
+async function playRestore(world: World, fault: Fault, watched: Watched): Promise<Report> {
+  await fault.play(world)
+  const before = world.ledger
+  world.ledger = new Ledger()
+  const problems = [...before.problems, ...(await whoSigns(world))]
+  await fault.mend!.run(world)
+  const recoveryMs = await world.recovered()
+  await world.underLoad()
+  await world.endLoad()
+  const lost = await missing(world, before)
+  problems.push(
+    ...lost.map((id) => `${id}: acknowledged, and lost`),
+    ...forks([...before.heads, ...world.ledger.heads]),
+  )
+  problems.push(...world.ledger.problems, ...(await world.fleet.doctor()).map((problem) => `doctor: ${problem}`))
+  const claims = before.acknowledged.length + world.ledger.acknowledged.length
+  return reportOf(claims, problems, recoveryMs, watched)
+}
+
+/** On a database from an old backup no host may take a claim, however long it is left alone. */
+async function whoSigns(world: World): Promise<readonly string[]> {
+  const tries = new Ledger()
+  const end = Date.now() + 4000
+  while (Date.now() < end) {
+    for (const host of world.hosts) {
+      const { claim } = tries.plan({ claim: plain(`forked-${tries.claims.size}`), truths: ['verified'] })
+      const answer = await world.fleet.submit(host, claim)
+      if (answer?.status === 202) return [`a host signs on: it is forked: ${answer.text}`]
+    }
+    await setTimeout(100)
+  }
+  return []
+}
+
+function plain(id: string) {
+  const claimed_at = new Date().toISOString()
+  return {
+    client_claim_id: id,
+    agent_id: 'agent',
+    action: 'test.outcome.reach',
+    target: 'somewhere',
+    params: { see: 'present' },
+    claimed_at,
+  }
+}
+
+async function missing({ fleet, hosts }: World, { acknowledged }: Ledger): Promise<readonly string[]> {
+  const lost: string[] = []
+  for (const { claimId } of acknowledged) {
+    const answer = await fleet.request(hosts[0]!, `/v1/claims/${claimId}`)
+    if (answer?.status === 404) lost.push(claimId!)
+  }
+  return lost
+}
+
+/** Two heads of one log that have the same size and not the same root. */
+function forks(heads: readonly ServedHead[]): readonly string[] {
+  const roots = new Map<string, string>()
+  const found: string[] = []
+  for (const { text, treeSize, rootHash } of heads) {
+    const key = `${JSON.parse(text).body.log_id}/${treeSize}`
+    if ((roots.get(key) ?? rootHash) !== rootHash) found.push(`head ${key}: it is forked`)
+    roots.set(key, rootHash)
+  }
+  return found
+}
+
+const KINDS = {
+  lost: /lost$/,
+  doubled: /twice|two claims|two receipts/,
+  forked: /forked|is not the beginning|served after one|proves another tree/,
+} as const
+
+function reportOf(claims: number, problems: readonly string[], recoveryMs: number, { reasons }: Watched): Report {
+  const count = (kind: keyof typeof KINDS) => problems.filter((problem) => KINDS[kind].test(problem)).length
+  return {
+    claims,
+    lost: count('lost'),
+    doubled: count('doubled'),
+    forked: count('forked'),
+    recoveryMs,
+    reasons: [...reasons],
+    problems: problems.filter((problem) => !Object.values(KINDS).some((kind) => kind.test(problem))),
+  }
+}
