@@ -169,7 +169,7 @@ t.test('the guide shows the template as it is, and the commands that are run her
   const sources = blocks.filter(({ language }) => language === 'ts')
   t.strictSame(
     sources.map(({ note }) => note),
-    ['example/src/index.ts', 'example/src/profile.ts', 'example/src/connection.ts'],
+    ['example/src/index.ts'],
   )
   for (const { text, note } of sources) t.equal(`${text}\n`, await readFile(join('plugins', note), 'utf8'), note)
   const [first] = blocks.filter(({ language }) => language === 'sh')
