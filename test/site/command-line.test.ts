@@ -55,11 +55,7 @@ t.test('a package that the operator names appears wherever a command is offered 
   t.match(pages.get('/docs/mcp'), `"command": "npx", "args": ["--yes", "${PACKAGE}", "mcp"]`)
   t.match(pages.get('/docs/checking-a-receipt'), of('verify receipt.json'))
   t.match(pages.get('/docs/command-line'), of('claim push'))
-  t.match(
-    pages.get('/docs/commands'),
-    './claimcheck workspace create',
-    'what the operator does is done where the service is',
-  )
+  t.match(pages.get('/docs/keys'), './claimcheck key create', 'what the operator does is done where the service is')
   for (const [path, text] of pages) {
     const named = (text.match(FETCHES) ?? []).filter((words) => words !== '"npx"')
     t.strictSame(
