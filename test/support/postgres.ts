@@ -17,6 +17,10 @@ export interface Postgres {
   /** `fast`, unless said otherwise: as an operator stops it. `immediate`: as if it had crashed. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
+  /** Restarts with these settings, and with these files in its folder. */
+  configure(settings: readonly string[], files?: Readonly<Record<string, string>>): Promise<void>
+  /** The folder of its data. */
+  readonly data: string
   /** For good, with everything that was stored. */
   remove(): Promise<void>
 }
@@ -29,9 +33,11 @@ interface PostgresOptions {
   readonly fsync?: boolean
   /** Of the folder in which it makes its own. */
   readonly in?: string
+  /** A streaming standby of this server, which stops for a moment. Its URL differs in the port. */
+  readonly standbyOf?: Postgres
 }
 
-export async function startPostgres({ fsync = true, in: parent }: PostgresOptions = {}): Promise<Postgres> {
+export async function startPostgres({ fsync = true, in: parent, standbyOf }: PostgresOptions = {}): Promise<Postgres> {
   const user = serverUser()
   // Root's temporary folder may be closed to the server's user.
   const folder = await realpath(await mkdtemp(join(parent ?? (user ? '/tmp' : tmpdir()), 'claimcheck-postgres-')))
@@ -48,7 +54,7 @@ export async function startPostgres({ fsync = true, in: parent }: PostgresOption
   const data = join(folder, 'data')
   const log = join(folder, 'log')
   const port = await freePort()
-  const password = randomBytes(16).toString('hex')
+  const password = standbyOf ? new URL(standbyOf.url).password : randomBytes(16).toString('hex')
   const program = (name: string, ...args: string[]) => run(join(programs, name), args, { ...user, cwd: folder })
 
   async function start(): Promise<void> {
@@ -59,23 +65,52 @@ export async function startPostgres({ fsync = true, in: parent }: PostgresOption
     }
   }
 
-  await writeFile(join(folder, 'password'), password)
-  // Sorted as people sort, which most installations do: what must be in the order of bytes has to say so.
-  const sorting = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
-  const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
-  await program('initdb', '-D', data, '--no-sync', ...sorting, ...access)
-  const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
-  await appendFile(
-    join(data, 'postgresql.conf'),
-    [...settings, 'max_connections = 300', `fsync = ${fsync ? 'on' : 'off'}`, ''].join('\n'),
-  )
+  const addSettings = (settings: readonly string[]) =>
+    appendFile(join(data, 'postgresql.conf'), settings.map((setting) => `${setting}\n`).join(''))
+  async function add(name: string, content: string): Promise<void> {
+    const file = join(data, name)
+    await writeFile(file, content, { mode: 0o600 })
+    if (user) await chown(file, user.uid, user.gid)
+  }
+
+  async function init(): Promise<void> {
+    await writeFile(join(folder, 'password'), password)
+    // Sorted as people sort, which most installations do: what must be in the order of bytes has to say so.
+    const sorting = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
+    const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
+    await program('initdb', '-D', data, '--no-sync', ...sorting, ...access)
+    const settings = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 300']
+    await addSettings([...settings, `fsync = ${fsync ? 'on' : 'off'}`])
+  }
+
+  /** Copies the data of a server that stands still: not every package of PostgreSQL has `pg_basebackup`. */
+  async function follow(primary: Postgres): Promise<void> {
+    const { port: primaryPort } = new URL(primary.url)
+    await primary.stop()
+    await run('cp', ['-a', primary.data, data])
+    await primary.start()
+    await add('standby.signal', '')
+    await addSettings([`primary_conninfo = 'host=127.0.0.1 port=${primaryPort} user=postgres password=${password}'`])
+  }
+
+  const stop: Postgres['stop'] = async (mode = 'fast') => {
+    await program('pg_ctl', '-D', data, '-m', mode, '-w', 'stop')
+  }
+
+  await (standbyOf ? follow(standbyOf) : init())
+  await addSettings([`port = ${port}`])
   await start()
 
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    data,
     start,
-    stop: async (mode = 'fast') => {
-      await program('pg_ctl', '-D', data, '-m', mode, '-w', 'stop')
+    stop,
+    configure: async (settings, files = {}) => {
+      for (const [name, content] of Object.entries(files)) await add(name, content)
+      await addSettings(settings)
+      await stop()
+      await start()
     },
     remove: async () => {
       keeper.ref()

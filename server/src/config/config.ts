@@ -5,7 +5,7 @@ import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
-import { fileUrl, isSharedDatabase, readDatabaseUrl } from './database-url.ts'
+import { fileUrl, isSharedDatabase, readDatabaseUrl, withPasswordFile } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import type { ConfigContext, ConfigSection, Env } from './section.ts'
@@ -143,6 +143,8 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const isFile = validator(Type.Object(members, { additionalProperties: false }))
   const file: HostFile = readFile(filePath, { isNamed: Boolean(env.CONFIG), isFile, report })
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
+  const { DATABASE_PASSWORD_FILE: passwordFile } = env
+  const withPassword = (url: string) => (passwordFile ? withPasswordFile(url, passwordFile, cwd, report) : url)
   const allowPrivate = [
     ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
     ...readHosts(file.allow_private ?? [], `${filePath}: allow_private`, report),
@@ -154,7 +156,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, report),
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
-    databaseUrl,
+    databaseUrl: withPassword(databaseUrl),
     dataDir,
     ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),

@@ -1,4 +1,5 @@
 /** The database's URL: reads it, and shows it without its password. */
+import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { Report } from './report.ts'
@@ -67,17 +68,74 @@ function readFileUrl(url: string, cwd: string, report: Report): string {
   return SQLITE + resolve(cwd, path)
 }
 
+/** `any` of them, or one that the name says, in the meaning of libpq. */
+export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
+export type SessionAttrs = (typeof SESSION_ATTRS)[number]
+
+/** libpq has two more, which speak without TLS to a server that offers none, and so protect from nobody. */
+const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
+export const PASSWORD_FILE = 'password_file'
+const FILES = ['sslrootcert', 'sslcert', 'sslkey', 'passfile', PASSWORD_FILE]
+
+/** What precedes the hosts, the hosts, and what follows them. */
+function partsOf(serverUrl: string): readonly [user: string, hosts: string, rest: string] {
+  const [, user = '', hosts = '', rest = ''] = /^postgres:\/\/([^/?#]*@)?([^/?#]*)(.*)$/s.exec(serverUrl) ?? []
+  return [user, hosts, rest]
+}
+
+/** A URL for each host that the URL of a Postgres database lists, in order. */
+export function serverUrls(databaseUrl: string): readonly string[] {
+  const [user, hosts, rest] = partsOf(databaseUrl)
+  return hosts.split(',').map((host) => `postgres://${user}${host}${rest}`)
+}
+
+/** The URL of a server with a file that has its password and nothing else; of another database, the URL itself. */
+export function withPasswordFile(databaseUrl: string, file: string, cwd: string, report: Report): string {
+  if (!isSharedDatabase(databaseUrl)) return databaseUrl
+  const [user, hosts, rest] = partsOf(databaseUrl)
+  if (user.includes(':')) report('DATABASE_PASSWORD_FILE: the URL of the database has a password, too; leave one out')
+  const path = resolve(cwd, file)
+  if (!isReadable(path)) report(`DATABASE_PASSWORD_FILE: cannot read ${path}`)
+  const parameter = `?${PASSWORD_FILE}=${encodeURIComponent(path)}`
+  return `postgres://${user}${hosts}${rest.includes('?') ? rest.replace('?', `${parameter}&`) : rest + parameter}`
+}
+
 function readServerUrl(url: string, _cwd: string, report: Report): string {
-  const { hostname = '', pathname = '', searchParams } = parseUrl(url) ?? {}
+  const servers = serverUrls(url).map((server) => parseUrl(server))
+  const { pathname = '', searchParams = new URLSearchParams() } = servers[0] ?? {}
   // A URL can name the folder of a Unix socket only as the parameter `host`.
-  const hasHost = hostname !== '' || searchParams?.has('host')
-  if (!hasHost || pathname.length < 2) report('DATABASE_URL: must be like postgres://user:password@host/database')
+  const hasHosts = servers.every((server) => server && (server.hostname !== '' || searchParams.has('host')))
+  if (!hasHosts || pathname.length < 2) report('DATABASE_URL: must be like postgres://user:password@host/database')
+  if (searchParams.get('host')?.includes(','))
+    report('DATABASE_URL: write several hosts before the database: postgres://user:password@a:5432,b:5432/database')
+  const oneOf = (name: string, allowed: readonly string[]) => {
+    const value = searchParams.get(name)
+    if (value !== null && !allowed.includes(value))
+      report(`DATABASE_URL: ${name} must be one of ${allowed.join(', ')}, not ${value}`)
+  }
+  oneOf('target_session_attrs', SESSION_ATTRS)
+  oneOf('sslmode', TLS_MODES)
+  if (searchParams.get('sslmode') === 'verify-ca' && !searchParams.has('sslrootcert'))
+    report('DATABASE_URL: sslmode=verify-ca needs sslrootcert, the file with the certificates to trust')
+  if (searchParams.has('uselibpqcompat'))
+    report('DATABASE_URL: leave uselibpqcompat out: sslmode has the meanings of libpq')
+  for (const name of FILES) {
+    const file = searchParams.get(name)
+    if (file !== null && !isReadable(file)) report(`DATABASE_URL: ${name}: cannot read ${file}`)
+  }
   return url
 }
 
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function describeServer(databaseUrl: string): string {
-  const url = new URL(databaseUrl)
-  if (url.password !== '') url.password = '***'
-  url.search = ''
-  return url.href
+  const [user, hosts, rest] = partsOf(databaseUrl)
+  return `postgres://${user.replace(/:.*@/s, ':***@')}${hosts}${rest.replace(/[?#].*/s, '')}`
 }

@@ -22,7 +22,7 @@ export interface Pools<C> {
   run(connection: C, sql: string, bindings: readonly Binding[], options?: QueryOptions): Promise<Row[]>
   /** The connection is in an unknown state: it is not used again. */
   discard(connection: C, error: unknown): void
-  readonly beforeStatement: BeforeStatement | undefined
+  readonly beforeStatement?: BeforeStatement | undefined
 }
 
 /** A whole database, for work that goes through all of its tables. */

@@ -1,26 +1,19 @@
 /** Postgres: many hosts may share one database, each with a few connections. */
 import { hash } from 'node:crypto'
-import knex, { type Knex } from 'knex'
-import { type Client, DatabaseError, type QueryConfig, types } from 'pg'
+import type { Knex } from 'knex'
+import { type Client, DatabaseError, type QueryConfig } from 'pg'
 import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
 import type { Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
+import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool } from './postgres-pool.ts'
+import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.ts'
 import { StorageError } from './storage.ts'
 
-/** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
-const MOST_CONNECTIONS = 8
-const CONNECT_TIMEOUT_MS = 5_000
-// For connecting and the first statement of a connection; a busy server may need a second try.
-const ACQUIRE_TIMEOUT_MS = 10_000
-// A host that stops while it holds the log must not hold up all others for long.
-const LOCK_TIMEOUT_MS = 10_000
-const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 // A machine that vanished says nothing, and TCP alone would wait for it for hours.
 const SILENCE_MS = 15_000
-const KEEP_ALIVE_MS = 5_000
 
 /** Any number that no other program locks in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
@@ -29,14 +22,8 @@ const MIGRATION_LOCK = 0x636c6d
 const OWN_FAULT = /^(21|22|23|54|P0)/
 /** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
 const SPENT = /^(25006|57P0|08P01)/
-/** It starts or stops, or has too many connections. */
-const AWAY = /^(53300|57P0|08)/
-// Errors of the network and of TLS: only the database's answer tells what has happened.
-const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
-// The driver and knex give these no code.
+// The driver gives it no code.
 const SILENT = /^Query read timeout/
-const LOST =
-  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
 /** SQLSTATE classes: values out of range, and constraints. */
 const REFUSED_ROWS = /^(22|23)/
 
@@ -70,8 +57,10 @@ export const postgres: Dialect = {
   // A plain vacuum gives the space of old rows to new ones, and leaves their bytes until then.
   rewrite: (tables) => tables.map((table) => `VACUUM (FULL, ANALYZE) ${table}`),
   tableNames: (table) => table('pg_tables').whereRaw('schemaname = current_schema()').pluck('tablename'),
-  isUnavailable: (error) =>
-    error instanceof DatabaseError ? !OWN_FAULT.test(String(error.code)) : isNetworkTrouble(error),
+  isUnavailable: (error) => {
+    if (error instanceof DatabaseError) return !OWN_FAULT.test(String(error.code))
+    return error instanceof NoServerError || isNetworkTrouble(error)
+  },
   reasons: {
     '25006': 'it is read-only, as a standby is',
     '28P01': 'it refuses the password',
@@ -161,19 +150,8 @@ export async function openPostgres(
   url: string,
   { schema, beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
-  const open = new Set<Client>()
-  // A session that transactions of several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
-  const isShared = /[?&]pgbouncer=true(&|$)/.test(url)
-  const settings = patient ? LIMITS : [...LIMITS, ...BY_KEYS]
-  const pool = connect(url, open, isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; '))
-  const begin = [postgres.begin, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ')
-  const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
-    const text = isShared && sql === postgres.begin ? begin : numbered(sql)
-    const query = replanned || isShared ? { text } : prepare(sql, text)
-    return ask(connection, open, { ...query, values: [...bindings], query_timeout: patient ? 0 : SILENCE_MS })
-  }
-  const pools = { dialect: postgres, schema, driver: 'pg', label: 'the database', reader: pool, writer: pool }
-  const storage = createStorage<Client>({ ...pools, run, discard, beforeStatement })
+  const common = { schema, beforeStatement }
+  const { pool, storage } = storageAt(url, common, { silenceMs: patient ? 0 : SILENCE_MS, byKeys: !patient })
   try {
     await requireUtf8(pool)
     return { ...storage, migrated: await prepareSchema(pool, postgres, schema) }
@@ -181,18 +159,40 @@ export async function openPostgres(
     await storage.close()
     if (error instanceof StorageError) throw error
     // The driver's messages never hold the password.
-    const mayReturn = error instanceof DatabaseError ? AWAY.test(String(error.code)) : isNetworkTrouble(error)
     throw new StorageError('unavailable', `cannot open the database: ${(error as Error).message}`, {
       cause: error,
-      mayReturn,
+      mayReturn: mayReturn(error),
     })
   }
 }
 
-/** @param error that is no answer of the database */
-function isNetworkTrouble(error: unknown): boolean {
-  const { code = '', message } = error as { code?: string; message: string }
-  return NETWORK_TROUBLE.test(code) || LOST.test(message)
+interface Patience {
+  /** How long a statement may take; 0: any time. */
+  readonly silenceMs: number
+  readonly timeoutMs?: number | undefined
+  /** Rows are looked up by their keys. */
+  readonly byKeys: boolean
+}
+
+function storageAt(
+  url: string,
+  options: Pick<OpenStorageOptions, 'schema' | 'beforeStatement'>,
+  { silenceMs, timeoutMs, byKeys }: Patience,
+) {
+  const open = new Set<Client>()
+  // A session that transactions of several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
+  const isShared = /[?&]pgbouncer=true(&|$)/.test(url)
+  const settings = byKeys ? [...LIMITS, ...BY_KEYS] : LIMITS
+  const first = isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; ')
+  const pool = openPool(url, { open, settings: first, timeoutMs })
+  const begin = [postgres.begin, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ')
+  const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
+    const text = isShared && sql === postgres.begin ? begin : numbered(sql)
+    const query = replanned || isShared ? { text } : prepare(sql, text)
+    return ask(connection, open, { ...query, values: [...bindings], query_timeout: silenceMs })
+  }
+  const pools = { dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
+  return { pool, storage: createStorage<Client>({ ...pools, ...options, run, discard }) }
 }
 
 /** In another encoding the database changes or refuses what claims say. @throws StorageError `encoding` */
@@ -237,63 +237,4 @@ function numbered(sql: string): string {
   const text = texts.get(sql) ?? sql.replaceAll('?', () => `$${++marks}`)
   texts.set(sql, text)
   return text
-}
-
-const LIMITS = [
-  `lock_timeout = ${LOCK_TIMEOUT_MS}`,
-  `idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
-]
-
-// Rows are looked up by their keys. Index plans stay right however much the tables have grown since their statistics were made, while
-// a plan that was kept from when they were empty would read all rows, or once for all that are looked up the whole of an index, and keep
-// what it finds (`enable_material`). (Without scans allowed, a statement that needs one looks so expensive that Postgres would compile it
-// first: so that is off, too.)
-const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'jit'].map(
-  (setting) => `${setting} = off`,
-)
-
-/** @param open holds the pool's connections @param settings the first statements of each connection */
-function connect(url: string, open: Set<Client>, settings: string): Knex {
-  return knex({
-    client: 'pg',
-    connection: {
-      connectionString: url,
-      application_name: 'claimcheck',
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      types: { getTypeParser },
-    } as Knex.PgConnectionConfig,
-    // Errors are logged, and a bound value may be the hash of a password.
-    compileSqlOnError: false,
-    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
-    pool: {
-      min: 0,
-      max: MOST_CONNECTIONS,
-      afterCreate: (connection: Client, done: (error: Error | null) => void) => {
-        open.add(connection)
-        connection.once('end', () => open.delete(connection))
-        if (!settings) return done(null)
-        const setting = { text: settings, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig
-        connection.query(setting, (error) => {
-          // knex forgets a connection that fails here, and leaves it open.
-          if (error) connection.end().catch(() => {})
-          done(error ?? null)
-        })
-      },
-    },
-  })
-}
-
-const INT8 = 20
-
-// Counts and times: all that are stored are safe integers.
-function getTypeParser(type: number, format?: 'text' | 'binary') {
-  return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
-}
-
-function discard(connection: Client, error: unknown): void {
-  // knex asks for this before it hands a connection out again.
-  Object.assign(connection, { __knex__disposed: error })
 }

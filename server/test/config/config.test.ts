@@ -118,6 +118,7 @@ t.test('a Postgres database is taken by either name of the scheme, with the para
     ['postgres://host/db', 'postgres://host/db'],
     ['postgresql://u:p%40ss@[::1]:5433/db?sslmode=require', 'postgres://u:p%40ss@[::1]:5433/db?sslmode=require'],
     ['postgres:///db?host=/run/postgresql&user=u', 'postgres:///db?host=/run/postgresql&user=u'],
+    ['postgres://u@a:5432,[::1]/db?target_session_attrs=any', 'postgres://u@a:5432,[::1]/db?target_session_attrs=any'],
   ] as const) {
     t.equal(loadConfig({ DATABASE_URL: text, ...secret }, t.testdir()).databaseUrl, url, text)
   }
@@ -129,9 +130,40 @@ t.test('people are shown a database without its password', async (t) => {
     ['postgres://u:secret@host:5433/db', 'postgres://u:***@host:5433/db'],
     ['postgres://u@host/db?password=secret&sslmode=require', 'postgres://u@host/db'],
     ['postgres:///db?host=/run/postgresql&user=u&password=secret', 'postgres:///db'],
+    ['postgres://u:se:cret@a:5432,b/db', 'postgres://u:***@a:5432,b/db'],
   ] as const) {
     t.equal(describeDatabase(url), shown)
   }
+})
+
+t.test('what a URL of Postgres asks for is checked before anything connects', async (t) => {
+  const folder = t.testdir({ password: 'secret' })
+  const env = { SECRET_KEY: 'ab'.repeat(32) }
+  for (const [url, problem] of [
+    ['postgres://u:p@a,:5433/db', 'must be like postgres://user:password@host/database'],
+    ['postgres:///db?host=a,b', 'write several hosts before the database'],
+    ['postgres://a/db?target_session_attrs=writable', 'target_session_attrs must be one of any, read-write'],
+    ['postgres://a/db?sslmode=prefer', 'sslmode must be one of disable, require, verify-ca, verify-full, not prefer'],
+    ['postgres://a/db?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert'],
+    ['postgres://a/db?sslrootcert=/nowhere/ca.crt', 'sslrootcert: cannot read /nowhere/ca.crt'],
+    ['postgres://a/db?uselibpqcompat=true&sslmode=require', 'leave uselibpqcompat out'],
+  ] as const) {
+    t.throws(() => loadConfig({ ...env, DATABASE_URL: url }, folder), { message: `DATABASE_URL: ${problem}` }, url)
+  }
+  const file = { DATABASE_PASSWORD_FILE: 'password' }
+  const path = encodeURIComponent(join(folder, 'password'))
+  for (const [given, url] of [
+    ['postgres://u@a/db', `postgres://u@a/db?password_file=${path}`],
+    ['postgres://u@a,b/db?sslmode=require', `postgres://u@a,b/db?password_file=${path}&sslmode=require`],
+    ['sqlite:/a.db', 'sqlite:/a.db'],
+  ] as const)
+    t.equal(loadConfig({ ...env, ...file, DATABASE_URL: given }, folder).databaseUrl, url)
+  const twice = { ...env, ...file, DATABASE_URL: 'postgres://u:p@a/db' }
+  t.throws(() => loadConfig(twice, folder), {
+    message: 'DATABASE_PASSWORD_FILE: the URL of the database has a password',
+  })
+  const missing = { ...env, DATABASE_PASSWORD_FILE: 'nowhere', DATABASE_URL: 'postgres://u@a/db' }
+  t.throws(() => loadConfig(missing, folder), { message: 'DATABASE_PASSWORD_FILE: cannot read' })
 })
 
 t.test('proxies are believed as they are named', async (t) => {

@@ -1,0 +1,100 @@
+/** Pools of connections to Postgres. */
+import knex, { type Knex } from 'knex'
+// @ts-expect-error knex has no types for its dialects
+import KnexPgClient from 'knex/lib/dialects/postgres/index.js'
+import { type Client, type ClientConfig, type QueryConfig, types } from 'pg'
+import { postgresServers, type Servers } from './postgres-servers.ts'
+
+/** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
+const MOST_CONNECTIONS = 8
+const CONNECT_TIMEOUT_MS = 5_000
+// A host that stops while it holds the log must not hold up all others for long.
+export const LOCK_TIMEOUT_MS = 10_000
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 5_000
+
+export const LIMITS = [
+  `lock_timeout = ${LOCK_TIMEOUT_MS}`,
+  `idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`,
+]
+
+// Rows are looked up by their keys. Index plans stay right however much the tables have grown since their statistics were made, while
+// a plan that was kept from when they were empty would read all rows, or once for all that are looked up the whole of an index, and keep
+// what it finds (`enable_material`). (Without scans allowed, a statement that needs one looks so expensive that Postgres would compile it
+// first: so that is off, too.)
+export const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'enable_material', 'jit'].map(
+  (setting) => `${setting} = off`,
+)
+
+export interface PoolOptions {
+  /** Holds the pool's connections. */
+  readonly open: Set<Client>
+  /** The first statements of each connection. */
+  readonly settings: string
+  /** For connecting. A statement waits twice as long for a connection: a busy server may need a second try. */
+  readonly timeoutMs?: number | undefined
+}
+
+export function openPool(url: string, { open, settings, timeoutMs = CONNECT_TIMEOUT_MS }: PoolOptions): Knex {
+  const common: ClientConfig = {
+    application_name: 'claimcheck',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: { getTypeParser },
+  }
+  return knex({
+    client: clientOf(postgresServers(url, { settings: common, timeoutMs })),
+    connection: {},
+    // Errors are logged, and a bound value may be the hash of a password.
+    compileSqlOnError: false,
+    acquireConnectionTimeout: 2 * timeoutMs,
+    log: { warn() {}, error() {}, deprecate() {}, debug() {} },
+    pool: {
+      min: 0,
+      max: MOST_CONNECTIONS,
+      afterCreate: (connection: Client, done: (error: Error | null) => void) => {
+        open.add(connection)
+        connection.once('end', () => open.delete(connection))
+        if (!settings) return done(null)
+        const setting = { text: settings, query_timeout: CONNECT_TIMEOUT_MS } as QueryConfig
+        connection.query(setting, (error) => {
+          // knex forgets a connection that fails here, and leaves it open.
+          if (error) connection.end().catch(() => {})
+          done(error ?? null)
+        })
+      },
+    },
+  })
+}
+
+type KnexClient = new (
+  config: Knex.Config,
+) => { connectionSettings: ClientConfig; _acquireOnlyConnection(): Promise<Client> }
+
+const PgClient: KnexClient = KnexPgClient
+
+/** knex's client, each connection of which is one to these servers. */
+function clientOf(servers: Servers): typeof Knex.Client {
+  class ServersClient extends PgClient {
+    override _acquireOnlyConnection(): Promise<Client> {
+      return servers.connect((settings) => {
+        // knex reads it at once.
+        this.connectionSettings = settings
+        return super._acquireOnlyConnection()
+      })
+    }
+  }
+  return ServersClient as unknown as typeof Knex.Client
+}
+
+const INT8 = 20
+
+// Counts and times: all that are stored are safe integers.
+function getTypeParser(type: number, format?: 'text' | 'binary') {
+  return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
+}
+
+export function discard(connection: Client, error: unknown): void {
+  // knex asks for this before it hands a connection out again.
+  Object.assign(connection, { __knex__disposed: error })
+}

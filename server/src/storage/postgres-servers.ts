@@ -1,0 +1,131 @@
+/** The servers that a URL of Postgres lists: connects to the first that answers and is what the URL asks for. */
+import { readFile } from 'node:fs/promises'
+import { type Client, type ClientConfig, DatabaseError, type QueryConfig } from 'pg'
+import { parse, toClientConfig } from 'pg-connection-string'
+import { PASSWORD_FILE, type SessionAttrs, serverUrls } from '../config/database-url.ts'
+
+export interface Servers {
+  /** Reads certificates and passwords anew, because they rotate. @throws NoServerError */
+  connect(open: (settings: ClientConfig) => Promise<Client>): Promise<Client>
+}
+
+export interface ServersOptions {
+  readonly settings: ClientConfig
+  /** For all servers together. */
+  readonly timeoutMs: number
+}
+
+/** No server can be used. */
+export class NoServerError extends Error {
+  override readonly name = 'NoServerError'
+  /** What all of them answered; empty: each something else, or nothing. */
+  readonly code: string
+  readonly mayReturn: boolean
+
+  constructor(failures: ReadonlyMap<string, Error>) {
+    const errors = [...failures.values()]
+    const [{ message, code = '' }] = errors as [Error & { code?: string }]
+    const each = [...failures].map(([server, error]) => `${server}: ${error.message}`)
+    super(errors.length === 1 ? message : each.join('; '), { cause: errors[0] })
+    this.code = errors.every((error) => (error as { code?: string }).code === code) ? code : ''
+    this.mayReturn = errors.some(mayReturn)
+  }
+}
+
+const ANSWER_MS = 5_000
+/** It starts or stops, has too many connections, or may be promoted. */
+const AWAY = /^(53300|57P0|08|25006)/
+// Errors of the network and of TLS: only the database's answer tells what has happened.
+const NETWORK_TROUBLE = /^(E[A-Z]{3,}$|EAI_|ERR_(SSL|TLS|STREAM|SOCKET)_)/
+const NO_FILE = /^(ENOENT|EACCES|EISDIR)$/
+// The driver and knex give these no code.
+const LOST =
+  /^(Query read timeout|Connection terminated|Client has encountered|timeout e|Knex: Timeout acquiring|Connection ended)/
+
+/** @param error that is no answer of the database */
+export function isNetworkTrouble(error: unknown): boolean {
+  const { code = '', message } = error as { code?: string; message: string }
+  return NETWORK_TROUBLE.test(code) || LOST.test(message)
+}
+
+/** Whether the database may come back by itself. */
+export function mayReturn(error: unknown): boolean {
+  if (error instanceof NoServerError) return error.mayReturn
+  const { code } = error as { code?: string }
+  if (error instanceof DatabaseError || error instanceof UnwantedError) return AWAY.test(String(code))
+  return isNetworkTrouble(error) && !NO_FILE.test(String(code))
+}
+
+/** The server answers, and is not what the URL asks for. */
+class UnwantedError extends Error {
+  readonly code = '25006'
+}
+
+export function postgresServers(databaseUrl: string, { settings, timeoutMs }: ServersOptions): Servers {
+  const urls = serverUrls(databaseUrl)
+  const { searchParams } = new URL(urls[0]!)
+  const given = searchParams.get('target_session_attrs') as SessionAttrs | null
+  // Of several, a standby that takes no writes would be of no use.
+  const wanted = given ?? (urls.length > 1 ? 'read-write' : 'any')
+  const rounds: readonly SessionAttrs[] = wanted === 'prefer-standby' ? ['standby', 'any'] : [wanted]
+  const own = { ...settings, connectionTimeoutMillis: Math.floor(timeoutMs / (urls.length * rounds.length)) }
+  let last = urls[0]!
+
+  return {
+    async connect(open) {
+      const failures = new Map<string, Error>()
+      for (const attrs of rounds) {
+        for (const url of new Set([last, ...urls])) {
+          try {
+            const connection = await open(await settingsOf(url, own))
+            await requireAttrs(connection, attrs)
+            last = url
+            return connection
+          } catch (error) {
+            failures.set(new URL(url).host, error as Error)
+          }
+        }
+      }
+      throw new NoServerError(failures)
+    },
+  }
+}
+
+/** With the content of the files that the URL names. @throws where one cannot be read */
+async function settingsOf(url: string, settings: ClientConfig): Promise<ClientConfig> {
+  const parsed = parse(url, { useLibpqCompat: true })
+  const config = { ...settings, ...toClientConfig(parsed) }
+  const { [PASSWORD_FILE]: file, passfile, password } = parsed
+  if (password) return config
+  if (file) return { ...config, password: (await readFile(String(file), 'utf8')).replace(/\r?\n$/, '') }
+  if (passfile) return { ...config, password: passwordIn(await readFile(String(passfile), 'utf8'), config) }
+  return config
+}
+
+/** @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` stands for any */
+function passwordIn(text: string, { host, port = 5432, database, user }: ClientConfig): string {
+  const isSocket = !host || host.startsWith('/')
+  const wanted = [isSocket ? 'localhost' : host, String(port), database, user]
+  for (const line of text.split(/\r?\n/)) {
+    if (line.startsWith('#')) continue
+    const fields = [...line.matchAll(/((?:\\.|[^:\\])*)(?::|$)/g)].map(([, field]) => field!.replace(/\\(.)/g, '$1'))
+    const password = fields[wanted.length]
+    if (password && wanted.every((value, index) => fields[index] === '*' || fields[index] === value)) return password
+  }
+  throw new Error(`passfile: no line is for ${wanted.join(':')}`)
+}
+
+/** Ends a connection to another server. @throws UnwantedError */
+async function requireAttrs(connection: Client, attrs: SessionAttrs): Promise<void> {
+  if (attrs === 'any') return
+  const text = `SELECT pg_is_in_recovery() AS standby, current_setting('transaction_read_only') = 'on' AS readonly`
+  try {
+    const { standby, readonly } = (await connection.query({ text, query_timeout: ANSWER_MS } as QueryConfig)).rows[0]
+    const is = { 'read-write': !readonly, 'read-only': readonly, primary: !standby, standby, 'prefer-standby': standby }
+    if (!is[attrs])
+      throw new UnwantedError(`it is ${standby ? 'a standby' : `a primary${readonly ? ', and read-only' : ''}`}`)
+  } catch (error) {
+    connection.end().catch(() => {})
+    throw error
+  }
+}
