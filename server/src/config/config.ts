@@ -31,6 +31,8 @@ export interface HostConfig {
   readonly publicUrl: string | undefined
   /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
   readonly databaseUrl: string
+  /** Of a replica, which may lag and be away. */
+  readonly databaseReadUrl: string | undefined
   readonly dataDir: string
   /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
@@ -143,6 +145,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const isFile = validator(Type.Object(members, { additionalProperties: false }))
   const file: HostFile = readFile(filePath, { isNamed: Boolean(env.CONFIG), isFile, report })
   const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
+  const databaseReadUrl = readReplicaUrl(env.DATABASE_READ_URL, databaseUrl, cwd, report)
   const { DATABASE_PASSWORD_FILE: passwordFile } = env
   const withPassword = (url: string) => (passwordFile ? withPasswordFile(url, passwordFile, cwd, report) : url)
   const allowPrivate = [
@@ -157,6 +160,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     port: readPort(env.PORT, report),
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
     databaseUrl: withPassword(databaseUrl),
+    databaseReadUrl: databaseReadUrl && withPassword(databaseReadUrl),
     dataDir,
     ...readSecretKeys(env, databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
@@ -214,6 +218,20 @@ function readFile(path: string, { isNamed, isFile, report }: Reading): HostFile 
   const issues = isFile(value, [])
   for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
   return issues.length > 0 ? {} : (value as HostFile)
+}
+
+function readReplicaUrl(
+  text: string | undefined,
+  databaseUrl: string,
+  cwd: string,
+  report: Report,
+): string | undefined {
+  if (!text) return undefined
+  const url = readDatabaseUrl(text, cwd, (problem) => report(problem.replace(/^DATABASE_URL/, 'DATABASE_READ_URL')))
+  if (url === '') return undefined
+  if (isSharedDatabase(url) && isSharedDatabase(databaseUrl)) return url
+  report('DATABASE_READ_URL: must be a replica of DATABASE_URL, both postgres:// URLs')
+  return undefined
 }
 
 function readPort(given: string | undefined, report: Report): number {

@@ -13,9 +13,9 @@ const DATABASES: Readonly<Record<DatabaseScheme, () => Promise<Open>>> = {
 
 /** Migrates it, unless the options say otherwise, and returns what that did. @throws StorageError */
 export async function openStorage(
-  { databaseUrl }: Pick<HostConfig, 'databaseUrl'>,
+  { databaseUrl, databaseReadUrl }: Pick<HostConfig, 'databaseUrl'> & Partial<Pick<HostConfig, 'databaseReadUrl'>>,
   options: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const open = await DATABASES[schemeOf(databaseUrl)]()
-  return open(databaseUrl, options)
+  return open(databaseUrl, { ...options, readUrl: databaseReadUrl })
 }

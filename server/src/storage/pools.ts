@@ -48,9 +48,12 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     return rows.every(({ busy = 0 }) => Number(busy) === 0)
   }
 
+  const read = reads(outside)
   return {
     driver,
-    read: reads(outside),
+    read,
+    published: read.log,
+    isReplicaAway: () => false,
     writing,
     write: (work, { proves = false } = {}) =>
       writing.watch(
@@ -173,6 +176,8 @@ export interface OpenStorageOptions {
   readonly mustExist?: boolean
   /** Where a database has several drivers, the names of those that are tried; without it, all of them. */
   readonly drivers?: readonly string[] | undefined
+  /** Of a replica. */
+  readonly readUrl?: string | undefined
 }
 
 export type OpenedStorage = Storage & WholeDatabase & { readonly migrated: readonly string[] }

@@ -10,10 +10,13 @@ import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
 import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool } from './postgres-pool.ts'
 import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.ts'
+import { readsOfReplica } from './replica.ts'
 import { StorageError } from './storage.ts'
 
 // A machine that vanished says nothing, and TCP alone would wait for it for hours.
 const SILENCE_MS = 15_000
+// The primary answers instead.
+const REPLICA = { silenceMs: 5_000, timeoutMs: 2_000 }
 
 /** Any number that no other program locks in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
@@ -148,13 +151,21 @@ function changesStatement(): string {
 /** @throws StorageError */
 export async function openPostgres(
   url: string,
-  { schema, beforeStatement, prepareSchema = migrate, patient = false }: OpenStorageOptions,
+  { schema, beforeStatement, prepareSchema = migrate, patient = false, readUrl }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const common = { schema, beforeStatement }
   const { pool, storage } = storageAt(url, common, { silenceMs: patient ? 0 : SILENCE_MS, byKeys: !patient })
   try {
     await requireUtf8(pool)
-    return { ...storage, migrated: await prepareSchema(pool, postgres, schema) }
+    const migrated = await prepareSchema(pool, postgres, schema)
+    if (readUrl === undefined) return { ...storage, migrated }
+    const { storage: at } = storageAt(readUrl, common, { ...REPLICA, byKeys: true })
+    const replica = readsOfReplica(storage.read, at.read)
+    const close = async () => {
+      await at.close()
+      await storage.close()
+    }
+    return { ...storage, ...replica, close, migrated }
   } catch (error) {
     await storage.close()
     if (error instanceof StorageError) throw error

@@ -17,6 +17,7 @@ import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
 import { recordReads, recordWrites } from './records.ts'
+import type { PublishedReads } from './replica.ts'
 import { retentionReads, retentionWrites } from './retentions.ts'
 import { sealedReads, sealedWrites } from './sealed-columns.ts'
 import { secondStepReads, secondStepWrites } from './second-steps.ts'
@@ -48,6 +49,10 @@ export interface Storage {
   /** The program's part that speaks to the database, as its package or module is called. */
   readonly driver: string
   readonly read: Reads
+  /** Reads of what the public log and receipts show: at a replica where there is one and it has them, else at the primary. */
+  readonly published: PublishedReads
+  /** There is a replica, and it does not answer: the primary does. */
+  isReplicaAway(): boolean
   /**
    * Everything that `work` writes happens or nothing does; it is on disk when this returns. Writers may run side by side: one that
    * appends to the log takes `tx.log.lock()` first.

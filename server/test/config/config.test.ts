@@ -166,6 +166,15 @@ t.test('what a URL of Postgres asks for is checked before anything connects', as
   t.throws(() => loadConfig(missing, folder), { message: 'DATABASE_PASSWORD_FILE: cannot read' })
 })
 
+t.test('a replica is read beside a Postgres database alone', async (t) => {
+  const env = { SECRET_KEY: 'ab'.repeat(32), DATABASE_READ_URL: 'postgres://replica/db' }
+  const { databaseReadUrl } = loadConfig({ ...env, DATABASE_URL: 'postgres://a/db' }, t.testdir())
+  t.equal(databaseReadUrl, 'postgres://replica/db')
+  t.throws(() => loadConfig(env, t.testdir()), { message: 'DATABASE_READ_URL: must be a replica of DATABASE_URL' })
+  const wrong = { ...env, DATABASE_URL: 'postgres://a/db', DATABASE_READ_URL: 'postgres://replica' }
+  t.throws(() => loadConfig(wrong, t.testdir()), { message: 'DATABASE_READ_URL: must be like postgres://' })
+})
+
 t.test('proxies are believed as they are named', async (t) => {
   for (const [text, trust] of [
     ['', 0],

@@ -59,7 +59,9 @@ export const logFeature = {
     const problem = logGuard.problem()
     if (problem !== undefined) return { problem: `read-only: ${problem}`, serves: false }
     const unsigned = await vault.problem()
-    return unsigned === undefined ? undefined : { problem: `claims wait for a signature: ${unsigned}`, serves: true }
+    if (unsigned !== undefined) return { problem: `claims wait for a signature: ${unsigned}`, serves: true }
+    const isAlone = storage.isReplicaAway()
+    return isAlone ? { problem: 'the replica does not answer: reads go to the primary', serves: true } : undefined
   },
   metrics:
     ({ logGuard, vault }) =>

@@ -89,7 +89,7 @@ export interface LogService {
 }
 
 interface LogServiceOptions {
-  readonly storage: Pick<Storage, 'read'>
+  readonly storage: Pick<Storage, 'read' | 'published'>
   readonly archives: Pick<LogArchives, 'open'>
 }
 
@@ -101,7 +101,7 @@ interface Served extends LogServiceOptions {
 }
 
 export function createLogService({ storage, archives }: LogServiceOptions): LogService {
-  const rows = storage.read.log
+  const rows = storage.published
   const log = createStoredLog(rows, async () => (await storage.read.anchors.log())!)
   const served: Served = { storage, archives, log, ended: new LRUCache({ max: MAX_ENDED }) }
   return {
@@ -148,7 +148,7 @@ async function entries({ storage, log }: Served, start: number | undefined, limi
   }
   const from = start ?? Math.max(0, treeSize - limit)
   const end = Math.min(treeSize, from + limit)
-  const leaves = await storage.read.log.leaves(logId, from, end)
+  const leaves = await storage.published.leaves(logId, from, end)
   const entries = leaves.map(({ leafIndex, leafHash, issuedAt }) => {
     return { leafIndex, leafHash: toText(leafHash), createdAt: issuedAt }
   })
@@ -231,9 +231,9 @@ function endedLog(served: Served, logId: string): Promise<StoredLog> {
 }
 
 async function openEnded({ storage, archives }: Served, logId: string): Promise<StoredLog> {
-  const { log, anchors } = storage.read
+  const { anchors } = storage.read
   const state = await anchors.log(logId)
-  if (state) return createStoredLog(log, async () => state)
+  if (state) return createStoredLog(storage.published, async () => state)
   const archive = await archives.open(logId)
   const anchoredSize = (await anchors.newestFinal(logId))?.treeSize ?? 0
   return createStoredLog(archive.rows, async () => ({ ...archive.state, anchoredSize }))

@@ -24,7 +24,7 @@ export interface ReceiptService {
 }
 
 interface ReceiptServiceOptions {
-  readonly storage: Pick<Storage, 'read'>
+  readonly storage: Pick<Storage, 'read' | 'published'>
   readonly log: Pick<LogService, 'inclusions'>
   readonly archives: Pick<LogArchives, 'receipt'>
 }
@@ -36,7 +36,7 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   // Requests that arrive together share one lookup and one tree size.
   const lookups = createBatch<string, string | undefined>(
     async (receiptIds) => {
-      const { receipts, elsewhere } = await storage.read.log.receiptsByIds(receiptIds)
+      const { receipts, elsewhere } = await storage.published.receiptsByIds(receiptIds)
       const whole = receipts.filter(({ entry }) => entry !== '')
       const found = new Map<string, string | Failed>()
       for (const logId of new Set(whole.map((receipt) => receipt.logId))) {
@@ -85,11 +85,11 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   return {
     get: (receiptId) => lookups.add(receiptId),
     async evidence(receiptId) {
-      const document = await storage.read.log.evidenceOf(receiptId)
+      const document = await storage.published.evidenceOf(receiptId)
       if (document !== undefined) return document
       const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
       if (erased) throw new ErasedError(erased)
-      const { elsewhere } = await storage.read.log.receiptsByIds([receiptId])
+      const { elsewhere } = await storage.published.receiptsByIds([receiptId])
       return elsewhere[0] && (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
     },
   }
