@@ -5,7 +5,7 @@ import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
-import { fileUrl, isSharedDatabase, readDatabaseUrl, withPasswordFile } from './database-url.ts'
+import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import type { ConfigContext, ConfigSection, Env } from './section.ts'
@@ -24,15 +24,11 @@ export interface PluginEntry {
 }
 
 /** What the host itself goes by. Features add their sections. */
-export interface HostConfig {
+export interface HostConfig extends Databases {
   readonly host: string
   readonly port: number
   /** The address at which clients reach the service; undefined when it is the address that the service listens on. */
   readonly publicUrl: string | undefined
-  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
-  readonly databaseUrl: string
-  /** Of a replica, which may lag and be away. */
-  readonly databaseReadUrl: string | undefined
   readonly dataDir: string
   /** 32 bytes. Undefined, with SQLite only: the service generates the key and stores it in `dataDir`. */
   readonly secretKey: Buffer | undefined
@@ -144,10 +140,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
   const isFile = validator(Type.Object(members, { additionalProperties: false }))
   const file: HostFile = readFile(filePath, { isNamed: Boolean(env.CONFIG), isFile, report })
-  const databaseUrl = readDatabaseUrl(env.DATABASE_URL || fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
-  const databaseReadUrl = readReplicaUrl(env.DATABASE_READ_URL, databaseUrl, cwd, report)
-  const { DATABASE_PASSWORD_FILE: passwordFile } = env
-  const withPassword = (url: string) => (passwordFile ? withPasswordFile(url, passwordFile, cwd, report) : url)
+  const databases = readDatabases(env, fileUrl(join(dataDir, 'claimcheck.db')), cwd, report)
   const allowPrivate = [
     ...readHosts((env.ALLOW_PRIVATE ?? '').split(','), 'ALLOW_PRIVATE', report),
     ...readHosts(file.allow_private ?? [], `${filePath}: allow_private`, report),
@@ -159,10 +152,9 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, report),
     publicUrl: readPublicUrl(env.PUBLIC_URL, report),
-    databaseUrl: withPassword(databaseUrl),
-    databaseReadUrl: databaseReadUrl && withPassword(databaseReadUrl),
+    ...databases,
     dataDir,
-    ...readSecretKeys(env, databaseUrl, report),
+    ...readSecretKeys(env, databases.databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
     allowPrivate,
@@ -218,20 +210,6 @@ function readFile(path: string, { isNamed, isFile, report }: Reading): HostFile 
   const issues = isFile(value, [])
   for (const { loc, msg } of issues) report(`${path}: ${loc.join('.') || 'the file'}: ${msg}`)
   return issues.length > 0 ? {} : (value as HostFile)
-}
-
-function readReplicaUrl(
-  text: string | undefined,
-  databaseUrl: string,
-  cwd: string,
-  report: Report,
-): string | undefined {
-  if (!text) return undefined
-  const url = readDatabaseUrl(text, cwd, (problem) => report(problem.replace(/^DATABASE_URL/, 'DATABASE_READ_URL')))
-  if (url === '') return undefined
-  if (isSharedDatabase(url) && isSharedDatabase(databaseUrl)) return url
-  report('DATABASE_READ_URL: must be a replica of DATABASE_URL, both postgres:// URLs')
-  return undefined
 }
 
 function readPort(given: string | undefined, report: Report): number {

@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { Report } from './report.ts'
+import type { Env } from './section.ts'
 
 interface Scheme {
   /** Returns the URL in its one form, and reports what it lacks. */
@@ -24,8 +25,32 @@ export type DatabaseScheme = keyof typeof SCHEMES
 
 const OTHER_NAMES: Readonly<Record<string, DatabaseScheme>> = { postgresql: 'postgres' }
 
+export interface Databases {
+  /** `sqlite:` and an absolute path, or a `postgres:` URL, which may contain a password. */
+  readonly databaseUrl: string
+  /** Of a replica, which may lag and be away. */
+  readonly databaseReadUrl: string | undefined
+}
+
+/** @param otherwise the URL where none is given */
+export function readDatabases(env: Env, otherwise: string, cwd: string, report: Report): Databases {
+  const { DATABASE_URL, DATABASE_READ_URL, DATABASE_PASSWORD_FILE } = env
+  const databaseUrl = readDatabaseUrl(DATABASE_URL || otherwise, cwd, report)
+  const reportOfReplica: Report = (problem) => report(problem.replace(/^DATABASE_URL/, 'DATABASE_READ_URL'))
+  const databaseReadUrl = DATABASE_READ_URL ? readDatabaseUrl(DATABASE_READ_URL, cwd, reportOfReplica) : undefined
+  if (databaseReadUrl && !(isSharedDatabase(databaseReadUrl) && isSharedDatabase(databaseUrl)))
+    report('DATABASE_READ_URL: must be a replica of DATABASE_URL, both postgres:// URLs')
+  if (!DATABASE_PASSWORD_FILE) return { databaseUrl, databaseReadUrl }
+  const path = resolve(cwd, DATABASE_PASSWORD_FILE)
+  if (!isReadable(path)) report(`DATABASE_PASSWORD_FILE: cannot read ${path}`)
+  const completed = withPasswordFile(databaseUrl, path)
+  if (isSharedDatabase(databaseUrl) && completed === databaseUrl)
+    report('DATABASE_PASSWORD_FILE: DATABASE_URL has a password, too; leave one out')
+  return { databaseUrl: completed, databaseReadUrl: databaseReadUrl && withPasswordFile(databaseReadUrl, path) }
+}
+
 /** Returns `sqlite:` with an absolute path, or a `postgres:` URL. */
-export function readDatabaseUrl(text: string, cwd: string, report: Report): string {
+function readDatabaseUrl(text: string, cwd: string, report: Report): string {
   const [, written = '', rest = ''] = /^([a-z]+)(:.*)$/s.exec(text) ?? []
   const scheme = OTHER_NAMES[written] ?? written
   if (Object.hasOwn(SCHEMES, scheme)) return SCHEMES[scheme as DatabaseScheme].read(scheme + rest, cwd, report)
@@ -89,13 +114,10 @@ export function serverUrls(databaseUrl: string): readonly string[] {
   return hosts.split(',').map((host) => `postgres://${user}${host}${rest}`)
 }
 
-/** The URL of a server with a file that has its password and nothing else; of another database, the URL itself. */
-export function withPasswordFile(databaseUrl: string, file: string, cwd: string, report: Report): string {
-  if (!isSharedDatabase(databaseUrl)) return databaseUrl
+/** The URL with a file that has the password and nothing else; one with a password, or of another database, as it is. */
+function withPasswordFile(databaseUrl: string, path: string): string {
   const [user, hosts, rest] = partsOf(databaseUrl)
-  if (user.includes(':')) report('DATABASE_PASSWORD_FILE: the URL of the database has a password, too; leave one out')
-  const path = resolve(cwd, file)
-  if (!isReadable(path)) report(`DATABASE_PASSWORD_FILE: cannot read ${path}`)
+  if (!isSharedDatabase(databaseUrl) || user.includes(':')) return databaseUrl
   const parameter = `?${PASSWORD_FILE}=${encodeURIComponent(path)}`
   return `postgres://${user}${hosts}${rest.includes('?') ? rest.replace('?', `${parameter}&`) : rest + parameter}`
 }

@@ -3,7 +3,7 @@ import knex, { type Knex } from 'knex'
 // @ts-expect-error knex has no types for its dialects
 import KnexPgClient from 'knex/lib/dialects/postgres/index.js'
 import { type Client, type ClientConfig, type QueryConfig, types } from 'pg'
-import { postgresServers, type Servers } from './postgres-servers.ts'
+import { postgresServers, type Servers, type ServersOptions } from './postgres-servers.ts'
 
 /** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
 const MOST_CONNECTIONS = 8
@@ -26,7 +26,7 @@ export const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin',
   (setting) => `${setting} = off`,
 )
 
-export interface PoolOptions {
+export interface PoolOptions extends Pick<ServersOptions, 'isReplica'> {
   /** Holds the pool's connections. */
   readonly open: Set<Client>
   /** The first statements of each connection. */
@@ -35,7 +35,10 @@ export interface PoolOptions {
   readonly timeoutMs?: number | undefined
 }
 
-export function openPool(url: string, { open, settings, timeoutMs = CONNECT_TIMEOUT_MS }: PoolOptions): Knex {
+export function openPool(
+  url: string,
+  { open, settings, timeoutMs = CONNECT_TIMEOUT_MS, isReplica }: PoolOptions,
+): Knex {
   const common: ClientConfig = {
     application_name: 'claimcheck',
     keepAlive: true,
@@ -43,7 +46,7 @@ export function openPool(url: string, { open, settings, timeoutMs = CONNECT_TIME
     types: { getTypeParser },
   }
   return knex({
-    client: clientOf(postgresServers(url, { settings: common, timeoutMs })),
+    client: clientOf(postgresServers(url, { settings: common, timeoutMs, isReplica })),
     connection: {},
     // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,

@@ -13,6 +13,8 @@ export interface ServersOptions {
   readonly settings: ClientConfig
   /** For all servers together. */
   readonly timeoutMs: number
+  /** Nothing is written. */
+  readonly isReplica?: boolean | undefined
 }
 
 /** No server can be used. */
@@ -61,12 +63,15 @@ class UnwantedError extends Error {
   readonly code = '25006'
 }
 
-export function postgresServers(databaseUrl: string, { settings, timeoutMs }: ServersOptions): Servers {
+export function postgresServers(
+  databaseUrl: string,
+  { settings, timeoutMs, isReplica = false }: ServersOptions,
+): Servers {
   const urls = serverUrls(databaseUrl)
   const { searchParams } = new URL(urls[0]!)
   const given = searchParams.get('target_session_attrs') as SessionAttrs | null
   // Of several, a standby that takes no writes would be of no use.
-  const wanted = given ?? (urls.length > 1 ? 'read-write' : 'any')
+  const wanted = given ?? (urls.length > 1 && !isReplica ? 'read-write' : 'any')
   const rounds: readonly SessionAttrs[] = wanted === 'prefer-standby' ? ['standby', 'any'] : [wanted]
   const own = { ...settings, connectionTimeoutMillis: Math.floor(timeoutMs / (urls.length * rounds.length)) }
   let last = urls[0]!

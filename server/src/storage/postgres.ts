@@ -8,7 +8,7 @@ import type { Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
 import { migrate } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
-import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool } from './postgres-pool.ts'
+import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool, type PoolOptions } from './postgres-pool.ts'
 import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.ts'
 import { readsOfReplica } from './replica.ts'
 import { StorageError } from './storage.ts'
@@ -16,7 +16,7 @@ import { StorageError } from './storage.ts'
 // A machine that vanished says nothing, and TCP alone would wait for it for hours.
 const SILENCE_MS = 15_000
 // The primary answers instead.
-const REPLICA = { silenceMs: 5_000, timeoutMs: 2_000 }
+const REPLICA = { silenceMs: 5_000, timeoutMs: 2_000, isReplica: true, byKeys: true }
 
 /** Any number that no other program locks in the service's database. */
 const MIGRATION_LOCK = 0x636c6d
@@ -159,7 +159,7 @@ export async function openPostgres(
     await requireUtf8(pool)
     const migrated = await prepareSchema(pool, postgres, schema)
     if (readUrl === undefined) return { ...storage, migrated }
-    const { storage: at } = storageAt(readUrl, common, { ...REPLICA, byKeys: true })
+    const { storage: at } = storageAt(readUrl, common, REPLICA)
     const replica = readsOfReplica(storage.read, at.read)
     const close = async () => {
       await at.close()
@@ -177,10 +177,9 @@ export async function openPostgres(
   }
 }
 
-interface Patience {
+interface Use extends Pick<PoolOptions, 'timeoutMs' | 'isReplica'> {
   /** How long a statement may take; 0: any time. */
   readonly silenceMs: number
-  readonly timeoutMs?: number | undefined
   /** Rows are looked up by their keys. */
   readonly byKeys: boolean
 }
@@ -188,14 +187,14 @@ interface Patience {
 function storageAt(
   url: string,
   options: Pick<OpenStorageOptions, 'schema' | 'beforeStatement'>,
-  { silenceMs, timeoutMs, byKeys }: Patience,
+  { silenceMs, byKeys, ...connecting }: Use,
 ) {
   const open = new Set<Client>()
   // A session that transactions of several clients share keeps neither settings nor prepared statements: each transaction begins with its own.
   const isShared = /[?&]pgbouncer=true(&|$)/.test(url)
   const settings = byKeys ? [...LIMITS, ...BY_KEYS] : LIMITS
   const first = isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; ')
-  const pool = openPool(url, { open, settings: first, timeoutMs })
+  const pool = openPool(url, { open, settings: first, ...connecting })
   const begin = [postgres.begin, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ')
   const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
     const text = isShared && sql === postgres.begin ? begin : numbered(sql)

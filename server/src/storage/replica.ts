@@ -1,34 +1,52 @@
 /** Reads of published rows at a replica, which may lag behind the primary and be away. */
-import type { Reads } from './storage.ts'
+import type { erasureReads } from './erasures.ts'
+import type { logReads } from './log.ts'
+
+type LogReads = ReturnType<typeof logReads>
 
 /** What never changes once it is there, but by an erasure. What is newest, such as the head, is read at the primary. */
 export type PublishedReads = Pick<
-  Reads['log'],
+  LogReads,
   'tile' | 'fullTiles' | 'leaves' | 'leafByHash' | 'receiptsByIds' | 'evidenceOf' | 'newestHead'
 >
 
 /** After a failure the primary answers for so long; then one read tries the replica again. */
-const PAUSE_MS = 5_000
+const PAUSE_MS = 2_000
 
 export interface Replica {
   readonly published: PublishedReads
   isReplicaAway(): boolean
 }
 
-export function readsOfReplica(primary: Pick<Reads, 'log' | 'erasures'>, { log }: Pick<Reads, 'log'>): Replica {
+interface Primary {
+  readonly log: LogReads
+  readonly erasures: ReturnType<typeof erasureReads>
+}
+
+export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>): Replica {
   let retryAt = 0
+
+  function answered(): void {
+    retryAt = 0
+  }
+  function failed(): void {
+    retryAt = performance.now() + PAUSE_MS
+  }
 
   /** What the replica has; undefined where it lacks some of it or does not answer. A circuit breaker. */
   async function atReplica<T>(read: () => Promise<T>, isWhole: (found: T) => boolean): Promise<T | undefined> {
-    const now = performance.now()
-    if (now < retryAt) return undefined
-    if (retryAt > 0) retryAt = now + PAUSE_MS
+    if (retryAt > 0) {
+      if (performance.now() < retryAt) return undefined
+      // The trial, which keeps no client waiting.
+      failed()
+      read().then(answered, failed)
+      return undefined
+    }
     try {
       const found = await read()
-      retryAt = 0
       return isWhole(found) ? found : undefined
     } catch {
-      retryAt = performance.now() + PAUSE_MS
+      failed()
       return undefined
     }
   }

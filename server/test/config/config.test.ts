@@ -160,7 +160,7 @@ t.test('what a URL of Postgres asks for is checked before anything connects', as
     t.equal(loadConfig({ ...env, ...file, DATABASE_URL: given }, folder).databaseUrl, url)
   const twice = { ...env, ...file, DATABASE_URL: 'postgres://u:p@a/db' }
   t.throws(() => loadConfig(twice, folder), {
-    message: 'DATABASE_PASSWORD_FILE: the URL of the database has a password',
+    message: 'DATABASE_PASSWORD_FILE: DATABASE_URL has a password, too',
   })
   const missing = { ...env, DATABASE_PASSWORD_FILE: 'nowhere', DATABASE_URL: 'postgres://u@a/db' }
   t.throws(() => loadConfig(missing, folder), { message: 'DATABASE_PASSWORD_FILE: cannot read' })
