@@ -42,18 +42,21 @@ export class Cluster {
   readonly #processes = new Map<string, ChildProcess>()
   readonly #endWithUs = () => this.#killAll()
 
-  private constructor() {
+  readonly #size: number
+
+  private constructor(size: number) {
+    this.#size = size
     if (this.#user) chownSync(this.#folder, this.#user.uid, this.#user.gid)
     process.on('exit', this.#endWithUs)
   }
 
   /** @param size how many servers */
   static async start(size: number): Promise<Cluster> {
-    const cluster = new Cluster()
+    const cluster = new Cluster(size)
     cluster.#startEtcd()
     for (const name of NAMES.slice(0, size)) cluster.start(name)
     cluster.#startProxy()
-    await cluster.whole(size)
+    await cluster.whole()
     return cluster
   }
 
@@ -100,16 +103,19 @@ export class Cluster {
   }
 
   async primary(): Promise<NodeName> {
-    const found = (await this.#members()).find(({ role }) => role === 'leader')
-    if (!found) throw new Error('there is no primary')
-    return found.name
+    return (await this.#members()).find(({ role }) => role === 'leader')!.name
   }
 
-  /** The primary, and the standbys that follow it: synchronous ones, where they are. */
-  async whole(size: number, role: 'sync_standby' | 'replica' = 'sync_standby'): Promise<void> {
-    await this.#until(`${size} servers`, async () => {
-      const running = (await this.#members()).filter(({ state }) => state === 'running' || state === 'streaming')
-      return running.length === size && running.some((member) => member.role === role)
+  async standby(): Promise<NodeName> {
+    return (await this.#members()).find(({ role }) => role !== 'leader')!.name
+  }
+
+  /** All servers are up, and one is a standby in this role. */
+  async whole(role: 'sync_standby' | 'replica' = 'sync_standby'): Promise<void> {
+    const isUp = ({ state }: Member) => state === 'running' || state === 'streaming'
+    await this.#until(`${this.#size} servers`, async () => {
+      const up = (await this.#members()).filter(isUp)
+      return up.length === this.#size && up.some((member) => member.role === role)
     })
   }
 
@@ -187,9 +193,14 @@ export class Cluster {
   async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
     const end = Date.now() + LONGEST_MS
     while (!(await isSo())) {
-      if (Date.now() > end) throw new Error(`Patroni did not come to ${what}: the logs are in ${this.#folder}`)
+      if (Date.now() > end) throw new Error(`Patroni did not come to ${what}:\n${this.#lastWords()}`)
       await setTimeout(200)
     }
+  }
+
+  #lastWords(): string {
+    const logs = this.#running().map((name) => readFileSync(join(this.#folder, `${name}.log`), 'utf8'))
+    return logs.flatMap((log) => log.trim().split('\n').slice(-10)).join('\n')
   }
 
   #killAll(): void {

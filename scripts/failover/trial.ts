@@ -5,51 +5,47 @@ import { presentClaim } from '../../test/crash/claims.ts'
 import { Fleet } from '../../test/crash/fleet.ts'
 import { Ledger } from '../../test/crash/ledger.ts'
 import { startLoad } from '../../test/crash/load.ts'
-import { seededRandom } from '../../test/crash/random.ts'
+import { type Random, seededRandom } from '../../test/crash/random.ts'
+import type { Report } from '../../test/faults/fault.ts'
+import { forks, harmOf, missing } from '../../test/faults/play.ts'
 import { createDatabase } from '../../test/support/database.ts'
 import type { Cluster } from './cluster.ts'
 
-export interface Row {
+export interface Row extends Pick<Report, 'claims' | 'lost' | 'doubled' | 'forked' | 'recoveryMs' | 'problems'> {
   readonly fault: string
-  /** Acknowledged, until the end of this trial. */
-  readonly claims: number
-  readonly lost: number
-  readonly doubled: number
-  readonly forked: number
-  /** Until every host took claims. */
-  readonly seconds: number
   readonly manualSteps: number
-  /** A sentence each. */
-  readonly problems: readonly string[]
 }
 
 const AGENTS = 6
 /** How many claims are acknowledged before a fault, and again after it. */
 const CLAIMS = 40
 const LONGEST_MS = 120_000
-/** Longer than Patroni waits for a primary that is silent. */
+/** For how long hosts must refuse, after they read a database that lacks some of their log. */
 const QUIET_MS = 10_000
 
 export class Trials {
   readonly #cluster: Cluster
   readonly #fleet: Fleet
-  readonly #ledger = new Ledger()
-  readonly #random
+  readonly #random: Random
+  #ledger = new Ledger()
+  #loads = 0
 
-  private constructor(cluster: Cluster, fleet: Fleet, seed: number) {
+  private constructor(cluster: Cluster, fleet: Fleet, random: Random) {
     this.#cluster = cluster
     this.#fleet = fleet
-    this.#random = seededRandom(seed)
+    this.#random = random
   }
 
   static async start(cluster: Cluster, hosts: number, seed: number): Promise<Trials> {
-    const { env, ...database } = await createDatabase('postgres', { serverUrl: cluster.url })
-    const { pathname } = new URL(env.DATABASE_URL!)
-    const readUrl = Object.assign(new URL(cluster.readUrl), { pathname }).href
-    const fleet = await Fleet.create({ database: { ...database, env: { ...env, DATABASE_READ_URL: readUrl } }, hosts })
+    const database = await createDatabase('postgres', { serverUrl: cluster.url })
+    const readUrl = new URL(cluster.readUrl)
+    readUrl.pathname = new URL(database.env.DATABASE_URL!).pathname
+    const env = { ...database.env, DATABASE_READ_URL: readUrl.href }
+    // The servers are removed with all that is on them.
+    const fleet = await Fleet.create({ database: { dialect: 'postgres', env, remove: async () => {} }, hosts })
     await fleet.startAll()
     await fleet.createWorkspace()
-    return new Trials(cluster, fleet, seed)
+    return new Trials(cluster, fleet, seededRandom(seed))
   }
 
   remove(): Promise<void> {
@@ -57,112 +53,104 @@ export class Trials {
   }
 
   /** The primary's machine loses its power under load. A synchronous standby takes over, and the machine comes back as a standby. */
-  async killPrimary(fault: string, size: number): Promise<Row> {
-    await this.#cluster.whole(size)
+  async killPrimary(fault: string): Promise<Row> {
+    await this.#cluster.whole()
     const killed = await this.#cluster.primary()
-    const load = startLoad(this.#fleet, this.#ledger, this.#random, AGENTS)
-    await this.#acknowledged()
+    const load = this.#startLoad()
+    await this.#acknowledge()
     this.#cluster.kill(killed)
-    const seconds = await this.#recovery()
-    await this.#acknowledged()
+    const recoveryMs = await this.#recovery()
+    await this.#acknowledge()
     await load.stop()
     this.#cluster.start(killed)
     await audit(this.#fleet, this.#ledger)
-    return this.#row(fault, { seconds, manualSteps: 0 })
+    return this.#row(fault, this.#ledger, { recoveryMs, manualSteps: 0 })
   }
 
   /**
    * A standby that is not synchronous lags, and takes over. Nothing may be signed then, and the way out is one command.
-   * @param explain is given what hosts say
+   * @param explain is given what a host says
    */
-  async promoteLagging(fault: string, size: number, explain: (reason: string) => void): Promise<Row> {
-    await this.#cluster.whole(size)
+  async promoteLagging(fault: string, explain: (reason: string) => void): Promise<Row> {
+    await this.#cluster.whole()
     await this.#cluster.configure({ synchronous_mode: false, maximum_lag_on_failover: 2 ** 30 })
-    await this.#cluster.whole(size, 'replica')
+    await this.#cluster.whole('replica')
     const primary = await this.#cluster.primary()
-    const standby = primary === 'one' ? 'two' : 'one'
+    const standby = await this.#cluster.standby()
     this.#cluster.kill(standby)
-    const load = startLoad(this.#fleet, this.#ledger, this.#random, AGENTS)
-    await this.#acknowledged()
+    const load = this.#startLoad()
+    await this.#acknowledge()
     await load.stop()
-    const heads = new Map<number, string>()
-    await this.#noteHeads(heads)
+    await this.#readHeads()
     this.#cluster.kill(primary)
     this.#cluster.start(standby)
 
-    const problems = await this.#allStop(heads)
-    explain(problems.reason)
+    const before = this.#ledger
+    this.#ledger = new Ledger()
+    explain(await this.#allStop())
     const begun = Date.now()
     const { code, stderr } = await this.#fleet.command('log', 'new', '--yes')
-    if (code !== 0) this.#ledger.problems.add(`claimcheck log new: ${stderr}`)
+    if (code !== 0) throw new Error(`claimcheck log new: ${stderr}`)
     await this.#recovery()
-    const seconds = (Date.now() - begun) / 1000
-    const lost = await this.#missing()
-    for (const problem of await this.#fleet.doctor()) this.#ledger.problems.add(`doctor: ${problem}`)
-    return { ...this.#row(fault, { seconds, manualSteps: 1 }), lost, forked: problems.forked }
+    const recoveryMs = Date.now() - begun
+    const { hosts } = this.#fleet
+    for (const id of await missing({ fleet: this.#fleet, hosts }, before))
+      before.problems.add(`${id}: acknowledged, and lost`)
+    for (const problem of forks([...before.heads, ...this.#ledger.heads])) before.problems.add(problem)
+    for (const problem of await this.#fleet.doctor()) before.problems.add(`doctor: ${problem}`)
+    for (const problem of this.#ledger.problems) before.problems.add(problem)
+    return this.#row(fault, before, { recoveryMs, manualSteps: 1 })
   }
 
-  /** Claims that were acknowledged and are not there. */
-  async #missing(): Promise<number> {
-    let missing = 0
-    for (const { claimId } of this.#ledger.acknowledged) {
-      const answer = await this.#fleet.request(this.#fleet.hosts[0]!, `/v1/claims/${claimId}`)
-      if (answer?.status === 404) missing += 1
-    }
-    return missing
-  }
-
-  /** For some time after the database is back: no host takes a claim, and none signs a head of a size that another head has. */
-  async #allStop(heads: Map<number, string>): Promise<{ readonly reason: string; readonly forked: number }> {
-    let reason = ''
-    let forked = 0
-    await this.#until('a host that reads the database', async () => {
-      const answers = await Promise.all(this.#fleet.hosts.map((host) => this.#fleet.request(host, '/readyz/read')))
+  /** Hosts read the database, and none takes a claim. Returns why. */
+  async #allStop(): Promise<string> {
+    const { hosts } = this.#fleet
+    await this.#until('hosts that read the database', async () => {
+      const answers = await Promise.all(hosts.map((host) => this.#fleet.request(host, '/readyz/read')))
       return answers.every((answer) => answer?.status === 200)
     })
+    let reason = 'without a reason'
     for (const end = Date.now() + QUIET_MS; Date.now() < end; await setTimeout(200)) {
-      forked += await this.#noteHeads(heads)
-      for (const host of this.#fleet.hosts) {
-        const known = this.#ledger.plan(presentClaim(`stopped-${this.#ledger.claims.size}`))
-        const answer = await this.#fleet.submit(host, known.claim)
-        if (answer?.status === 202) this.#ledger.problems.add('a host takes claims on a database that lacks some')
+      await this.#readHeads()
+      for (const host of hosts) {
+        const { claim } = presentClaim(`refused-${Date.now()}`)
+        const answer = await this.#fleet.submit(host, claim)
+        if (answer?.status === 202) this.#ledger.problems.add('a host signs on: it is forked')
         const ready = await this.#fleet.request(host, '/readyz')
-        if (ready?.status === 503) reason = ready.text
+        if (ready?.status === 503) reason = JSON.parse(ready.text).problems.join('; ')
       }
     }
-    return { reason, forked }
+    return reason
   }
 
-  /** Returns how many heads differ from one of their size. */
-  async #noteHeads(heads: Map<number, string>): Promise<number> {
-    let forked = 0
+  async #readHeads(): Promise<void> {
     for (const host of this.#fleet.hosts) {
       const answer = await this.#fleet.request(host, '/v1/log/head')
-      if (answer?.status !== 200) continue
-      const { tree_size: size, root_hash: root } = JSON.parse(answer.text).tree_head.body
-      if ((heads.get(size) ?? root) !== root) forked += 1
-      heads.set(size, root)
+      if (answer?.status === 200) this.#ledger.head()(JSON.parse(answer.text))
     }
-    return forked
   }
 
-  async #acknowledged(): Promise<void> {
+  #startLoad() {
+    return startLoad(this.#fleet, this.#ledger, this.#random, AGENTS, `claim-${this.#loads++}`)
+  }
+
+  async #acknowledge(): Promise<void> {
     const enough = this.#ledger.acknowledged.length + CLAIMS
     await this.#until(`${CLAIMS} claims`, async () => this.#ledger.acknowledged.length >= enough)
   }
 
-  /** From now until every host has taken a claim. Returns seconds. */
+  /** Returns milliseconds until every host has taken a claim. */
   async #recovery(): Promise<number> {
     const begun = Date.now()
     await Promise.all(
-      this.#fleet.hosts.map(async (host) => {
-        const known = this.#ledger.plan(presentClaim(`recovery-${this.#ledger.claims.size}`))
+      this.#fleet.hosts.map(async (host, index) => {
+        const known = this.#ledger.plan(presentClaim(`recovery-${begun}-${index}`))
         await this.#until('a host that takes claims', () =>
           this.#ledger.submission(known, this.#fleet.submit(host, known.claim)),
         )
       }),
     )
-    return (Date.now() - begun) / 1000
+    return Date.now() - begun
   }
 
   async #until(what: string, isSo: () => Promise<boolean>): Promise<void> {
@@ -173,19 +161,8 @@ export class Trials {
     }
   }
 
-  #row(fault: string, { seconds, manualSteps }: Pick<Row, 'seconds' | 'manualSteps'>): Row {
-    for (const { failures } of this.#fleet.hosts) for (const failure of failures) this.#ledger.problems.add(failure)
-    const problems = [...this.#ledger.problems]
-    const count = (kind: RegExp) => problems.filter((problem) => kind.test(problem)).length
-    return {
-      fault,
-      claims: this.#ledger.acknowledged.length,
-      lost: count(/, and lost$/),
-      doubled: count(/is two claims|created twice|listed twice|has two receipts/),
-      forked: count(/^head \d+: is not the beginning/),
-      seconds,
-      manualSteps,
-      problems,
-    }
+  #row(fault: string, ledger: Ledger, measured: Pick<Row, 'recoveryMs' | 'manualSteps'>): Row {
+    const ended = this.#fleet.hosts.flatMap(({ failures }) => failures)
+    return { fault, claims: ledger.acknowledged.length, ...measured, ...harmOf([...ledger.problems, ...ended]) }
   }
 }

@@ -109,7 +109,11 @@ function plain(id: string) {
   }
 }
 
-async function missing({ fleet, hosts }: World, { acknowledged }: Ledger): Promise<readonly string[]> {
+/** Claims that were acknowledged and are not there. */
+export async function missing(
+  { fleet, hosts }: Pick<World, 'fleet' | 'hosts'>,
+  { acknowledged }: Ledger,
+): Promise<readonly string[]> {
   const lost: string[] = []
   for (const { claimId } of acknowledged) {
     const answer = await fleet.request(hosts[0]!, `/v1/claims/${claimId}`)
@@ -119,7 +123,7 @@ async function missing({ fleet, hosts }: World, { acknowledged }: Ledger): Promi
 }
 
 /** Two heads of one log that have the same size and not the same root. */
-function forks(heads: readonly ServedHead[]): readonly string[] {
+export function forks(heads: readonly ServedHead[]): readonly string[] {
   const roots = new Map<string, string>()
   const found: string[] = []
   for (const { text, treeSize, rootHash } of heads) {
@@ -137,14 +141,16 @@ const KINDS = {
 } as const
 
 function reportOf(claims: number, problems: readonly string[], recoveryMs: number, { reasons }: Watched): Report {
+  return { claims, ...harmOf(problems), recoveryMs, reasons: [...reasons] }
+}
+
+/** @param problems a sentence each */
+export function harmOf(problems: readonly string[]): Pick<Report, 'lost' | 'doubled' | 'forked' | 'problems'> {
   const count = (kind: keyof typeof KINDS) => problems.filter((problem) => KINDS[kind].test(problem)).length
   return {
-    claims,
     lost: count('lost'),
     doubled: count('doubled'),
     forked: count('forked'),
-    recoveryMs,
-    reasons: [...reasons],
     problems: problems.filter((problem) => !Object.values(KINDS).some((kind) => kind.test(problem))),
   }
 }

@@ -17,6 +17,8 @@ export interface ServersOptions {
   readonly isReplica?: boolean | undefined
 }
 
+type Failure = Error & { readonly code?: string }
+
 /** No server can be used. */
 export class NoServerError extends Error {
   override readonly name = 'NoServerError'
@@ -24,12 +26,13 @@ export class NoServerError extends Error {
   readonly code: string
   readonly mayReturn: boolean
 
-  constructor(failures: ReadonlyMap<string, Error>) {
+  constructor(failures: ReadonlyMap<string, Failure>) {
     const errors = [...failures.values()]
-    const [{ message, code = '' }] = errors as [Error & { code?: string }]
-    const each = [...failures].map(([server, error]) => `${server}: ${error.message}`)
-    super(errors.length === 1 ? message : each.join('; '), { cause: errors[0] })
-    this.code = errors.every((error) => (error as { code?: string }).code === code) ? code : ''
+    // Node gives no message where a name has several addresses.
+    const answers = [...failures].map(([server, { message, code }]) => `${server}: ${message || code}`)
+    super(errors.length === 1 ? errors[0]!.message || errors[0]!.code : answers.join('; '), { cause: errors[0] })
+    const [{ code = '' }] = errors as [Failure]
+    this.code = errors.every((error) => error.code === code) ? code : ''
     this.mayReturn = errors.some(mayReturn)
   }
 }
@@ -78,7 +81,7 @@ export function postgresServers(
 
   return {
     async connect(open) {
-      const failures = new Map<string, Error>()
+      const failures = new Map<string, Failure>()
       for (const attrs of rounds) {
         for (const url of new Set([last, ...urls])) {
           try {
@@ -87,7 +90,7 @@ export function postgresServers(
             last = url
             return connection
           } catch (error) {
-            failures.set(new URL(url).host, error as Error)
+            failures.set(new URL(url).host, error as Failure)
           }
         }
       }
