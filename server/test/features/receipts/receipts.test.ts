@@ -77,7 +77,7 @@ t.test('a receipt whose leaf is not the one in the tree is not given out', async
     const { receipts, ...rest } = await storage.read.log.receiptsByIds(ids)
     return { ...rest, receipts: receipts.map((row) => ({ ...row, leafHash })) }
   }
-  const damaged = { ...storage, read: { ...storage.read, log: { ...storage.read.log, receiptsByIds } } }
+  const damaged = { ...storage, published: { ...storage.published, receiptsByIds } }
   const receipts = receiptsOf(damaged)
   await t.rejects(receipts.get(receiptId(1)), Error)
 })
