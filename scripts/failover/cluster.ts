@@ -1,5 +1,5 @@
 /** Postgres servers under Patroni, with etcd and HAProxy, on addresses of loopback. The configuration is the one that operators use. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { chownSync, existsSync, mkdtempSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -41,7 +41,6 @@ export class Cluster {
   readonly #passwords = { superuser: randomBytes(16).toString('hex'), replication: randomBytes(16).toString('hex') }
   readonly #processes = new Map<string, ChildProcess>()
   readonly #endWithUs = () => this.#killAll()
-
   readonly #size: number
 
   private constructor(size: number) {
@@ -98,8 +97,8 @@ export class Cluster {
     this.#processes.get(name)?.kill('SIGKILL')
     this.#processes.delete(name)
     const [postmaster] = readFileSync(join(this.#data(name), 'postmaster.pid'), 'utf8').split('\n')
-    const children = execFileSync('ps', ['-o', 'pid=', '--ppid', postmaster!], { encoding: 'utf8' })
-    for (const pid of [postmaster!, ...children.trim().split(/\s+/)]) killProcess(Number(pid))
+    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', postmaster!], { encoding: 'utf8' })
+    for (const pid of [postmaster!, ...stdout.trim().split(/\s+/)]) killProcess(Number(pid))
   }
 
   async primary(): Promise<NodeName> {
@@ -143,8 +142,8 @@ export class Cluster {
       '--listen-peer-urls',
       peers!,
     ]
-    const told = ['--advertise-client-urls', clients!, '--initial-advertise-peer-urls', peers!]
-    this.#spawn('etcd', 'etcd', [...own, ...told, '--initial-cluster', `default=${peers}`])
+    const advertised = ['--advertise-client-urls', clients!, '--initial-advertise-peer-urls', peers!]
+    this.#spawn('etcd', 'etcd', [...own, ...advertised, '--initial-cluster', `default=${peers}`])
   }
 
   #startProxy(): void {

@@ -93,11 +93,11 @@ function readFileUrl(url: string, cwd: string, report: Report): string {
   return SQLITE + resolve(cwd, path)
 }
 
-/** `any` of them, or one that the name says, in the meaning of libpq. */
+/** Which server a connection may lead to, in the meaning of libpq. */
 export const SESSION_ATTRS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const
 export type SessionAttrs = (typeof SESSION_ATTRS)[number]
 
-/** libpq has two more, which speak without TLS to a server that offers none, and so protect from nobody. */
+/** libpq has two more, which go on without TLS where the server, or who answers for it, offers none. */
 const TLS_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 export const PASSWORD_FILE = 'password_file'
 const FILES = ['sslrootcert', 'sslcert', 'sslkey', 'passfile', PASSWORD_FILE]
