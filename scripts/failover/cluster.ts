@@ -40,7 +40,7 @@ export class Cluster {
   readonly #network = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
   readonly #passwords = { superuser: randomBytes(16).toString('hex'), replication: randomBytes(16).toString('hex') }
   readonly #processes = new Map<string, ChildProcess>()
-  readonly #endWithUs = () => this.#killAll()
+  readonly #endWithUs = () => this.remove()
   readonly #size: number
 
   private constructor(size: number) {
