@@ -1,4 +1,5 @@
 import { anchorMetrics } from '@claimcheck/server/features/anchoring/metrics'
+import { createMeters } from '@claimcheck/server/base/meters'
 import { createMetrics } from '@claimcheck/server/host/metrics'
 import t, { type Test } from 'tap'
 import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'
@@ -48,6 +49,7 @@ t.test('an anchor is published when its block is final, and no moment before', a
 const metricsOf = (services: Parameters<typeof anchorMetrics>[0]) =>
   createMetrics([{ name: 'anchoring', metrics: anchorMetrics }], {
     ...services,
+    meters: createMeters(),
     logger: { error: () => t.fail('a reading fails') },
   })
 
@@ -66,7 +68,7 @@ t.test('monitoring is told how far the log is anchored, and what the anchor unde
   t.match(told, 'claimcheck_log_anchored_tree_size 3\n')
   t.notMatch(told, 'claimcheck_anchor_open{')
   t.notMatch(told, 'claimcheck_anchoring_problem{')
-  t.match(told, 'claimcheck_anchors_dropped 0\n')
+  t.match(told, 'claimcheck_anchors_dropped_total 0\n')
 })
 
 t.test('monitoring is told what keeps a host from its chain while nothing is to be anchored', async (t) => {

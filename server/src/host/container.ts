@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import type { AuditWords } from '../base/audit-events.ts'
+import { createMeters, type Meters } from '../base/meters.ts'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
 import { type Clock, openClock } from '../clock/clock.ts'
@@ -37,6 +38,7 @@ export interface HostServices {
   readonly readiness: () => Promise<Readiness>
   /** Of reads alone. */
   readonly readReadiness: () => Promise<Readiness>
+  readonly meters: Meters
   readonly metrics: Metrics
   readonly schema: Schema
   readonly auditWords: AuditWords
@@ -97,6 +99,7 @@ export async function openInstallation<S extends HostServices>(
     counters: asFunction(createCounters).singleton(),
     readiness: asFunction(() => createReadiness(active, cradle)).singleton(),
     readReadiness: asFunction(() => createReadReadiness(cradle)).singleton(),
+    meters: asFunction(createMeters).singleton(),
     metrics: asFunction(() => createMetrics(active, cradle)).singleton(),
     features: asValue(active),
     isActive: asValue((feature: string) => names.has(feature)),

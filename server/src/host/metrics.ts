@@ -1,28 +1,56 @@
 /** The metrics of all features for Prometheus. They name no workspace, and nothing that belongs to one. */
 import type { FastifyBaseLogger } from 'fastify'
-import { Gauge, Registry } from 'prom-client'
+import type { Meters } from '../base/meters.ts'
+import { settledWithin } from '../base/time-limit.ts'
 import type { Feature } from './feature.ts'
-import type { MakeGauge, Metrics } from './monitoring.ts'
+import type { Metrics } from './monitoring.ts'
 
 interface MetricsServices {
+  readonly meters: Meters
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
-/** A reading that fails, as in an outage of the database, leaves what was read before. */
+/** Prometheus waits for ten seconds unless it is configured otherwise. A database that is away may keep a reading for longer. */
+const LONGEST_READING_MS = 3_000
+
+/** A reading that fails or does not end, as in an outage of the database, leaves what was read before. */
 export function createMetrics(features: readonly Feature[], services: MetricsServices): Metrics {
-  const registry = new Registry()
-  const gauge: MakeGauge = (name, help, labelNames = []) =>
-    new Gauge({ name: `claimcheck_${name}`, help, labelNames, registers: [registry] })
-  const readings = features.flatMap(({ metrics }) => metrics?.(services)(gauge) ?? [])
-  const failed = gauge('metrics_readings_failed', 'Number of readings that failed, whose metrics have older values')
+  const { meters, logger } = services
+  const readings = features.flatMap(({ metrics }) => metrics?.(services)(meters) ?? []).map(joined)
+  const failed = meters.gauge(
+    'metrics_readings_failed',
+    'Number of readings that failed, whose metrics have older values',
+  )
+
+  /** @returns whether it succeeded in time */
+  async function attempt(read: () => Promise<void>): Promise<boolean> {
+    const attempted = read().then(
+      () => true,
+      (error: unknown) => {
+        logger.error({ err: error }, 'cannot read metrics')
+        return false
+      },
+    )
+    return (await settledWithin(attempted, LONGEST_READING_MS)) ?? false
+  }
+
   return {
-    contentType: registry.contentType,
+    contentType: meters.contentType,
     async text() {
-      const results = await Promise.allSettled(readings.map(async (read) => read()))
-      const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-      failed.set(errors.length)
-      for (const error of errors) services.logger.error({ err: error }, 'cannot read metrics')
-      return registry.metrics()
+      const succeeded = await Promise.all(readings.map(attempt))
+      failed.set(succeeded.filter((isRead) => !isRead).length)
+      return meters.text()
     },
+  }
+}
+
+/** Whoever asks while a reading goes on waits for that one: readings of an outage do not pile up. */
+function joined(read: () => void | Promise<void>): () => Promise<void> {
+  let reading: Promise<void> | undefined
+  return () => {
+    reading ??= (async () => read())().finally(() => {
+      reading = undefined
+    })
+    return reading
   }
 }

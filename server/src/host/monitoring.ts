@@ -1,5 +1,5 @@
 /** What monitoring reads of a host: metrics, and whether it can do its work. */
-import type { Gauge } from 'prom-client'
+import type { Meters } from '../base/meters.ts'
 
 export interface Metrics {
   readonly contentType: string
@@ -10,10 +10,9 @@ export interface Metrics {
 export interface Readiness {
   readonly ok: boolean
   readonly problems: readonly string[]
+  /** What says that claims cannot be stored: names of features, or `database`. */
+  readonly reasons: readonly string[]
 }
 
-/** Makes a gauge, named without the prefix of all. */
-export type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
-
-/** Makes gauges once. @returns what sets them before each reading */
-export type Watch = (gauge: MakeGauge) => () => void | Promise<void>
+/** Makes metrics once. @returns what sets them before each reading */
+export type Watch = (meters: Meters) => () => void | Promise<void>

@@ -16,23 +16,25 @@ const RECENT_MS = 5_000
 /** A write that takes longer waits for something. */
 const LONGEST_WRITE_MS = 5_000
 const LONGEST_PROBE_MS = 2_000
+const DATABASE = 'database'
 const CLAIM_BYTES = 32 * 1024
 
 export function createReadiness(features: readonly Feature[], services: ReadinessServices): () => Promise<Readiness> {
   const writeProblem = watchWriting(services.storage)
   return async () => {
     try {
-      const found: NotReady[] = []
-      for (const { readiness } of features) {
+      const found: (NotReady & { readonly reason: string })[] = []
+      for (const { name, readiness } of features) {
         const problem = await readiness?.(services)
-        if (problem) found.push(problem)
+        if (problem) found.push({ ...problem, reason: name })
       }
       const problem = await writeProblem()
-      if (problem !== undefined) found.push({ problem, serves: false })
-      return { ok: found.every(({ serves }) => serves), problems: found.map(({ problem }) => problem) }
+      if (problem !== undefined) found.push({ problem, serves: false, reason: DATABASE })
+      const reasons = found.flatMap(({ serves, reason }) => (serves ? [] : [reason]))
+      return { ok: reasons.length === 0, problems: found.map(({ problem }) => problem), reasons }
     } catch (error) {
       services.logger.error({ err: error }, 'cannot read the database')
-      return { ok: false, problems: ['the database cannot be read'] }
+      return { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE] }
     }
   }
 }
@@ -42,10 +44,10 @@ export function createReadReadiness({ storage, logger }: ReadinessServices): () 
   return async () => {
     try {
       await storage.read.log.state()
-      return { ok: true, problems: [] }
+      return { ok: true, problems: [], reasons: [] }
     } catch (error) {
       logger.error({ err: error }, 'cannot read the database')
-      return { ok: false, problems: ['the database cannot be read'] }
+      return { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE] }
     }
   }
 }

@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { ConnectionSettings } from '../config/connections.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { TrustedProxies } from '../config/trust-proxy.ts'
+import type { Meters } from '../base/meters.ts'
 import { type Authenticate, type Keys, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
@@ -23,6 +24,7 @@ import { refuseOtherMethods } from './methods.ts'
 import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { proxiesIn, readPlainAddresses } from './proxies.ts'
 import { createLimiters, type Limiters } from './rate-limit.ts'
+import { measureRequests } from './request-metrics.ts'
 import { compileValidator } from './validate.ts'
 
 /** Who may make requests, and from where. */
@@ -57,6 +59,7 @@ export interface AppOptions {
   /** Without it those of every service. */
   readonly arrivalTimes?: ArrivalTimes
   readonly counters: Counters
+  readonly meters: Meters
   /** The proxies whose word about a client's address counts. */
   readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
@@ -89,8 +92,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
     clientErrorHandler: answerClientError(headers),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const { connections, logger } = options
-  boundConnections(app.server, { ...connections, isProxy, logger })
+  const { connections, logger, meters } = options
+  boundConnections(app.server, { ...connections, isProxy, logger, meters })
   app.setValidatorCompiler(compileValidator)
   // Serializers compiled from schemas would drop members that a schema does not name.
   app.setSerializerCompiler(() => JSON.stringify)
@@ -98,12 +101,13 @@ export async function buildApp(options: AppOptions): Promise<App> {
   answerErrors(app)
   app.server.on('checkExpectation', answerExpectation(headers))
   logRequests(app)
+  measureRequests(app, meters)
   readPlainAddresses(app)
   setHeaders(app, headers)
   refuseSeveralHosts(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl, securitySchemes)
-  const limiters = await createLimiters(app, options.rateLimits, options.counters)
+  const limiters = await createLimiters(app, options)
   const addMethodRefusals = refuseOtherMethods(app)
 
   async function addRoutes(to: App, scope: Scope): Promise<void> {

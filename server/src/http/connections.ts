@@ -1,6 +1,7 @@
 /** Bounds what connections cost: how many there are, in all and from one address, and how long a request may take to arrive. */
 import type { Server } from 'node:http'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Meters } from '../base/meters.ts'
 import type { ConnectionSettings } from '../config/connections.ts'
 import { networkOf } from './network.ts'
 import type { IsProxy } from './proxies.ts'
@@ -17,27 +18,26 @@ export interface ArrivalTimes {
 
 export const ARRIVAL_TIMES: ArrivalTimes = { request: 30_000, headers: 15_000, checkEvery: 2000 }
 
-const LOG_EVERY_MS = 60_000
-
 export interface BoundConnections extends ConnectionSettings {
   /** Its connections are those of many clients. */
   readonly isProxy: IsProxy
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
+  readonly meters: Meters
 }
 
-export function boundConnections(server: Server, { most, perAddress, isProxy, logger }: BoundConnections): void {
+export function boundConnections(server: Server, { most, perAddress, isProxy, logger, meters }: BoundConnections): void {
   const open = new Map<string, number>()
-  let loggedAt = Number.NEGATIVE_INFINITY
+  const refused = meters.counter('connections_refused_total', 'Connections refused beyond a limit: of all, or of one address', [
+    'limit',
+  ])
 
-  function warn(fields: object): void {
-    const at = performance.now()
-    if (at - loggedAt < LOG_EVERY_MS) return
-    loggedAt = at
+  function refuse(limit: 'all' | 'address', fields: object): void {
+    refused.inc({ limit })
     logger.warn(fields, 'too many connections: more are refused')
   }
 
   if (most > 0) server.maxConnections = most
-  server.on('drop', () => warn({ most }))
+  server.on('drop', () => refuse('all', { most }))
   if (perAddress === 0) return
 
   server.on('connection', (socket) => {
@@ -47,7 +47,7 @@ export function boundConnections(server: Server, { most, perAddress, isProxy, lo
     const network = networkOf(remoteAddress)
     const count = (open.get(network) ?? 0) + 1
     if (count > perAddress) {
-      warn({ network, perAddress })
+      refuse('address', { network, perAddress })
       socket.destroy()
       return
     }

@@ -2,6 +2,7 @@
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { RateLimits } from '../config/rate-limits.ts'
+import type { Meters } from '../base/meters.ts'
 import { type Count, type Counters, countersInMemory, WINDOW_MS } from './counters.ts'
 import { credentialOf, spenderOf } from './credential.ts'
 import { HttpError } from './errors.ts'
@@ -36,12 +37,22 @@ const SUBJECTS: Readonly<Record<keyof RateLimits, SubjectOf>> = {
 /** What answers while the database is away is counted on each host by itself. */
 const OF_HOST: ReadonlySet<string> = new Set(['service'])
 
-export async function createLimiters(app: App, limits: RateLimits, counters: Counters): Promise<Limiters> {
+interface LimitersOptions {
+  readonly rateLimits: RateLimits
+  readonly counters: Counters
+  readonly meters: Meters
+}
+
+export async function createLimiters(
+  app: App,
+  { rateLimits, counters, meters }: LimitersOptions,
+): Promise<Limiters> {
+  const refused = meters.counter('requests_refused_total', 'Requests refused beyond a rate limit, by limit', ['limit'])
   const ofHost = countersInMemory(Date.now)
   const countersOf = (limiter: string) => (OF_HOST.has(limiter) ? ofHost : counters)
   await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(countersOf) })
   const limiters = Object.entries(SUBJECTS).map(([name, subjectOf]) => {
-    return [name, createLimiter(app, name, limits[name as keyof RateLimits], subjectOf)]
+    return [name, createLimiter(app, name, rateLimits[name as keyof RateLimits], subjectOf, () => refused.inc({ limit: name }))]
   })
   return Object.fromEntries(limiters)
 }
@@ -60,7 +71,13 @@ function networkOfRequest(request: FastifyRequest): string {
   return networkOf(request.ip)
 }
 
-function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf): Limiter {
+function createLimiter(
+  app: App,
+  name: string,
+  max: number,
+  subjectOf: SubjectOf,
+  onRefusal: () => void,
+): Limiter {
   if (max === 0) return UNLIMITED
   const ask = app.createRateLimit({ max, keyGenerator: (request) => `${name} ${subjectOf(request)}` })
 
@@ -78,6 +95,7 @@ function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf
       ratelimit: `"${name}";r=${remaining};t=${ttlInSeconds}`,
     })
     if (increment && !isExceeded) return
+    onRefusal()
     reply.header('retry-after', ttlInSeconds)
     throw new HttpError(429, `too many requests: at most ${max} a minute`)
   }

@@ -240,15 +240,17 @@ function queueReads(db: Db) {
       const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS queued`, [workspaceId, most])
       return Number(row!.count)
     },
-    /** How many claims of all workspaces are due, of each kind. */
-    async dueCounts(now: Instant): Promise<Readonly<Record<DueKind, number>>> {
+    /** How many claims of all workspaces are due, of each kind, and since when the oldest whose check decides has been. */
+    async dueCounts(now: Instant): Promise<Readonly<Record<DueKind, number>> & { readonly decidingSince: Instant | null }> {
       const isDeciding = 'COALESCE(moment_at <= ?, FALSE)'
       const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
       const sql = `SELECT COUNT(*) AS total, ${counted(isDeciding)} AS deciding,
+        MIN(CASE WHEN ${isDeciding} THEN moment_at END) AS since,
         ${counted(`NOT ${isDeciding} AND attempts = 0`)} AS first FROM claims WHERE state = 'queued' AND due_at <= ?`
-      const [row] = await db.query(sql, [now, now, now])
+      const [row] = await db.query(sql, [now, now, now, now])
       const [deciding, first] = [Number(row!.deciding), Number(row!.first)]
-      return { deciding, first, looking: Number(row!.total) - deciding - first }
+      const decidingSince = row!.since === null ? null : Number(row!.since)
+      return { deciding, first, looking: Number(row!.total) - deciding - first, decidingSince }
     },
   }
 }

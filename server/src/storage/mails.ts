@@ -39,6 +39,11 @@ export function mailReads(db: Db) {
         (await db.query('SELECT 1 AS one FROM mails WHERE sent_at IS NULL AND due_at <= ? LIMIT 1', [now])).length > 0
       )
     },
+    /** How many wait, and since when the oldest of them does. */
+    async waiting(): Promise<{ readonly count: number; readonly since: Instant | null }> {
+      const [row] = await db.query('SELECT COUNT(*) AS count, MIN(created_at) AS since FROM mails WHERE sent_at IS NULL')
+      return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
+    },
   }
 }
 

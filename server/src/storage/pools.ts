@@ -5,6 +5,7 @@ import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import type { Schema } from './schema.ts'
 import { reads, type Storage, StorageError, shared, writes } from './storage.ts'
+import { createUse, type Use } from './use.ts'
 import { watchWrites } from './writing.ts'
 
 /** Called before each statement, with its text. Tests end the process here. */
@@ -38,7 +39,8 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
   }
-  const connections = new Connections(pools)
+  const use = createUse({ reader, writer })
+  const connections = new Connections(pools, use)
   const outside = connections.on(reader)
   const writing = watchWrites(dialect)
 
@@ -55,6 +57,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
     published: read.log,
     isReplicaAway: () => false,
     writing,
+    use: use.state,
     write: (work, { proves = false } = {}) =>
       writing.watch(
         () =>
@@ -85,9 +88,11 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
 /** Runs statements and transactions on connections of the pools. */
 class Connections<C> {
   readonly #pools: Pools<C>
+  readonly #use: Use
 
-  constructor(pools: Pools<C>) {
+  constructor(pools: Pools<C>, use: Use) {
     this.#pools = pools
+    this.#use = use
   }
 
   /** Each statement is a transaction by itself. */
@@ -124,7 +129,7 @@ class Connections<C> {
 
   async #with<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
     try {
-      const connection: C = await pool.client.acquireConnection()
+      const connection: C = await this.#use.waited(() => pool.client.acquireConnection())
       try {
         return await work(connection)
       } finally {
@@ -133,6 +138,7 @@ class Connections<C> {
     } catch (error) {
       const { dialect, label } = this.#pools
       if (!dialect.isUnavailable(error)) throw error
+      this.#use.failed(error)
       throw new StorageError('unavailable', `cannot use ${label}: ${(error as Error).message}`, { cause: error })
     }
   }

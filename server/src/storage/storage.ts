@@ -67,6 +67,8 @@ export interface Storage {
   apply(changes: Changes): Promise<void>
   /** How the last writes went. */
   readonly writing: Writing
+  /** What the connections came to, for monitoring. */
+  readonly use: () => StorageUse
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   /**
@@ -85,6 +87,22 @@ export interface Storage {
 export interface WriteOptions {
   /** Its success proves that claims can be stored. */
   readonly proves?: boolean
+}
+
+export interface StorageUse {
+  /** How often the database failed since the start, by the class of its code. */
+  readonly errors: ReadonlyMap<string, number>
+  /** How long statements waited for a connection since the start, together. */
+  readonly waitedMs: number
+  readonly pools: Readonly<Record<string, PoolUse>>
+}
+
+export interface PoolUse {
+  readonly used: number
+  readonly idle: number
+  /** Statements and transactions without a connection. */
+  readonly waiting: number
+  readonly most: number
 }
 
 export interface Writing {

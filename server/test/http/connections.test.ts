@@ -1,4 +1,5 @@
 /** Senders that are slow on purpose, and crowds of connections: by real sockets, with short times. */
+import { createMeters } from '@claimcheck/server/base/meters'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -92,7 +93,7 @@ async function bounded(t: Test, over: Partial<BoundConnections>) {
   const warnings: object[] = []
   const server: Server = createServer((_request, response) => response.end('ok'))
   const logger = { warn: (fields: object) => warnings.push(fields) } as never
-  boundConnections(server, { most: 0, perAddress: 0, isProxy: proxiesIn(0), logger, ...over })
+  boundConnections(server, { most: 0, perAddress: 0, isProxy: proxiesIn(0), logger, meters: createMeters(), ...over })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

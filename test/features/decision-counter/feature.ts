@@ -25,7 +25,7 @@ export const decisionCounterFeature = {
   workers: ({ decisionCounter }) => [decisionCounter],
   metrics:
     ({ decisionCounter }) =>
-    (gauge) => {
+    ({ gauge }) => {
       const decisions = gauge('decisions', 'Number of decided claims, by verdict', ['verdict'])
       return async () => {
         for (const [verdict, count] of Object.entries(await decisionCounter.counts())) decisions.set({ verdict }, count)

@@ -1,5 +1,4 @@
-/** The metrics of the log's size and its anchors. */
-
+/** The metrics of the log's anchors. */
 import type { Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'
@@ -10,16 +9,15 @@ interface Services {
 }
 
 export function anchorMetrics({ anchoring, storage: { read } }: Services): Watch {
-  return (gauge) => {
-    const treeSize = gauge('log_tree_size', 'Number of entries in the log')
+  return ({ gauge, total }) => {
     const anchoredSize = gauge('log_anchored_tree_size', 'Number of log entries that a landed anchor covers')
     const open = gauge(
       'anchor_open',
       '1 for the open anchor, labelled with its state and the problem that blocks it, if any',
       ['state', 'problem'],
     )
-    const openSince = gauge('anchor_open_since_seconds', 'Unix time at which the open anchor was planned')
-    const dropped = gauge('anchors_dropped', 'Number of anchors that were planned and dropped')
+    const openSince = gauge('anchor_open_since_timestamp_seconds', 'Unix time at which the open anchor was planned')
+    const dropped = total('anchors_dropped_total', 'Number of anchors that were planned and dropped')
     const problem = gauge('anchoring_problem', "1 for the problem of this host's last attempt to use the chain", [
       'problem',
     ])
@@ -27,9 +25,8 @@ export function anchorMetrics({ anchoring, storage: { read } }: Services): Watch
     return async () => {
       const { anchors } = read
       const [log, anchor, droppedCount] = await Promise.all([anchors.log(), anchors.open(), anchors.droppedCount()])
-      treeSize.set(log?.treeSize ?? 0)
       anchoredSize.set(log?.anchoredSize ?? 0)
-      dropped.set(droppedCount)
+      dropped.set({}, droppedCount)
       problem.reset()
       const current = anchoring?.problem()
       if (current !== undefined) problem.set({ problem: current }, 1)

@@ -14,6 +14,7 @@ import type { Outcome, Sequencer } from '../log/sequencer.ts'
 import type { Admission, Entry } from './admission.ts'
 import { type CheckRunner, checkTime } from './check.ts'
 import type { ClaimsConfig } from './config.ts'
+import type { Decisions } from './decisions.ts'
 import { UNSUPPORTED_RULES } from './intake.ts'
 import type { Lateness } from './lateness.ts'
 
@@ -52,6 +53,7 @@ interface AdjudicationOptions {
   readonly sequencer: Sequencer
   readonly admission: Admission
   readonly lateness: Pick<Lateness, 'note'>
+  readonly decisions: Decisions
   readonly clock: Pick<Clock, 'doubt' | 'turn'>
   readonly now: () => Instant
   readonly config: Pick<ClaimsConfig, 'checks'>
@@ -71,8 +73,8 @@ interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
 }
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, config, logger } = options
-  const parts = { storage, registry, checkRunner, sequencer, admission, lateness, clock, now, logger }
+  const { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, config, logger } = options
+  const parts = { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, logger }
   const adjudicator: Adjudicator = { ...parts, settings: config.checks, running: new Map() }
   return {
     first(claim) {
@@ -98,7 +100,7 @@ function leaseEnd({ settings }: Adjudicator, at: Instant): Instant {
 }
 
 async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<FirstCheck | undefined> {
-  const { admission, sequencer, settings } = adjudicator
+  const { admission, sequencer, decisions, settings } = adjudicator
   const { claimId, target, deadlineAt } = claim
   const entry = admission.enter({ claimId, target, lane: laneOf(claim), deadlineAt }, 'first')
   if (!entry) return (await sequencer.store(claim)) ? { stored: claim } : undefined
@@ -106,7 +108,9 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
   const early = await settledWithin(checking, Math.min(STORE_AFTER_MS, settings.firstAnswerMs))
   if (early) {
     const stored = await sequencer.storeChecked(early)
-    return stored && { stored }
+    if (!stored) return undefined
+    decisions.stored(stored)
+    return { stored }
   }
   // Stored with a lease, so that the recheck worker takes the claim only when this check does not finish.
   if (!(await sequencer.store({ ...claim, dueAt: leaseEnd(adjudicator, claim.submittedAt) }))) return undefined
@@ -168,9 +172,10 @@ function judge(
   history: readonly CheckRecord[],
   record: CheckRecord,
 ): Outcome | undefined {
-  const { clock, lateness, registry, settings: closing } = adjudicator
+  const { clock, lateness, decisions, registry, settings: closing } = adjudicator
   if (clock.doubt() !== undefined) return undefined
   lateness.note(claim, history, record)
+  decisions.checked(claim, record)
   const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
   const checks = [...history, record]
   const decision = decide(rules, claim, checks, record.answeredAt, closing)
@@ -195,12 +200,15 @@ function conclude(
   return { ...decision, facts, source, evidence: isPublished ? evidence : undefined }
 }
 
-async function store({ sequencer, storage }: Adjudicator, outcome: Outcome): Promise<ClaimRow> {
+async function store({ sequencer, decisions, storage }: Adjudicator, outcome: Outcome): Promise<ClaimRow> {
   const { claim } = outcome
-  // When another host stored an outcome first, that one counts.
-  return (
-    (await sequencer.advance(outcome)) ?? (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
-  )
+  const stored = await sequencer.advance(outcome)
+  if (stored) {
+    decisions.stored(stored)
+    return stored
+  }
+  // Another host stored an outcome first: that one counts.
+  return (await storage.read.claims.byId(claim.workspaceId, claim.claimId)) ?? claim
 }
 
 function track<T extends ClaimRow | undefined>(

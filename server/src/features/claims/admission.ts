@@ -29,6 +29,8 @@ export interface AdmissionState {
   readonly running: Readonly<Record<Share, number>>
   /** How often a check was refused since the host started, the same one again and again. */
   readonly refused: Readonly<Record<DueKind, number>>
+  /** Destinations that hang. */
+  readonly openBreakers: number
 }
 
 interface AdmissionOptions {
@@ -73,7 +75,7 @@ export function createAdmission({ config, destinations, budgets, now }: Admissio
         if (busy.deciding.size + busy.first.size + busy.looking.size > 0) listener()
       })
     },
-    state: () => ({ running: slots.usage(), refused: { ...refused } }),
+    state: () => ({ running: slots.usage(), refused: { ...refused }, openBreakers: breakers.open() }),
   }
 }
 

@@ -20,6 +20,8 @@ export interface CircuitBreakers {
   toShare(due: Hanging, again?: boolean): Promise<boolean> | undefined
   /** A check begins to read. The result ends it, with its record, or without one when it was not made. */
   begin(due: Hanging): (record: CheckRecord | undefined) => void
+  /** How many destinations hang, each counted for every workspace and connection that reads it. */
+  open(): number
 }
 
 export interface Hanging extends Omit<DueClaim, 'lane'> {
@@ -129,6 +131,7 @@ export function createCircuitBreakers({ timeoutMs, now }: HangsOptions): Circuit
         begun.settle(hung)
       }
     },
+    open: () => [...origins.values()].filter(({ timeouts }) => timeouts >= TIMEOUTS_IN_A_ROW).length,
   }
 }
 

@@ -16,7 +16,12 @@ export interface DueClaims {
   /** Ends the lease of a claim that was not checked: it is due as before. */
   putBack(claim: ClaimRow): Promise<void>
   /** How many claims are due that no check is under way for. */
-  waiting(at: Instant): Promise<Readonly<Record<DueKind, number>>>
+  waiting(at: Instant): Promise<Waiting>
+}
+
+export interface Waiting extends Readonly<Record<DueKind, number>> {
+  /** When the check that decides became due, of the claim that waits the longest for it. */
+  readonly decidingSince: Instant | null
 }
 
 export interface TakenClaim {
@@ -79,11 +84,11 @@ export function createDueClaims({ storage, admission }: DueClaimsOptions): DueCl
     recorded,
     putBack,
     async waiting(at) {
-      const { deciding, first, looking } = await storage.read.claims.dueCounts(at)
+      const { deciding, first, looking, decidingSince } = await storage.read.claims.dueCounts(at)
       // A lease in memory leaves the claim due in the database.
       const leased = leasedCount()
       const ofLooking = Math.max(0, leased - first)
-      return { deciding, first: Math.max(0, first - leased), looking: Math.max(0, looking - ofLooking) }
+      return { deciding, first: Math.max(0, first - leased), looking: Math.max(0, looking - ofLooking), decidingSince }
     },
   }
 }

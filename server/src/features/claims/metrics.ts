@@ -15,7 +15,7 @@ interface Services {
 }
 
 export function claimMetrics({ registry: { plugins }, admission, dueClaims, lateness, now }: Services): Watch {
-  return (gauge) => {
+  return ({ gauge, total }) => {
     const running = gauge(
       'checks_running',
       'Number of checks that run, by share: kept for checks that decide, or common',
@@ -26,21 +26,25 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
       'Number of claims whose check is due and does not run on this host, by kind: the check decides, is the first one, or only looks again',
       ['kind'],
     )
-    const refused = gauge(
-      'checks_refused',
-      'How often a check found no free slot for its workspace, key and destination, or no request budget, since this host started',
+    const deciding = gauge(
+      'claim_oldest_due_seconds',
+      'How long the check that decides has been due, of the claim that waits the longest for it; 0: none waits',
+    )
+    const refused = total(
+      'checks_refused_total',
+      'How often a check found no free slot for its workspace, key and destination, or no request budget',
       ['kind'],
+    )
+    const breakers = gauge(
+      'circuit_breakers_open',
+      'Number of destinations that hang, each counted for every workspace and connection that reads it',
     )
     const late = gauge(
       'closing_read_lateness_seconds',
       'How late closing reads were sent: the latest one, and the largest of the last five to ten minutes',
       ['of'],
     )
-    const restarts = gauge(
-      'plugin_restarts',
-      'How often the process of a plugin was started again, since this host started',
-      ['plugin'],
-    )
+    const restarts = total('plugin_restarts_total', 'How often the process of a plugin was started again', ['plugin'])
     const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
 
     return async () => {
@@ -49,13 +53,17 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
         restarts.set({ plugin }, state.restarts)
         isRunning.set({ plugin }, state.status === 'running' ? 1 : 0)
       }
-      const { running: byShare, refused: byKind } = admission.state()
+      const { running: byShare, refused: byKind, openBreakers } = admission.state()
+      breakers.set(openBreakers)
       for (const [share, count] of Object.entries(byShare)) running.set({ share }, count)
       for (const [kind, count] of Object.entries(byKind)) refused.set({ kind }, count)
-      for (const [kind, count] of Object.entries(await dueClaims.waiting(now()))) waiting.set({ kind }, count)
       const { latestMs, largestMs } = lateness.state()
       late.set({ of: 'latest' }, latestMs / 1000)
       late.set({ of: 'largest' }, largestMs / 1000)
+      const at = now()
+      const { decidingSince, ...counts } = await dueClaims.waiting(at)
+      for (const [kind, count] of Object.entries(counts)) waiting.set({ kind }, count)
+      deciding.set(decidingSince === null ? 0 : Math.max(0, at - decidingSince) / 1000)
     }
   }
 }

@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
+import type { Meters } from '../../base/meters.ts'
 import type { Counters } from '../../http/counters.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
@@ -22,6 +23,7 @@ interface QuotasOptions {
   readonly counters: Counters
   readonly config: Pick<ClaimsConfig, 'quotas'>
   readonly now: () => Instant
+  readonly meters: Meters
 }
 
 /** So old may the count of waiting claims be; what is submitted meanwhile is added to it. */
@@ -39,7 +41,10 @@ interface Waiting {
   added: number
 }
 
-export function createQuotas({ storage, counters, config, now }: QuotasOptions): Quotas {
+export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions): Quotas {
+  const refused = meters.counter('claims_refused_total', 'New claims refused beyond a quota of their workspace, by quota', [
+    'quota',
+  ])
   const { claimsPerMinute, waitingClaims } = config.quotas
   const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
 
@@ -58,6 +63,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
     if (claimsPerMinute === 0) return undefined
     const { count, leftMs } = await counters.add('claims', workspaceId)
     if (count <= claimsPerMinute) return undefined
+    refused.inc({ quota: 'claims_per_minute' })
     return tooMany(`this workspace may submit at most ${claimsPerMinute} a minute`, leftMs)
   }
 
@@ -66,6 +72,7 @@ export function createQuotas({ storage, counters, config, now }: QuotasOptions):
     const waiting = waitingOf(workspaceId)
     const place = (await waiting.counted) + waiting.added++
     if (place < waitingClaims) return undefined
+    refused.inc({ quota: 'waiting_claims' })
     return tooMany(`at most ${waitingClaims} of this workspace may wait for a decision`, RETRY_WAITING_MS)
   }
 

@@ -8,6 +8,7 @@ import { createCheckRunner } from './check.ts'
 import { createClaimStatistics } from './claim-statistics.ts'
 import { createClaimService } from './claims.ts'
 import type { ClaimsConfig } from './config.ts'
+import { createDecisions } from './decisions.ts'
 import { createDueClaims } from './due-claims.ts'
 import { createLateness } from './lateness.ts'
 import { profileList } from './profile-list.ts'
@@ -18,6 +19,7 @@ export const services = {
   checkRunner: createCheckRunner,
   admission: createAdmission,
   lateness: createLateness,
+  decisions: createDecisions,
   quotas: createQuotas,
   adjudication: createAdjudication,
   dueClaims: createDueClaims,

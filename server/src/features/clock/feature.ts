@@ -20,7 +20,7 @@ export const clockFeature = {
   },
   metrics:
     ({ clock }) =>
-    (gauge) => {
+    ({ gauge }) => {
       const doubted = gauge('clock_doubted', '1 while the time is in doubt, and this host decides and signs nothing')
       return () => doubted.set(clock.doubt() === undefined ? 0 : 1)
     },

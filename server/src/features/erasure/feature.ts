@@ -1,14 +1,14 @@
 /** Erasure: the content of a receipt goes, by an operator or by a workspace's retention, and its leaf stays in the log. */
 
 import { construct } from '../../base/construct.ts'
-import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
 import { erasureAuditWords } from './audit-words.ts'
 import { erasureConfig } from './config.ts'
+import type { RetentionWorker } from './retention-worker.ts'
 import { erasureStored } from './stored.ts'
 
 export interface Services {
-  readonly retentionWorker: Worker
+  readonly retentionWorker: RetentionWorker
 }
 
 export const erasureFeature = {
@@ -30,4 +30,13 @@ export const erasureFeature = {
     }
   },
   workers: ({ retentionWorker }) => [retentionWorker],
+  metrics:
+    ({ retentionWorker }) =>
+    ({ gauge }) => {
+      const completed = gauge(
+        'retention_completed_timestamp_seconds',
+        'Unix time at which this host last saw that nothing more is to be erased; at first, when it started',
+      )
+      return () => completed.set(retentionWorker.completedAt() / 1000)
+    },
 } satisfies Feature<Services>

@@ -7,6 +7,11 @@ import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { RetentionService } from './retention.ts'
 
+export interface RetentionWorker extends Worker {
+  /** When this host last saw that nothing more is to be erased; at first, when it started. Unix time in milliseconds. */
+  completedAt(): number
+}
+
 interface RetentionWorkerOptions {
   readonly retention: Pick<RetentionService, 'isNeeded' | 'pass'>
   readonly storage: Pick<Storage, 'write'>
@@ -28,13 +33,17 @@ const PAUSES: Pauses = { firstMs: 10 * 60_000, idleMs: 10 * 60_000, busyMs: 1000
 export function createRetentionWorker(
   { retention, storage, clock, logger }: RetentionWorkerOptions,
   pauses: Pauses = PAUSES,
-): Worker {
+): RetentionWorker {
   const lease = createLease('retention', { storage })
+  let completedAt = Date.now()
+
   async function round(stopping: AbortSignal): Promise<number> {
     try {
       // What a wrong clock erases is lost.
-      if (clock.doubt() !== undefined || !(await retention.isNeeded())) return pauses.idleMs
-      const isMore = await lease.hold((lost) => retention.pass(BY_SERVICE, AbortSignal.any([stopping, lost])))
+      if (clock.doubt() !== undefined) return pauses.idleMs
+      const pass = (lost: AbortSignal) => retention.pass(BY_SERVICE, AbortSignal.any([stopping, lost]))
+      const isMore = (await retention.isNeeded()) && (await lease.hold(pass))
+      if (isMore === false) completedAt = Date.now()
       return isMore ? pauses.busyMs : pauses.idleMs
     } catch (error) {
       if (!stopping.aborted) logger.error({ err: error }, 'retention failed: it continues with the next pass')
@@ -42,5 +51,6 @@ export function createRetentionWorker(
     }
   }
 
-  return createLoop(round, { firstMs: pauses.firstMs, end: () => lease.release().catch(() => {}) })
+  const loop = createLoop(round, { firstMs: pauses.firstMs, end: () => lease.release().catch(() => {}) })
+  return { ...loop, completedAt: () => completedAt }
 }

@@ -13,6 +13,7 @@ import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
+import { logMetrics } from './metrics.ts'
 import { logStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
@@ -63,16 +64,7 @@ export const logFeature = {
     const isAlone = storage.isReplicaAway()
     return isAlone ? { problem: 'the replica does not answer: reads go to the primary', serves: true } : undefined
   },
-  metrics:
-    ({ logGuard, vault }) =>
-    (gauge) => {
-      const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
-      const signerAway = gauge('signer_away', '1 while the signing key does not sign, and decided claims wait for it')
-      return async () => {
-        readOnly.set(logGuard.problem() === undefined ? 0 : 1)
-        signerAway.set((await vault.problem()) === undefined ? 0 : 1)
-      }
-    },
+  metrics: logMetrics,
   commands(program, withServices) {
     addSigningKeyCommands(program, withServices)
     addLogCommands(program, withServices)

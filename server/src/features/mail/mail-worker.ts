@@ -4,6 +4,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { BY_SERVICE } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
+import type { Meters } from '../../base/meters.ts'
 import type { OwnAddress } from '../../base/own-address.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
@@ -23,6 +24,7 @@ interface MailWorkerOptions {
   readonly config: MailConfig
   readonly now: () => Instant
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'warn'>
+  readonly meters: Meters
 }
 
 const PAUSE_MS = 2000
@@ -35,13 +37,19 @@ const DROP_AFTER_MS = 24 * 60 * 60_000
 /** A further request for a new password within this time changes nothing. */
 const RESET_EVERY_MS = 15 * 60_000
 
+interface SendOptions extends Omit<MailWorkerOptions, 'meters'> {
+  readonly delivered: (outcome: 'sent' | 'postponed' | 'dropped') => void
+}
+
 export function createMailWorker(options: MailWorkerOptions): Worker {
-  const { mail } = options.config
-  return mail ? createMailLoop(options, createSmtp(mail)) : IDLE
+  const { config, meters } = options
+  const counted = meters.counter('mail_deliveries_total', 'Tries to send a mail, by outcome', ['outcome'])
+  const delivered: SendOptions['delivered'] = (outcome) => counted.inc({ outcome })
+  return config.mail ? createMailLoop({ ...options, delivered }, createSmtp(config.mail)) : IDLE
 }
 
 /** Sends at once when a mail was added or a round was full, else after a pause. */
-function createMailLoop(options: MailWorkerOptions, smtp: Smtp): Worker {
+function createMailLoop(options: SendOptions, smtp: Smtp): Worker {
   const { outbox, logger } = options
   const loop = createLoop(async () => {
     try {
@@ -61,7 +69,7 @@ function createMailLoop(options: MailWorkerOptions, smtp: Smtp): Worker {
 }
 
 /** Sends those that are due. True: there may be more. */
-export async function sendDue(options: MailWorkerOptions, smtp: Smtp): Promise<boolean> {
+export async function sendDue(options: SendOptions, smtp: Smtp): Promise<boolean> {
   const { storage, now } = options
   if (!(await storage.read.mails.anyDue(now()))) return false
   const at = now()
@@ -73,21 +81,24 @@ export async function sendDue(options: MailWorkerOptions, smtp: Smtp): Promise<b
   return leased.length === MAILS_AT_ONCE
 }
 
-async function sendOne(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<void> {
-  const { storage, now, logger } = options
+async function sendOne(options: SendOptions, smtp: Smtp, row: MailRow): Promise<void> {
+  const { storage, now, logger, delivered } = options
   const delivery = await deliver(options, smtp, row)
   if (delivery.result === 'sent') {
     await storage.write((tx) => tx.mails.finish(row, now()))
+    delivered('sent')
     return
   }
   const { result, reason } = delivery
   const retryAt = now() + Math.min(FIRST_RETRY_MS * 2 ** (row.attempts - 1), LONGEST_RETRY_MS)
   if (result === 'failed' && retryAt < row.createdAt + DROP_AFTER_MS) {
     logger.warn({ mailId: row.id, reason }, 'a mail could not be sent: it is tried again')
+    delivered('postponed')
     await storage.write((tx) => tx.mails.postpone(row.id, retryAt))
     return
   }
   logger.error({ mailId: row.id, reason }, 'a mail could not be sent: it is dropped')
+  delivered('dropped')
   await storage.write(async (tx) => {
     await tx.mails.finish(row, now())
     const details = { recipient: row.recipient, reason: reason.slice(0, 300) }
@@ -95,7 +106,7 @@ async function sendOne(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Pr
   })
 }
 
-async function deliver(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Promise<Delivery> {
+async function deliver(options: Omit<SendOptions, 'delivered'>, smtp: Smtp, row: MailRow): Promise<Delivery> {
   try {
     const message = await messageOf(options, row)
     return message ? await smtp.deliver({ ...message, id: row.id, to: row.recipient }) : { result: 'sent' }
@@ -108,7 +119,7 @@ async function deliver(options: MailWorkerOptions, smtp: Smtp, row: MailRow): Pr
 
 /** Undefined: there is nothing to send. */
 async function messageOf(
-  { outbox, accounts, ownAddress }: MailWorkerOptions,
+  { outbox, accounts, ownAddress }: Pick<MailWorkerOptions, 'outbox' | 'accounts' | 'ownAddress'>,
   row: MailRow,
 ): Promise<Message | undefined> {
   if (row.kind === 'message') return outbox.open(row)

@@ -5,9 +5,13 @@ import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { RouteGroup } from '../../http/app.ts'
 import { type MonitoringConfig, monitoringConfig } from './config.ts'
+import { hostMetrics } from './metrics.ts'
 import type { MetricsReader } from './routes/metrics.ts'
 
-export interface Services extends Pick<HostServices, 'readiness' | 'readReadiness' | 'metrics' | 'logger' | 'now'> {
+export interface Services extends Pick<
+    HostServices,
+    'readiness' | 'readReadiness' | 'metrics' | 'storage' | 'logger' | 'now'
+  > {
   readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy'>
 }
 
@@ -32,6 +36,7 @@ export const monitoringFeature = {
       groups.push({ scope: 'log', add: (app) => securityTxtRoute(app, { contact, publicUrl, now }) })
     return groups
   },
+  metrics: hostMetrics,
   async listen({ config: { metrics: settings }, metrics, logger }) {
     if (!settings.listen) return undefined
     const { buildMetricsApp } = await import('./routes/metrics-app.ts')

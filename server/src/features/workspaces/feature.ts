@@ -12,7 +12,7 @@ import type { ConnectionService } from './connections.ts'
 import type { KeyService } from './keys.ts'
 import { workspacesStored } from './stored.ts'
 
-export interface Services extends Pick<HostServices, 'registry'> {
+export interface Services extends Pick<HostServices, 'registry' | 'storage'> {
   readonly connections: ConnectionService
   readonly keys: KeyService
   readonly allowedOrigins: AllowedOrigins
@@ -45,6 +45,21 @@ export const workspacesFeature = {
       { scope: 'credential', add: whoamiRoutes },
     ]
   },
+  metrics:
+    ({ storage }) =>
+    ({ gauge }) => {
+      const connections = gauge(
+        'connections',
+        'Number of connections, by how the last read of the destination went: works, failing, or refused',
+        ['state'],
+      )
+      return async () => {
+        const { active, refused, failing } = await storage.read.connections.counts()
+        connections.set({ state: 'refused' }, refused)
+        connections.set({ state: 'failing' }, failing)
+        connections.set({ state: 'works' }, active - refused - failing)
+      }
+    },
   commands(program, withServices) {
     addWorkspaceCommands(program, withServices)
     addKeyCommands(program, withServices)

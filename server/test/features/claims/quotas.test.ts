@@ -1,3 +1,4 @@
+import { createMeters } from '@claimcheck/server/base/meters'
 import type { QuotaSettings } from '@claimcheck/server/features/claims/config'
 import { createQuotas } from '@claimcheck/server/features/claims/quotas'
 import { createCounters } from '@claimcheck/server/http/counters'
@@ -15,7 +16,7 @@ function quotasOf(quotas: QuotaSettings) {
   }
   const now = () => clock.now
   const counters = createCounters({ storage: { shared: undefined }, now })
-  const made = createQuotas({ storage: { read: { claims: { queuedCount } } }, counters, config: { quotas }, now })
+  const made = createQuotas({ storage: { read: { claims: { queuedCount } } }, counters, config: { quotas }, now, meters: createMeters() })
   return { ...made, clock, queued }
 }
 

@@ -39,7 +39,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   }
   const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
   const logger = { error: log, warn: log } as never
-  const options = { storage, outbox, accounts, ownAddress, config, now, logger }
+  const options = { storage, outbox, accounts, ownAddress, config, now, logger, delivered() {} }
   const sent: OutgoingMail[] = []
   function deliver(delivery: Delivery = { result: 'sent' }) {
     return sendDue(options, {

@@ -6,6 +6,7 @@ import type { ProfileList } from '@claimcheck/core/api'
 import { type ActionProfile, Type } from '@claimcheck/core/plugin'
 import { CLOSING } from '@claimcheck/core/rules'
 import type { ClaimService } from '@claimcheck/server/features/claims/claims'
+import { createMeters } from '@claimcheck/server/base/meters'
 import { claimsFeature } from '@claimcheck/server/features/claims/feature'
 import { profileList } from '@claimcheck/server/features/claims/profile-list'
 import { logFeature } from '@claimcheck/server/features/log/feature'
@@ -138,8 +139,8 @@ export async function startApp(over: Over = {}) {
     registry: REGISTRY,
     published: over.published ?? profileList([PROFILE], CLOSING),
     keyDocument: over.keyDocument ?? (async () => ({ issuer: 'Claimcheck' })),
-    readiness: over.readiness ?? (async () => ({ ok: true, problems: [] })),
-    readReadiness: async () => ({ ok: true, problems: [] }),
+    readiness: over.readiness ?? (async () => ({ ok: true, problems: [], reasons: [] })),
+    readReadiness: async () => ({ ok: true, problems: [], reasons: [] }),
     metrics: over.metrics ?? {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'claimcheck_log_tree_size 1\n',
@@ -163,6 +164,7 @@ export async function startApp(over: Over = {}) {
     routes: [...routes.flat(), ...more],
     rateLimits: UNLIMITED,
     connections: { most: 0, perAddress: 0 },
+    meters: createMeters(),
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: 0,
     logger: collectLines(lines),

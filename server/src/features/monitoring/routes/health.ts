@@ -50,7 +50,7 @@ function answer(ready: Ready) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const { ok, problems } = await ready().catch((error: unknown): Readiness => {
       request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
-      return { ok: false, problems: ['cannot determine readiness'] }
+      return { ok: false, problems: ['cannot determine readiness'], reasons: [] }
     })
     return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
   }

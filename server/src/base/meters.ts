@@ -1,0 +1,63 @@
+/** What this host counts and measures, for Prometheus. Labels take values from bounded sets, never from what clients send. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Each makes a metric once, named without the prefix of all. */
+export interface Meters {
+  gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>
+  /** @param name ends in `_total` */
+  counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** A counter that shows a total that is counted elsewhere. */
+  total<L extends string>(name: string, help: string, labels?: readonly L[]): Total<L>
+  histogram<L extends string>(name: string, help: string, options: HistogramOptions<L>): Histogram<L>
+  /** Adds those of the process and of Node, under their usual names. */
+  addDefaults(): void
+  readonly contentType: string
+  /** In Prometheus' text format. */
+  text(): Promise<string>
+}
+
+export interface HistogramOptions<L extends string> {
+  readonly labels?: readonly L[]
+  readonly buckets: readonly number[]
+}
+
+export interface Total<L extends string> {
+  set(labels: Readonly<Partial<Record<L, string>>>, total: number): void
+}
+
+/** Gauges that are named like counters, and what says little for its many series. */
+const LEFT_OUT = [
+  ...['handles', 'requests', 'resources'].flatMap((what) => [`nodejs_active_${what}`, `nodejs_active_${what}_total`]),
+  ...['total', 'used', 'available'].map((what) => `nodejs_heap_space_size_${what}_bytes`),
+]
+
+export function createMeters(): Meters {
+  const registry = new Registry()
+  const named = <L extends string>(name: string, help: string, labels: readonly L[] = []) => ({
+    name: `claimcheck_${name}`,
+    help,
+    labelNames: labels,
+    registers: [registry],
+  })
+  return {
+    gauge: (name, help, labels) => new Gauge(named(name, help, labels)),
+    counter: (name, help, labels) => new Counter(named(name, help, labels)),
+    total<L extends string>(name: string, help: string, labels?: readonly L[]): Total<L> {
+      const counter = new Counter(named(name, help, labels))
+      return {
+        set(values, total) {
+          counter.remove(values as Record<L, string>)
+          counter.inc(values, total)
+        },
+      }
+    },
+    histogram: (name, help, { labels, buckets }) =>
+      new Histogram({ ...named(name, help, labels), buckets: [...buckets] }),
+    addDefaults() {
+      collectDefaultMetrics({ register: registry })
+      for (const name of LEFT_OUT) registry.removeSingleMetric(name)
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  }
+}

@@ -1,0 +1,58 @@
+/** What storage's connections come to, counted for monitoring. */
+import type { Knex } from 'knex'
+import type { PoolUse, StorageUse } from './storage.ts'
+
+export interface Use {
+  /** Measures the wait for a connection. */
+  waited<T>(acquire: () => Promise<T>): Promise<T>
+  /** @param error of a database that is unavailable */
+  failed(error: unknown): void
+  state(): StorageUse
+}
+
+/** Of tarn, the pool in knex. */
+interface Tarn {
+  readonly max: number
+  numUsed(): number
+  numFree(): number
+  numPendingAcquires(): number
+}
+
+export function createUse(pools: Readonly<Record<string, Knex>>): Use {
+  const errors = new Map<string, number>()
+  let waitedMs = 0
+  // SQLite's statements may share one pool.
+  const distinct = Object.entries(pools).filter(
+    ([, pool], index, all) => all.findIndex(([, other]) => other === pool) === index,
+  )
+  return {
+    async waited(acquire) {
+      const began = performance.now()
+      try {
+        return await acquire()
+      } finally {
+        waitedMs += performance.now() - began
+      }
+    },
+    failed(error) {
+      const name = classOf(error)
+      errors.set(name, (errors.get(name) ?? 0) + 1)
+    },
+    state: () => ({
+      errors,
+      waitedMs,
+      pools: Object.fromEntries(distinct.map(([name, pool]) => [name, useOf(pool.client.pool)])),
+    }),
+  }
+}
+
+function useOf(pool: Tarn): PoolUse {
+  return { used: pool.numUsed(), idle: pool.numFree(), waiting: pool.numPendingAcquires(), most: pool.max }
+}
+
+/** The class of an SQLSTATE, SQLite's code, or `connection` for what the network says. */
+function classOf(error: unknown): string {
+  const code = String((error as { readonly code?: unknown }).code ?? '')
+  if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return code.slice(0, 2)
+  return /^SQLITE_[A-Z_]{2,30}$/.test(code) ? code : 'connection'
+}
