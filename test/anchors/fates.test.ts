@@ -1,5 +1,5 @@
-import { anchorMetrics } from '@claimcheck/server/features/anchoring/metrics'
 import { createMeters } from '@claimcheck/server/base/meters'
+import { anchorMetrics } from '@claimcheck/server/features/anchoring/metrics'
 import { createMetrics } from '@claimcheck/server/host/metrics'
 import t, { type Test } from 'tap'
 import { createWorld, type HostOfOne, NOON, type World } from './fixture.ts'

@@ -47,7 +47,7 @@ t.test('a plugin that runs open, and whose process ended, is told as that on the
   t.ok(Number(restarts) >= 1)
   t.match(textOf((await owner.get(page)).html), /it ended last because: \S/)
   const metrics = await (await fetch(`${installation.url}/metrics`)).text()
-  t.match(metrics, /claimcheck_plugin_restarts\{plugin="deeds"\} [1-9]/)
+  t.match(metrics, /claimcheck_plugin_restarts_total\{plugin="deeds"\} [1-9]/)
   t.match(
     textOf((await owner.get(`${path}/${body.claim_id}`)).html),
     /could not read\. The plugin that reads it failed/,
@@ -75,6 +75,6 @@ async function until<T>(look: () => Promise<T | null>): Promise<T> {
 t.test('monitoring is told of each plugin', async (t) => {
   const { installation } = await claimsConsole(t)
   const metrics = await (await fetch(`${installation.url}/metrics`)).text()
-  t.match(metrics, 'claimcheck_plugin_restarts{plugin="scripted"} 0\n')
+  t.match(metrics, 'claimcheck_plugin_restarts_total{plugin="scripted"} 0\n')
   t.match(metrics, 'claimcheck_plugin_running{plugin="scripted"} 1\n')
 })

@@ -189,7 +189,7 @@ class Flood {
       honestLatenessMs,
       anyLatenessMs: 1000 * largest(/lateness_seconds\{of="largest"\} (\S+)/),
       answers,
-      refused: largest(/checks_refused\{kind="(?:first|looking)"\} (\S+)/),
+      refused: largest(/checks_refused_total\{kind="(?:first|looking)"\} (\S+)/),
     }
   }
 

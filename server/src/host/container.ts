@@ -19,6 +19,7 @@ import type { Schema } from '../storage/schema.ts'
 import type { Storage } from '../storage/storage.ts'
 import { auditWordsOf, schemaOfFeatures } from './composition.ts'
 import type { Factories, Feature } from './feature.ts'
+import { createLogLines } from './log-lines.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics, Readiness } from './monitoring.ts'
 import { createReadiness, createReadReadiness } from './readiness.ts'
@@ -66,7 +67,8 @@ export async function openInstallation<S extends HostServices>(
   { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false }: OpenOptions,
 ): Promise<S> {
   // Logs go to standard error, because commands print their results on standard output.
-  const logger = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }))
+  const lines = createLogLines()
+  const logger = pino({ level: config.logLevel, hooks: lines.hooks }, pino.destination({ fd: 2, sync: true }))
   const active = activeOf(features, config.disabledFeatures)
   const schema = schemaOfFeatures(features)
   const storage = await openStorage(config, { schema, beforeStatement, drivers, patient })
@@ -109,6 +111,7 @@ export async function openInstallation<S extends HostServices>(
       await container.dispose()
       await clock.close()
       await storage.close()
+      lines.flush()
     }),
   })
   for (const { services, closes = [] } of features) register(container, (await services?.()) ?? {}, closes)

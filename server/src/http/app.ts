@@ -1,10 +1,10 @@
 /** Builds the HTTP interface as a Fastify instance: what every request passes, and the scopes of routes. */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { Meters } from '../base/meters.ts'
 import type { ConnectionSettings } from '../config/connections.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { TrustedProxies } from '../config/trust-proxy.ts'
-import type { Meters } from '../base/meters.ts'
 import { type Authenticate, type Keys, requireCredential, requireKey } from './auth.ts'
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'

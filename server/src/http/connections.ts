@@ -25,11 +25,16 @@ export interface BoundConnections extends ConnectionSettings {
   readonly meters: Meters
 }
 
-export function boundConnections(server: Server, { most, perAddress, isProxy, logger, meters }: BoundConnections): void {
+export function boundConnections(
+  server: Server,
+  { most, perAddress, isProxy, logger, meters }: BoundConnections,
+): void {
   const open = new Map<string, number>()
-  const refused = meters.counter('connections_refused_total', 'Connections refused beyond a limit: of all, or of one address', [
-    'limit',
-  ])
+  const refused = meters.counter(
+    'connections_refused_total',
+    'Connections refused beyond a limit: of all, or of one address',
+    ['limit'],
+  )
 
   function refuse(limit: 'all' | 'address', fields: object): void {
     refused.inc({ limit })

@@ -1,8 +1,8 @@
 /** Rate limits: answers 429 above the limit, and says when the client may try again. */
 import rateLimit from '@fastify/rate-limit'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { RateLimits } from '../config/rate-limits.ts'
 import type { Meters } from '../base/meters.ts'
+import type { RateLimits } from '../config/rate-limits.ts'
 import { type Count, type Counters, countersInMemory, WINDOW_MS } from './counters.ts'
 import { credentialOf, spenderOf } from './credential.ts'
 import { HttpError } from './errors.ts'
@@ -43,16 +43,16 @@ interface LimitersOptions {
   readonly meters: Meters
 }
 
-export async function createLimiters(
-  app: App,
-  { rateLimits, counters, meters }: LimitersOptions,
-): Promise<Limiters> {
+export async function createLimiters(app: App, { rateLimits, counters, meters }: LimitersOptions): Promise<Limiters> {
   const refused = meters.counter('requests_refused_total', 'Requests refused beyond a rate limit, by limit', ['limit'])
   const ofHost = countersInMemory(Date.now)
   const countersOf = (limiter: string) => (OF_HOST.has(limiter) ? ofHost : counters)
   await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(countersOf) })
   const limiters = Object.entries(SUBJECTS).map(([name, subjectOf]) => {
-    return [name, createLimiter(app, name, rateLimits[name as keyof RateLimits], subjectOf, () => refused.inc({ limit: name }))]
+    return [
+      name,
+      createLimiter(app, name, rateLimits[name as keyof RateLimits], subjectOf, () => refused.inc({ limit: name })),
+    ]
   })
   return Object.fromEntries(limiters)
 }
@@ -71,13 +71,7 @@ function networkOfRequest(request: FastifyRequest): string {
   return networkOf(request.ip)
 }
 
-function createLimiter(
-  app: App,
-  name: string,
-  max: number,
-  subjectOf: SubjectOf,
-  onRefusal: () => void,
-): Limiter {
+function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf, onRefusal: () => void): Limiter {
   if (max === 0) return UNLIMITED
   const ask = app.createRateLimit({ max, keyGenerator: (request) => `${name} ${subjectOf(request)}` })
 

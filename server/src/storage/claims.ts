@@ -241,7 +241,9 @@ function queueReads(db: Db) {
       return Number(row!.count)
     },
     /** How many claims of all workspaces are due, of each kind, and since when the oldest whose check decides has been. */
-    async dueCounts(now: Instant): Promise<Readonly<Record<DueKind, number>> & { readonly decidingSince: Instant | null }> {
+    async dueCounts(
+      now: Instant,
+    ): Promise<Readonly<Record<DueKind, number>> & { readonly decidingSince: Instant | null }> {
       const isDeciding = 'COALESCE(moment_at <= ?, FALSE)'
       const counted = (condition: string) => `COALESCE(SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END), 0)`
       const sql = `SELECT COUNT(*) AS total, ${counted(isDeciding)} AS deciding,

@@ -41,7 +41,9 @@ export function mailReads(db: Db) {
     },
     /** How many wait, and since when the oldest of them does. */
     async waiting(): Promise<{ readonly count: number; readonly since: Instant | null }> {
-      const [row] = await db.query('SELECT COUNT(*) AS count, MIN(created_at) AS since FROM mails WHERE sent_at IS NULL')
+      const [row] = await db.query(
+        'SELECT COUNT(*) AS count, MIN(created_at) AS since FROM mails WHERE sent_at IS NULL',
+      )
       return { count: Number(row!.count), since: row!.since === null ? null : Number(row!.since) }
     },
   }

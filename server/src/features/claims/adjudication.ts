@@ -73,7 +73,8 @@ interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
 }
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, config, logger } = options
+  const { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, config, logger } =
+    options
   const parts = { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, logger }
   const adjudicator: Adjudicator = { ...parts, settings: config.checks, running: new Map() }
   return {

@@ -21,19 +21,19 @@ interface DecisionsOptions {
 const BUCKETS = [0.1, 0.5, 2, 10, 60, 600, 3_600, 86_400]
 
 export function createDecisions({ meters, registry, now }: DecisionsOptions): Decisions {
-  const decided = meters.counter(
-    'claims_decided_total',
-    'Claims that this host decided, by action and verdict',
-    ['action', 'verdict'],
-  )
+  const decided = meters.counter('claims_decided_total', 'Claims that this host decided, by action and verdict', [
+    'action',
+    'verdict',
+  ])
   const seconds = meters.histogram('claim_decision_seconds', 'How long claims waited from POST to their decision', {
     labels: ['action'],
     buckets: BUCKETS,
   })
-  const checks = meters.counter('checks_total', 'Checks that this host made, by action and outcome: read, or a failure', [
-    'action',
-    'outcome',
-  ])
+  const checks = meters.counter(
+    'checks_total',
+    'Checks that this host made, by action and outcome: read, or a failure',
+    ['action', 'outcome'],
+  )
 
   /** What clients call an action that no plugin checks is theirs, and unbounded. */
   const actionOf = ({ action, profileVersion }: ClaimRow) =>

@@ -42,9 +42,11 @@ interface Waiting {
 }
 
 export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions): Quotas {
-  const refused = meters.counter('claims_refused_total', 'New claims refused beyond a quota of their workspace, by quota', [
-    'quota',
-  ])
+  const refused = meters.counter(
+    'claims_refused_total',
+    'New claims refused beyond a quota of their workspace, by quota',
+    ['quota'],
+  )
   const { claimsPerMinute, waitingClaims } = config.quotas
   const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
 

@@ -11,9 +11,9 @@ import type { LogService } from './log.ts'
 import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
+import { logMetrics } from './metrics.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
-import { logMetrics } from './metrics.ts'
 import { logStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {

@@ -8,10 +8,8 @@ import { type MonitoringConfig, monitoringConfig } from './config.ts'
 import { hostMetrics } from './metrics.ts'
 import type { MetricsReader } from './routes/metrics.ts'
 
-export interface Services extends Pick<
-    HostServices,
-    'readiness' | 'readReadiness' | 'metrics' | 'storage' | 'logger' | 'now'
-  > {
+export interface Services
+  extends Pick<HostServices, 'readiness' | 'readReadiness' | 'metrics' | 'storage' | 'logger' | 'now'> {
   readonly config: MonitoringConfig & Pick<HostConfig, 'publicUrl' | 'trustProxy'>
 }
 

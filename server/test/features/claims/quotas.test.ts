@@ -16,7 +16,13 @@ function quotasOf(quotas: QuotaSettings) {
   }
   const now = () => clock.now
   const counters = createCounters({ storage: { shared: undefined }, now })
-  const made = createQuotas({ storage: { read: { claims: { queuedCount } } }, counters, config: { quotas }, now, meters: createMeters() })
+  const made = createQuotas({
+    storage: { read: { claims: { queuedCount } } },
+    counters,
+    config: { quotas },
+    now,
+    meters: createMeters(),
+  })
   return { ...made, clock, queued }
 }
 
