@@ -49,7 +49,10 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
   function logMethod(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
     const [fields, message] = args as unknown as [Fields, string | undefined]
     const fault = typeof message === 'string' ? faultOf(fields, message, level) : undefined
-    if (fault === undefined || message === undefined) return method.apply(this, args)
+    if (fault === undefined || message === undefined) {
+      method.apply(this, args)
+      return
+    }
     // Each plugin has a logger.
     const key = `${fault} ${this.bindings().plugin ?? ''}`
     const isOneTooMany = !known.has(key) && known.size >= MOST_KEYS
