@@ -6,6 +6,13 @@ export interface Meters {
   gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>
   /** @param name ends in `_total` */
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
+  /** A counter by one label, whose values begin at 0: what rises from nothing is no increase to Prometheus. */
+  counterOf<L extends string, V extends string>(
+    name: string,
+    help: string,
+    label: L,
+    values: readonly V[],
+  ): CounterOf<V>
   /** A counter that shows a total that is counted elsewhere. */
   total<L extends string>(name: string, help: string, labels?: readonly L[]): Total<L>
   histogram<L extends string>(name: string, help: string, options: HistogramOptions<L>): Histogram<L>
@@ -19,6 +26,10 @@ export interface Meters {
 export interface HistogramOptions<L extends string> {
   readonly labels?: readonly L[]
   readonly buckets: readonly number[]
+}
+
+export interface CounterOf<V extends string> {
+  inc(value: V): void
 }
 
 export interface Total<L extends string> {
@@ -42,6 +53,12 @@ export function createMeters(): Meters {
   return {
     gauge: (name, help, labels) => new Gauge(named(name, help, labels)),
     counter: (name, help, labels) => new Counter(named(name, help, labels)),
+    counterOf(name, help, label, values) {
+      const counter = new Counter(named(name, help, [label]))
+      const children = new Map(values.map((value) => [value, counter.labels(value)]))
+      for (const child of children.values()) child.inc(0)
+      return { inc: (value) => children.get(value)!.inc() }
+    },
     total<L extends string>(name: string, help: string, labels?: readonly L[]): Total<L> {
       const counter = new Counter(named(name, help, labels))
       return {

@@ -30,14 +30,15 @@ export function boundConnections(
   { most, perAddress, isProxy, logger, meters }: BoundConnections,
 ): void {
   const open = new Map<string, number>()
-  const refused = meters.counter(
+  const refused = meters.counterOf(
     'connections_refused_total',
     'Connections refused beyond a limit: of all, or of one address',
-    ['limit'],
+    'limit',
+    ['all', 'address'],
   )
 
   function refuse(limit: 'all' | 'address', fields: object): void {
-    refused.inc({ limit })
+    refused.inc(limit)
     logger.warn(fields, 'too many connections: more are refused')
   }
 

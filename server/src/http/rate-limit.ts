@@ -44,15 +44,17 @@ interface LimitersOptions {
 }
 
 export async function createLimiters(app: App, { rateLimits, counters, meters }: LimitersOptions): Promise<Limiters> {
-  const refused = meters.counter('requests_refused_total', 'Requests refused beyond a rate limit, by limit', ['limit'])
+  const refused = meters.counterOf(
+    'requests_refused_total',
+    'Requests refused beyond a rate limit, by limit',
+    'limit',
+    Object.keys(SUBJECTS),
+  )
   const ofHost = countersInMemory(Date.now)
   const countersOf = (limiter: string) => (OF_HOST.has(limiter) ? ofHost : counters)
   await app.register(rateLimit, { global: false, timeWindow: WINDOW_MS, store: storeOver(countersOf) })
   const limiters = Object.entries(SUBJECTS).map(([name, subjectOf]) => {
-    return [
-      name,
-      createLimiter(app, name, rateLimits[name as keyof RateLimits], subjectOf, () => refused.inc({ limit: name })),
-    ]
+    return [name, createLimiter(app, name, rateLimits[name as keyof RateLimits], subjectOf, () => refused.inc(name))]
   })
   return Object.fromEntries(limiters)
 }

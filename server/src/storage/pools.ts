@@ -39,7 +39,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   for (const pool of new Set([reader, writer])) {
     if (beforeStatement) pool.on('query', ({ sql }: { sql: string }) => beforeStatement(sql))
   }
-  const use = createUse({ reader, writer })
+  const use = createUse({ reader, writer }, Object.keys(dialect.reasons))
   const connections = new Connections(pools, use)
   const outside = connections.on(reader)
   const writing = watchWrites(dialect)

@@ -90,7 +90,7 @@ export interface WriteOptions {
 }
 
 export interface StorageUse {
-  /** How often the database failed since the start, by the class of its code. */
+  /** How often the database failed since the start, by its code. */
   readonly errors: ReadonlyMap<string, number>
   /** How long statements waited for a connection since the start, together. */
   readonly waitedMs: number

@@ -10,6 +10,8 @@ export interface Use {
   state(): StorageUse
 }
 
+const CONNECTION = 'connection'
+
 /** Of tarn, the pool in knex. */
 interface Tarn {
   readonly max: number
@@ -18,8 +20,9 @@ interface Tarn {
   numPendingAcquires(): number
 }
 
-export function createUse(pools: Readonly<Record<string, Knex>>): Use {
-  const errors = new Map<string, number>()
+/** @param known codes, which are counted from 0: what rises from nothing is no increase to Prometheus */
+export function createUse(pools: Readonly<Record<string, Knex>>, known: readonly string[]): Use {
+  const errors = new Map([CONNECTION, ...known].map((code) => [code, 0]))
   let waitedMs = 0
   // SQLite's statements may share one pool.
   const distinct = Object.entries(pools).filter(
@@ -35,7 +38,7 @@ export function createUse(pools: Readonly<Record<string, Knex>>): Use {
       }
     },
     failed(error) {
-      const name = classOf(error)
+      const name = codeOf(error)
       errors.set(name, (errors.get(name) ?? 0) + 1)
     },
     state: () => ({
@@ -50,9 +53,8 @@ function useOf(pool: Tarn): PoolUse {
   return { used: pool.numUsed(), idle: pool.numFree(), waiting: pool.numPendingAcquires(), most: pool.max }
 }
 
-/** The class of an SQLSTATE, SQLite's code, or `connection` for what the network says. */
-function classOf(error: unknown): string {
+/** The database's code, or `connection` for what the network says. */
+function codeOf(error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code ?? '')
-  if (/^[0-9A-Z]{5}$/.test(code) && /^\d/.test(code)) return code.slice(0, 2)
-  return /^SQLITE_[A-Z_]{2,30}$/.test(code) ? code : 'connection'
+  return /^(\d[0-9A-Z]{4}|P0\d{3}|XX\d{3}|SQLITE_[A-Z_]{2,30})$/.test(code) ? code : CONNECTION
 }

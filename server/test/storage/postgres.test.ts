@@ -96,6 +96,18 @@ t.test('what is looked up by its key is all that is read, also by a host that be
   t.ok((reads!.rows as number) < 20 * LOOKUPS, `${reads!.rows} rows read in ${4 * LOOKUPS} statements`)
 })
 
+t.test('a list by verdict reads those of the verdict alone', async (t) => {
+  const storage = await openStorage({ databaseUrl: await newDatabase(t, 'postgres') })
+  t.teardown(() => storage.close())
+  const plan = await storage.snapshot((db) =>
+    db.query(`EXPLAIN SELECT * FROM claims WHERE workspace_id = 'ws_1' AND verdict = 'failed'
+      ORDER BY submitted_at DESC, claim_id DESC LIMIT 10`),
+  )
+  const lines = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
+  t.match(lines, /Index Scan Backward using claims_verdict/)
+  t.notMatch(lines, /Sort/)
+})
+
 t.test('a database that does not store UTF-8 is refused, with what to do', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })
   const other = new URL(url)

@@ -58,6 +58,18 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH receipts USING INDEX receipts_leaf_hash/m)
   })
 
+  t.test('a list by verdict reads those of the verdict alone', async (t) => {
+    const file = join(t.testdir(), 'claimcheck.db')
+    const statements: string[] = []
+    const storage = await openSqlite(file, { ...options, beforeStatement: (sql) => statements.push(sql) })
+    await storage.read.claims.list({ workspaceId: 'ws_1', verdict: 'failed', limit: 10 })
+    await storage.close()
+    const asked = statements.at(-1)!.replace('?', `'ws_1'`).replace('?', `'failed'`).replace('?', '10')
+    const plan = await query(`sqlite:${file}`, `EXPLAIN QUERY PLAN ${asked}`)
+    t.match(plan.map(({ detail }) => detail).join('\n'), /^SEARCH claims USING INDEX claims_verdict/m)
+    t.notMatch(plan.map(({ detail }) => detail).join('\n'), /TEMP B-TREE/, 'in the order of the index')
+  })
+
   t.test('a file that is no database is refused, and left as it is', async (t) => {
     const text = 'These are the notes of another program. '.repeat(50)
     const file = join(t.testdir({ 'notes.txt': text }), 'notes.txt')

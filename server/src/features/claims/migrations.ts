@@ -72,6 +72,8 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     `CREATE INDEX claims_due ON claims (due_at, moment_at, (${LANE}), claim_id) WHERE state = 'queued'`,
     `CREATE INDEX claims_moment ON claims (moment_at, due_at, (${LANE}), claim_id) WHERE state = 'queued'`,
     `CREATE INDEX claims_waiting ON claims (workspace_id) WHERE state = 'queued'`,
+    // A list by verdict may look for one among many.
+    `CREATE INDEX claims_verdict ON claims (workspace_id, verdict, submitted_at, claim_id) WHERE verdict IS NOT NULL`,
     ...appendOnly('checks'),
     ...compareBytes('claims', COMPARED),
     ...compareBytes('checks', ['claim_id']),

@@ -42,10 +42,11 @@ interface Waiting {
 }
 
 export function createQuotas({ storage, counters, config, now, meters }: QuotasOptions): Quotas {
-  const refused = meters.counter(
+  const refused = meters.counterOf(
     'claims_refused_total',
     'New claims refused beyond a quota of their workspace, by quota',
-    ['quota'],
+    'quota',
+    ['claims_per_minute', 'waiting_claims'],
   )
   const { claimsPerMinute, waitingClaims } = config.quotas
   const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
@@ -65,7 +66,7 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     if (claimsPerMinute === 0) return undefined
     const { count, leftMs } = await counters.add('claims', workspaceId)
     if (count <= claimsPerMinute) return undefined
-    refused.inc({ quota: 'claims_per_minute' })
+    refused.inc('claims_per_minute')
     return tooMany(`this workspace may submit at most ${claimsPerMinute} a minute`, leftMs)
   }
 
@@ -74,7 +75,7 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
     const waiting = waitingOf(workspaceId)
     const place = (await waiting.counted) + waiting.added++
     if (place < waitingClaims) return undefined
-    refused.inc({ quota: 'waiting_claims' })
+    refused.inc('waiting_claims')
     return tooMany(`at most ${waitingClaims} of this workspace may wait for a decision`, RETRY_WAITING_MS)
   }
 

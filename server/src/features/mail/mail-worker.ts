@@ -43,8 +43,11 @@ interface SendOptions extends Omit<MailWorkerOptions, 'meters'> {
 
 export function createMailWorker(options: MailWorkerOptions): Worker {
   const { config, meters } = options
-  const counted = meters.counter('mail_deliveries_total', 'Tries to send a mail, by outcome', ['outcome'])
-  const delivered: SendOptions['delivered'] = (outcome) => counted.inc({ outcome })
+  const { inc: delivered } = meters.counterOf('mail_deliveries_total', 'Tries to send a mail, by outcome', 'outcome', [
+    'sent',
+    'postponed',
+    'dropped',
+  ])
   return config.mail ? createMailLoop({ ...options, delivered }, createSmtp(config.mail)) : IDLE
 }
 

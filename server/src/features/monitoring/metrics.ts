@@ -44,8 +44,8 @@ function databaseMetrics({ gauge, total }: Meters, { use, writing }: Services['s
   const waited = total('database_pool_wait_seconds_total', 'How long statements waited for a connection, together')
   const errors = total(
     'database_errors_total',
-    "Answers by which the database was unavailable, by the class of its code; `connection`: the network's",
-    ['class'],
+    'How often the database was unavailable, by the code of its answer; `connection`: it gave none',
+    ['code'],
   )
   const pending = gauge('database_write_pending_seconds', 'How long the oldest write under way has taken; 0: none is')
   return () => {
@@ -57,7 +57,7 @@ function databaseMetrics({ gauge, total }: Meters, { use, writing }: Services['s
       waiting.set({ pool }, queued)
     }
     waited.set({}, state.waitedMs / 1000)
-    for (const [code, count] of state.errors) errors.set({ class: code }, count)
+    for (const [code, count] of state.errors) errors.set({ code }, count)
     const since = writing.pendingSince()
     pending.set(since === undefined ? 0 : (performance.now() - since) / 1000)
   }
