@@ -42,13 +42,14 @@ interface SendOptions extends Omit<MailWorkerOptions, 'meters'> {
 }
 
 export function createMailWorker(options: MailWorkerOptions): Worker {
-  const { config, meters } = options
+  const { storage, outbox, accounts, ownAddress, config, now, logger, meters } = options
   const { inc: delivered } = meters.counterOf('mail_deliveries_total', 'Tries to send a mail, by outcome', 'outcome', [
     'sent',
     'postponed',
     'dropped',
   ])
-  return config.mail ? createMailLoop({ ...options, delivered }, createSmtp(config.mail)) : IDLE
+  const parts = { storage, outbox, accounts, ownAddress, config, now, logger, delivered }
+  return config.mail ? createMailLoop(parts, createSmtp(config.mail)) : IDLE
 }
 
 /** Sends at once when a mail was added or a round was full, else after a pause. */
