@@ -216,6 +216,7 @@ t.test('faults that are played', { skip: WITHOUT_PROMETHEUS || LONG.skip }, asyn
     await installation.resume()
     await prometheus.scrape(installation.url)
     await comesTrue(t, 'an old database was restored')
+    await observe(t)
     const clean = await install(t)
     await (await clean.client('acme')).submit()
     await prometheus.scrape(clean.url)

@@ -36,6 +36,8 @@ export interface HostConfig extends Databases {
   readonly secretKeysAlso: readonly Buffer[]
   readonly trustProxy: TrustedProxies
   readonly logLevel: string
+  /** The environment says where traces go: OpenTelemetry reads it. */
+  readonly sendsTraces: boolean
   /** `host[:port]` entries that outgoing requests may reach although they are private or use plain http. */
   readonly allowPrivate: readonly string[]
   /** The folder from which plugins are resolved. */
@@ -157,6 +159,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     ...readSecretKeys(env, databases.databaseUrl, report),
     trustProxy: readTrustProxy(env.TRUST_PROXY, report),
     logLevel: readLogLevel(env.LOG_LEVEL, report),
+    sendsTraces: Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT),
     allowPrivate,
     pluginDir: dirname(filePath),
     plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib: memoryMib }) => ({

@@ -6,6 +6,7 @@ import type { AuditWords } from '../base/audit-events.ts'
 import { createMeters, type Meters } from '../base/meters.ts'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
 import { openSecrets, type Secrets } from '../base/secrets.ts'
+import { NO_TRACING, type Tracing } from '../base/tracing.ts'
 import { type Clock, openClock } from '../clock/clock.ts'
 import { listeningUrl } from '../config/address.ts'
 import { ConfigError, type HostConfig } from '../config/config.ts'
@@ -23,6 +24,7 @@ import { createLogLines } from './log-lines.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics, Readiness } from './monitoring.ts'
 import { createReadiness, createReadReadiness } from './readiness.ts'
+import { openTracing } from './tracing.ts'
 
 /** What the host itself gives to features. */
 export interface HostServices {
@@ -40,6 +42,7 @@ export interface HostServices {
   /** Of reads alone. */
   readonly readReadiness: () => Promise<Readiness>
   readonly meters: Meters
+  readonly tracing: Tracing
   readonly metrics: Metrics
   readonly schema: Schema
   readonly auditWords: AuditWords
@@ -71,6 +74,7 @@ export async function openInstallation<S extends HostServices>(
   const logger = pino({ level: config.logLevel, hooks: lines.hooks }, pino.destination({ fd: 2, sync: true }))
   const active = activeOf(features, config.disabledFeatures)
   const schema = schemaOfFeatures(features)
+  const tracing = plugins ? await openTracing(config) : NO_TRACING
   const storage = await openStorage(config, { schema, beforeStatement, drivers, patient })
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
@@ -101,6 +105,7 @@ export async function openInstallation<S extends HostServices>(
     counters: asFunction(createCounters).singleton(),
     readiness: asFunction(() => createReadiness(active, cradle)).singleton(),
     readReadiness: asFunction(() => createReadReadiness(cradle)).singleton(),
+    tracing: asValue(tracing),
     meters: asFunction(createMeters).singleton(),
     metrics: asFunction(() => createMetrics(active, cradle)).singleton(),
     features: asValue(active),
@@ -111,6 +116,7 @@ export async function openInstallation<S extends HostServices>(
       await container.dispose()
       await clock.close()
       await storage.close()
+      await tracing.close()
       lines.flush()
     }),
   })

@@ -48,7 +48,7 @@ async function close(listeners: readonly Listener[], app: App): Promise<void> {
 }
 
 async function createApp(services: HostServices): Promise<App> {
-  const { config, counters, meters, logger, features: active } = services
+  const { config, counters, meters, tracing, logger, features: active } = services
   const { publicUrl } = config
   const accesses = active.map((feature) => feature.access?.(services) ?? {})
   const securitySchemes = Object.assign({}, ...accesses.map((access) => access.securitySchemes))
@@ -61,6 +61,7 @@ async function createApp(services: HostServices): Promise<App> {
     connections: config.connections,
     counters,
     meters,
+    tracing,
     trustProxy: config.trustProxy,
     ...(publicUrl === undefined ? {} : { publicUrl }),
     logger,

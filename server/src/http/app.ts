@@ -2,6 +2,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Meters } from '../base/meters.ts'
+import type { Tracing } from '../base/tracing.ts'
 import type { ConnectionSettings } from '../config/connections.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import type { TrustedProxies } from '../config/trust-proxy.ts'
@@ -25,6 +26,7 @@ import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { proxiesIn, readPlainAddresses } from './proxies.ts'
 import { createLimiters, type Limiters } from './rate-limit.ts'
 import { measureRequests } from './request-metrics.ts'
+import { traceRequests } from './request-traces.ts'
 import { compileValidator } from './validate.ts'
 
 /** Who may make requests, and from where. */
@@ -60,6 +62,7 @@ export interface AppOptions {
   readonly arrivalTimes?: ArrivalTimes
   readonly counters: Counters
   readonly meters: Meters
+  readonly tracing: Tracing
   /** The proxies whose word about a client's address counts. */
   readonly trustProxy: TrustedProxies
   readonly publicUrl?: string
@@ -92,7 +95,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     clientErrorHandler: answerClientError(headers),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const { connections, logger, meters } = options
+  const { connections, logger, meters, tracing } = options
   boundConnections(app.server, { ...connections, isProxy, logger, meters })
   app.setValidatorCompiler(compileValidator)
   // Serializers compiled from schemas would drop members that a schema does not name.
@@ -102,6 +105,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   app.server.on('checkExpectation', answerExpectation(headers))
   logRequests(app)
   measureRequests(app, meters)
+  if (tracing.isOn) traceRequests(app, tracing)
   readPlainAddresses(app)
   setHeaders(app, headers)
   refuseSeveralHosts(app)

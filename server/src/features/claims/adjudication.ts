@@ -1,9 +1,18 @@
 /** Advances a claim by one check: runs the check, decides by all recorded checks, and passes the outcome to the sequencer. */
 
 import { evidenceText, LARGEST_EVIDENCE_BYTES, signedEvidence } from '@claimcheck/core/receipts'
-import { type CheckRecord, type Decision, decide, type Instant, nextCheck, type Rules } from '@claimcheck/core/rules'
+import {
+  type CheckRecord,
+  type Decision,
+  decide,
+  type Instant,
+  isRead,
+  nextCheck,
+  type Rules,
+} from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { settledWithin } from '../../base/time-limit.ts'
+import type { Attributes, Tracing } from '../../base/tracing.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
@@ -54,6 +63,7 @@ interface AdjudicationOptions {
   readonly admission: Admission
   readonly lateness: Pick<Lateness, 'note'>
   readonly decisions: Decisions
+  readonly tracing: Tracing
   readonly clock: Pick<Clock, 'doubt' | 'turn'>
   readonly now: () => Instant
   readonly config: Pick<ClaimsConfig, 'checks'>
@@ -73,9 +83,33 @@ interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
 }
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, config, logger } =
-    options
-  const parts = { storage, registry, checkRunner, sequencer, admission, lateness, decisions, clock, now, logger }
+  const {
+    storage,
+    registry,
+    checkRunner,
+    sequencer,
+    admission,
+    lateness,
+    decisions,
+    tracing,
+    clock,
+    now,
+    config,
+    logger,
+  } = options
+  const parts = {
+    storage,
+    registry,
+    checkRunner,
+    sequencer,
+    admission,
+    lateness,
+    decisions,
+    tracing,
+    clock,
+    now,
+    logger,
+  }
   const adjudicator: Adjudicator = { ...parts, settings: config.checks, running: new Map() }
   return {
     first(claim) {
@@ -133,13 +167,28 @@ async function read(
   history: readonly CheckRecord[],
   entry: Entry,
 ): Promise<CheckRecord | undefined> {
+  const { checkRunner, tracing } = adjudicator
+  const span = tracing.begin('check', { parent: claim.traceparent })
   let record: CheckRecord | undefined
   try {
-    record = await timed(adjudicator, () => adjudicator.checkRunner.check(claim, history, entry.kind))
+    record = await timed(adjudicator, () => checkRunner.check(claim, history, entry.kind))
     return record
   } finally {
     entry.end(record)
+    if (tracing.isOn) span.end(...endOfCheck(claim, history, record))
   }
+}
+
+/** No target and no params: who reads traces may not be who reads claims. */
+function endOfCheck(
+  { claimId, profileAction }: ClaimRow,
+  { length }: readonly CheckRecord[],
+  record: CheckRecord | undefined,
+): [Attributes, boolean] {
+  const isAnswered = record !== undefined && isRead(record)
+  const outcome = isAnswered ? 'read' : (record?.failure.code ?? 'discarded')
+  const names = { 'claimcheck.claim_id': claimId, 'claimcheck.action': profileAction }
+  return [{ ...names, 'claimcheck.attempt': length + 1, 'claimcheck.outcome': outcome }, !isAnswered]
 }
 
 /** The record of a check that shares the outcome of another one; undefined when that one was answered: this claim has to be read. */

@@ -8,6 +8,7 @@
 import type { CheckRecord, NextCheck } from '@claimcheck/core/rules'
 import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
+import type { Tracing } from '../../base/tracing.ts'
 import type { ClaimRow, NewClaim } from '../../storage/claim-row.ts'
 import { identityOf } from '../../storage/claims.ts'
 import { type Storage, StorageError, type Writes } from '../../storage/storage.ts'
@@ -79,22 +80,23 @@ const LOCKED_FLUSHES = 16
 interface SequencerOptions {
   readonly storage: Storage
   readonly logWriter: LogWriter
+  readonly tracing: Tracing
 }
 
-interface Writing extends Pick<SequencerOptions, 'logWriter'> {
+interface Writing extends Pick<SequencerOptions, 'logWriter' | 'tracing'> {
   readonly batch: Batch<Step, boolean>
 }
 
 /** What flushes need and keep. */
-interface Flushing extends SequencerOptions {
+interface Flushing extends Omit<SequencerOptions, 'tracing'> {
   /** The number of flushes that use the lock before the next optimistic one. */
   lockedFlushes: number
 }
 
-export function createSequencer({ storage, logWriter }: SequencerOptions): Sequencer {
+export function createSequencer({ storage, logWriter, tracing }: SequencerOptions): Sequencer {
   const flushing: Flushing = { storage, logWriter, lockedFlushes: 0 }
   const batch = createBatch<Step, boolean>((steps) => flush(flushing, steps), { maxItems: MAX_BATCH })
-  const writing: Writing = { logWriter, batch }
+  const writing: Writing = { logWriter, tracing, batch }
   return {
     store: (claim) => batch.add({ isNew: true, attempts: 0, claim }),
     storeChecked: (outcome) => addChecked(writing, outcome, true),
@@ -104,6 +106,19 @@ export function createSequencer({ storage, logWriter }: SequencerOptions): Seque
 }
 
 async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
+  const { claim, decided } = outcome
+  const span = writing.tracing.begin(decided ? 'append' : 'store', { parent: claim.traceparent })
+  let hasFailed = true
+  try {
+    const stored = await signAndAdd(writing, outcome, isNew)
+    hasFailed = false
+    return stored
+  } finally {
+    span.end({ 'claimcheck.claim_id': claim.claimId }, hasFailed)
+  }
+}
+
+async function signAndAdd(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
   const { batch, logWriter } = writing
   const { claim, decided, record } = outcome
   try {
@@ -115,7 +130,7 @@ async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): P
     return isApplied ? next : undefined
   } catch (error) {
     if (!decided || !isSignerAway(error)) throw error
-    return addChecked(writing, undecided(outcome), isNew)
+    return signAndAdd(writing, undecided(outcome), isNew)
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { claimDigest, DOMAINS, type Signer } from '@claimcheck/core/receipts'
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { createBatch } from '@claimcheck/server/base/batch'
+import { NO_TRACING } from '@claimcheck/server/base/tracing'
 import { createStoredLog } from '@claimcheck/server/features/log/log-view'
 import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
 import type { Decided } from '@claimcheck/server/features/log/receipt-content'
@@ -45,7 +46,7 @@ async function open(
   await signingKeys.ensureLog()
   const logWriter = createLogWriter({ signingKeys, logGuard, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-  const sequencer = createSequencer({ storage, logWriter })
+  const sequencer = createSequencer({ storage, logWriter, tracing: NO_TRACING })
   return { folder, storage, signingKeys, logWriter, logGuard, sequencer }
 }
 

@@ -6,6 +6,7 @@ import type { ProfileList } from '@claimcheck/core/api'
 import { type ActionProfile, Type } from '@claimcheck/core/plugin'
 import { CLOSING } from '@claimcheck/core/rules'
 import { createMeters } from '@claimcheck/server/base/meters'
+import { NO_TRACING } from '@claimcheck/server/base/tracing'
 import type { ClaimService } from '@claimcheck/server/features/claims/claims'
 import { claimsFeature } from '@claimcheck/server/features/claims/feature'
 import { profileList } from '@claimcheck/server/features/claims/profile-list'
@@ -165,6 +166,7 @@ export async function startApp(over: Over = {}) {
     rateLimits: UNLIMITED,
     connections: { most: 0, perAddress: 0 },
     meters: createMeters(),
+    tracing: NO_TRACING,
     counters: createCounters({ storage: { shared: undefined }, now: () => NOW }),
     trustProxy: 0,
     logger: collectLines(lines),

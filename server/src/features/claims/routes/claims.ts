@@ -3,6 +3,7 @@
 import { ClaimList, ClaimQuery, ClaimStatus, claimRequest, SubmittedClaim } from '@claimcheck/core/api'
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { ServiceError } from '../../../base/errors.ts'
+import { traceparentIn } from '../../../base/tracing.ts'
 import { credentialOf } from '../../../http/credential.ts'
 import type { App } from '../../../http/instance.ts'
 import { errors, isId, NEEDS_KEY } from '../../../http/route.ts'
@@ -32,7 +33,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
     },
     handler: async (request, reply) => {
       const input = fromClaimRequest(request.body)
-      const traceparent = traceContext(request.headers.traceparent)
+      const traceparent = traceparentIn(request.headers.traceparent)
       const { claim, created } = await claims.submit({ ...submitterOf(credentialOf(request)), traceparent }, input)
       reply.code(202)
       return toSubmittedClaim(claim, created)
@@ -70,12 +71,4 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
       return toClaimStatus(claim)
     },
   })
-}
-
-/** Version, id of the trace, id of the caller's span, and flags. What later versions add after them is left out. */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=$|(?<!^00.*)-)/
-
-/** What is not valid is ignored, as W3C Trace Context says. */
-function traceContext(header: unknown): string | undefined {
-  return typeof header === 'string' ? TRACEPARENT.exec(header)?.[0] : undefined
 }

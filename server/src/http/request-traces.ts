@@ -1,0 +1,24 @@
+/** A span for each request. What the request causes is traced below it: its `traceparent` takes the place of the client's. */
+import type { FastifyRequest } from 'fastify'
+import { type Span, type Tracing, traceparentIn } from '../base/tracing.ts'
+import type { App } from './instance.ts'
+
+export function traceRequests(app: App, tracing: Tracing): void {
+  const spans = new WeakMap<FastifyRequest, Span>()
+  app.addHook('onRequest', (request, _reply, done) => {
+    const { method, headers } = request
+    const route = (!request.is404 && request.routeOptions.url) || ''
+    const span = tracing.begin(`${method} ${route}`.trimEnd(), {
+      parent: traceparentIn(headers.traceparent),
+      attributes: { 'http.request.method': method, 'http.route': route },
+      isRequest: true,
+    })
+    spans.set(request, span)
+    headers.traceparent = span.traceparent
+    done()
+  })
+  app.addHook('onResponse', (request, { statusCode }, done) => {
+    spans.get(request)?.end({ 'http.response.status_code': statusCode }, statusCode >= 500)
+    done()
+  })
+}

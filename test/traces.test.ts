@@ -1,0 +1,140 @@
+/** With an endpoint for OpenTelemetry, a claim is one trace: its request, its checks now and later, and the append of its leaf. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { runClaimcheck } from './support/command.ts'
+import { createDatabase } from './support/database.ts'
+import { Installation } from './support/installation.ts'
+
+interface Span {
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly attributes: readonly { readonly key: string; readonly value: unknown }[]
+}
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const CALLER = 'b7ad6b7169203331'
+const LONGEST_WAIT_MS = 20_000
+
+/** What receives OTLP over HTTP, as a collector does. */
+async function startCollector(t: Test) {
+  const spans: Span[] = []
+  const resources: unknown[] = []
+  const server = createServer(async (request, response) => {
+    // biome-ignore lint/suspicious/noExplicitAny: the test fails where it is not what OTLP says
+    const body = (await json(request)) as any
+    for (const { resource, scopeSpans } of body.resourceSpans) {
+      resources.push(resource)
+      for (const { spans: sent } of scopeSpans) spans.push(...sent)
+    }
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+  server.listen(0, '127.0.0.1')
+  await new Promise((listening) => server.once('listening', listening))
+  t.teardown(() => server.close())
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, resources }
+}
+
+async function start(t: Test) {
+  const collector = await startCollector(t)
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_SERVICE_NAME: 'claims' }
+  const installation = await Installation.start({ database: await createDatabase('sqlite'), env, isNew: true })
+  t.teardown(() => installation.remove())
+  /** The spans of a trace, once there are so many of this name. */
+  async function traced(traceId: string, name: string, count: number): Promise<Span[]> {
+    for (const end = Date.now() + LONGEST_WAIT_MS; Date.now() < end; await setTimeout(50)) {
+      const found = collector.spans.filter((span) => span.traceId === traceId)
+      if (found.filter((span) => span.name === name).length >= count) return found
+    }
+    return []
+  }
+  return { ...collector, installation, client: await installation.client('acme'), traced }
+}
+
+function body(claim: object): string {
+  return JSON.stringify({
+    agent_id: 'agent-1',
+    action: 'test.outcome.reach',
+    target: 'secret target',
+    params: { see: 'present' },
+    claimed_at: new Date().toISOString(),
+    ...claim,
+  })
+}
+
+t.test('a claim that is decided at once continues the trace of its client', async (t) => {
+  const { client, traced, resources, spans } = await start(t)
+  const traceparent = `00-${TRACE}-${CALLER}-01`
+  t.match(await client.post(body({ client_claim_id: 'one' }), { traceparent }), { body: { state: 'decided' } })
+  const found = await traced(TRACE, 'POST /v1/claims', 1)
+  t.strictSame(found.map(({ name }) => name).toSorted(), ['POST /v1/claims', 'append', 'check'])
+  const request = found.find(({ name }) => name === 'POST /v1/claims')!
+  t.equal(request.parentSpanId, CALLER)
+  for (const { name, parentSpanId } of found) if (name !== request.name) t.equal(parentSpanId, request.spanId, name)
+  t.match(JSON.stringify(resources[0]), /"service.name","value":\{"stringValue":"claims"\}/)
+  t.match(JSON.stringify(found), /"claimcheck.outcome","value":\{"stringValue":"read"\}/)
+  t.notMatch(JSON.stringify(spans), /secret target/, 'nothing that the claim says')
+})
+
+t.test(
+  'checks from the queue are in the trace of the request, which begins one where the client has none',
+  async (t) => {
+    const { client, traced, spans } = await start(t)
+    const params = { see: 'absent', later: { at: Date.now() + 1000, see: 'present' } }
+    const { body: claim } = await client.post(body({ client_claim_id: 'two', params }))
+    t.equal(claim.state, 'queued')
+    await client.decided(claim.claim_id)
+    const isRequest = ({ name }: Span) => name === 'POST /v1/claims'
+    for (let tries = 0; !spans.some(isRequest) && tries < 100; tries++) await setTimeout(50)
+    const request = spans.find(isRequest)!
+    const found = await traced(request.traceId, 'append', 1)
+    const names = found.map(({ name }) => name)
+    t.ok(names.filter((name) => name === 'check').length >= 2, names.join())
+    t.ok(names.includes('store'), 'the first check decides nothing')
+    t.ok(found.every(({ spanId, parentSpanId }) => spanId === request.spanId || parentSpanId === request.spanId))
+  },
+)
+
+t.test('a caller that does not sample is followed', async (t) => {
+  const { client, spans } = await start(t)
+  const traceparent = `00-${TRACE}-${CALLER}-00`
+  await client.post(body({ client_claim_id: 'three' }), { traceparent })
+  await client.post(body({ client_claim_id: 'four' }))
+  for (let tries = 0; spans.length === 0 && tries < 100; tries++) await setTimeout(50)
+  t.ok(spans.length > 0)
+  t.notOk(spans.some(({ traceId }) => traceId === TRACE))
+})
+
+t.test('a collector that is away holds up nothing', async (t) => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_BSP_SCHEDULE_DELAY: '50' }
+  const installation = await Installation.start({ database: await createDatabase('sqlite'), env, isNew: true })
+  const client = await installation.client('acme')
+  t.match(await client.submit(), { body: { state: 'decided' } })
+  const began = Date.now()
+  await installation.remove()
+  t.ok(Date.now() - began < 15_000, 'nor the end')
+})
+
+t.test('without the SDK the start says what to install', async (t) => {
+  const refuse = `export async function resolve(name, context, next) {
+    if (name === '@opentelemetry/sdk-trace-base') throw Object.assign(new Error(name), { code: 'ERR_MODULE_NOT_FOUND' })
+    return next(name, context)
+  }`
+  const hook = `import { register } from 'node:module'; register(${JSON.stringify(dataUrl(refuse))})`
+  const env = {
+    NODE_OPTIONS: `--import=${dataUrl(hook)}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
+    PORT: '0',
+  }
+  const { code, stderr } = await runClaimcheck(t.testdir(), ['serve'], env)
+  t.equal(code, 1)
+  t.match(stderr, /OTEL_EXPORTER_OTLP_ENDPOINT: traces need the SDK of OpenTelemetry.*npm install @opentelemetry/)
+})
+
+function dataUrl(code: string): string {
+  return `data:text/javascript;base64,${Buffer.from(code).toString('base64')}`
+}
