@@ -9,7 +9,7 @@ import { readPage } from './docs/markdown.ts'
 import { metricsIn, RULES_FILE, readFaults, readRules } from './support/alerts.ts'
 import { backUp } from './support/backup.ts'
 import { createDatabase } from './support/database.ts'
-import { LONG } from './support/extent.ts'
+import { IS_THOROUGH } from './support/extent.ts'
 import { Installation, type InstallationOptions } from './support/installation.ts'
 import { freePort, startPostgres } from './support/postgres.ts'
 import {
@@ -128,187 +128,195 @@ async function isQuiet(t: Test, ...names: string[]) {
   for (const name of names) t.equal(await prometheus.isTrue(expressionOf(name)), false, `before: ${name}`)
 }
 
-t.test('faults that are played', { skip: WITHOUT_PROMETHEUS || LONG.skip }, async (t) => {
-  await t.test('of the database', async (t) => {
-    await observe(t)
-    const postgres = await startPostgres()
-    t.teardown(() => postgres.remove())
-    const database = await createDatabase('postgres', { serverUrl: postgres.url })
-    const file = { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 } }
-    const installation = await Installation.start({ database, file })
-    t.teardown(() => installation.stop())
-    const client = await installation.client('acme')
-    await client.submit()
-    await prometheus.scrape(installation.url, 'slowly')
-    await isQuiet(t, 'ClaimcheckNotReady', 'ClaimcheckDatabaseErrors', 'ClaimcheckReadingsFail')
+t.test(
+  'faults that are played',
+  { skip: IS_THOROUGH ? WITHOUT_PROMETHEUS : 'it takes a minute: npm run alerts' },
+  async (t) => {
+    await t.test('of the database', async (t) => {
+      await observe(t)
+      const postgres = await startPostgres()
+      t.teardown(() => postgres.remove())
+      const database = await createDatabase('postgres', { serverUrl: postgres.url })
+      const file = { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 } }
+      const installation = await Installation.start({ database, file })
+      t.teardown(() => installation.stop())
+      const client = await installation.client('acme')
+      await client.submit()
+      await prometheus.scrape(installation.url, 'slowly')
+      await isQuiet(t, 'ClaimcheckNotReady', 'ClaimcheckDatabaseErrors', 'ClaimcheckReadingsFail')
 
-    const other = new pg.Client(installation.config.databaseUrl)
-    await other.connect()
-    await other.query('BEGIN')
-    await other.query('SELECT log_id FROM logs FOR UPDATE')
-    const submitted = client.submit()
-    await comesTrue(t, "another program holds the log's row")
-    await other.query('ROLLBACK')
-    await submitted
-    await other.query('BEGIN')
-    await other.query('LOCK TABLE claims IN ACCESS EXCLUSIVE MODE')
-    const reads = Array.from({ length: 20 }, () => client.get('/v1/claims'))
-    await comesTrue(t, 'all connections are in use')
-    await other.query('ROLLBACK')
-    await other.end()
-    await Promise.all(reads)
+      const other = new pg.Client(installation.config.databaseUrl)
+      await other.connect()
+      await other.query('BEGIN')
+      await other.query('SELECT log_id FROM logs FOR UPDATE')
+      const submitted = client.submit()
+      await comesTrue(t, "another program holds the log's row")
+      await other.query('ROLLBACK')
+      await submitted
+      await other.query('BEGIN')
+      await other.query('LOCK TABLE claims IN ACCESS EXCLUSIVE MODE')
+      const reads = Array.from({ length: 20 }, () => client.get('/v1/claims'))
+      await comesTrue(t, 'all connections are in use')
+      await other.query('ROLLBACK')
+      await other.end()
+      await Promise.all(reads)
 
-    const name = new URL(installation.config.databaseUrl).pathname.slice(1)
-    const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`
-    await prometheus.scrape(installation.url)
-    await query(postgres.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
-    await query(postgres.url, terminate)
-    await client.submit()
-    await comesTrue(t, 'it is read-only, or a standby is at its address')
-    await query(postgres.url, `ALTER DATABASE ${name} SET default_transaction_read_only = off`)
-    await postgres.stop()
-    await client.submit()
-    await comesTrue(t, 'it is stopped, or the network is cut')
-    await comesTrue(t, 'claims cannot be stored')
-    await comesTrue(t, 'metrics are old')
-    await postgres.start()
-    const url = new URL(postgres.url)
-    await query(url.href, `ALTER ROLE ${url.username} PASSWORD 'another'`)
-    url.password = 'another'
-    await query(url.href, terminate)
-    t.ok(await prometheus.becomesTrue('increase(claimcheck_database_errors_total{code="28P01"}[1m]) > 0'))
-    await comesTrue(t, 'it refuses the password or the certificate')
-  })
-
-  await t.test('of a disk', { skip: CAN_MOUNT ? false : 'mounting a file system needs root' }, async (t) => {
-    await observe(t)
-    const disk = mkdtempSync(join(tmpdir(), 'claimcheck-disk-'))
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk])
-    t.teardown(() => {
-      execFileSync('umount', [disk])
-      rmdirSync(disk)
+      const name = new URL(installation.config.databaseUrl).pathname.slice(1)
+      const terminate = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`
+      await prometheus.scrape(installation.url)
+      await query(postgres.url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+      await query(postgres.url, terminate)
+      await client.submit()
+      await comesTrue(t, 'it is read-only, or a standby is at its address')
+      await query(postgres.url, `ALTER DATABASE ${name} SET default_transaction_read_only = off`)
+      await postgres.stop()
+      await client.submit()
+      await comesTrue(t, 'it is stopped, or the network is cut')
+      await comesTrue(t, 'claims cannot be stored')
+      await comesTrue(t, 'metrics are old')
+      await postgres.start()
+      const url = new URL(postgres.url)
+      await query(url.href, `ALTER ROLE ${url.username} PASSWORD 'another'`)
+      url.password = 'another'
+      await query(url.href, terminate)
+      t.ok(await prometheus.becomesTrue('increase(claimcheck_database_errors_total{code="28P01"}[1m]) > 0'))
+      await comesTrue(t, 'it refuses the password or the certificate')
     })
-    const installation = await install(t, { env: { DATA_DIR: disk } })
-    const client = await installation.client('acme')
-    await client.submit()
-    await prometheus.scrape(installation.url)
-    await isQuiet(t, 'ClaimcheckDiskFull')
-    try {
-      for (;;) appendFileSync(join(disk, 'filler'), Buffer.alloc(4096))
-    } catch {
-      for (let times = 0; times < 30; times++)
-        await client.submit({ params: { see: 'present', content: 'x'.repeat(4000) } })
-    }
-    await comesTrue(t, 'its disk is full')
-  })
 
-  await t.test('of the log', async (t) => {
-    await observe(t)
-    const installation = await install(t)
-    const client = await installation.client('acme')
-    await client.submit()
-    await installation.stop()
-    const restore = await backUp(installation.config.databaseUrl)
-    await installation.resume()
-    await client.submit()
-    await installation.stop()
-    await restore()
-    await installation.resume()
-    await prometheus.scrape(installation.url)
-    await comesTrue(t, 'an old database was restored')
-    await observe(t)
-    const clean = await install(t)
-    await (await clean.client('acme')).submit()
-    await prometheus.scrape(clean.url)
-    await isQuiet(t, 'ClaimcheckHostReadOnly', 'ClaimcheckLogContradicted')
-    writeFileSync(join(clean.config.dataDir, 'log-head.json'), 'no head')
-    await comesTrue(t, 'the memory of the last head cannot be read')
-  })
-
-  await t.test('of the clock, and of time that passes', async (t) => {
-    await observe(t)
-    let passedMs = 0
-    let setMs = 0
-    const now = () => Date.now() + passedMs
-    const installation = await install(t, {
-      now,
-      wall: () => now() + setMs,
-      env: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
+    await t.test('of a disk', { skip: CAN_MOUNT ? false : 'mounting a file system needs root' }, async (t) => {
+      await observe(t)
+      const disk = mkdtempSync(join(tmpdir(), 'claimcheck-disk-'))
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk])
+      t.teardown(() => {
+        execFileSync('umount', [disk])
+        rmdirSync(disk)
+      })
+      const installation = await install(t, { env: { DATA_DIR: disk } })
+      const client = await installation.client('acme')
+      await client.submit()
+      await prometheus.scrape(installation.url)
+      await isQuiet(t, 'ClaimcheckDiskFull')
+      try {
+        for (;;) appendFileSync(join(disk, 'filler'), Buffer.alloc(4096))
+      } catch {
+        for (let times = 0; times < 30; times++)
+          await client.submit({ params: { see: 'present', content: 'x'.repeat(4000) } })
+      }
+      await comesTrue(t, 'its disk is full')
     })
-    const client = await installation.client('acme')
-    await client.submit({ params: { see: 'absent', later: { at: Date.now() + 10 * MINUTE_MS, see: 'present' } } })
-    await prometheus.scrape(installation.url)
-    await isQuiet(t, 'ClaimcheckClockDoubted', 'ClaimcheckClaimsLate', 'ClaimcheckMailStuck', 'ClaimcheckMailFails')
-    const message = { subject: 'test', paragraphs: ['test'] }
-    await installation.claimcheck.outbox.send('ann@example.com', message as never)
-    await comesTrue(t, 'the mail server is away')
-    setMs = 60 * MINUTE_MS
-    await comesTrue(t, 'the clock is wrong')
-    passedMs = 20 * MINUTE_MS
-    await comesTrue(t, 'checks that decide are late')
-    await comesTrue(t, 'mails wait')
-    passedMs = 120 * MINUTE_MS
-    await comesTrue(t, 'claims are not decided at all')
-  })
 
-  await t.test('of destinations', async (t) => {
-    await observe(t)
-    const installation = await install(t, { file: { checks: { timeout_ms: 300 } } })
-    const client = await installation.client('acme')
-    await prometheus.scrape(installation.url)
-    await isQuiet(t, 'ClaimcheckDestinationHangs', 'ClaimcheckChecksFail')
-    const hang = (number: number) => client.submit({ target: `place ${number}`, params: { see: 'hang' } })
-    await Promise.all(Array.from({ length: 8 }, (_, number) => hang(number)))
-    await comesTrue(t, 'a destination hangs')
-    await hang(9)
-    await comesTrue(t, 'a destination fails')
-  })
+    await t.test('of the log', async (t) => {
+      await observe(t)
+      const installation = await install(t)
+      const client = await installation.client('acme')
+      await client.submit()
+      await installation.stop()
+      const restore = await backUp(installation.config.databaseUrl)
+      await installation.resume()
+      await client.submit()
+      await installation.stop()
+      await restore()
+      await installation.resume()
+      await prometheus.scrape(installation.url)
+      await comesTrue(t, 'an old database was restored')
+      await observe(t)
+      const clean = await install(t)
+      await (await clean.client('acme')).submit()
+      await prometheus.scrape(clean.url)
+      await isQuiet(t, 'ClaimcheckHostReadOnly', 'ClaimcheckLogContradicted')
+      await clean.stop()
+      writeFileSync(join(clean.config.dataDir, 'log-head.json'), 'no head')
+      await clean.resume()
+      await prometheus.scrape(clean.url)
+      await comesTrue(t, 'the memory of the last head cannot be read')
+    })
 
-  await t.test('of clients', async (t) => {
-    await observe(t)
-    const quotas = { claims_per_minute: 1, waiting_claims: 0 }
-    const limited = await install(t, { file: { rate_limits: { key: 1 } } })
-    const withQuota = await install(t, { file: { rate_limits: { key: 0 }, quotas } })
-    for (const [fault, installation] of [
-      ['a client is over its limit', limited],
-      ['a workspace is over its quota', withQuota],
-    ] as const) {
+    await t.test('of the clock, and of time that passes', async (t) => {
+      await observe(t)
+      let passedMs = 0
+      let setMs = 0
+      const now = () => Date.now() + passedMs
+      const installation = await install(t, {
+        now,
+        wall: () => now() + setMs,
+        env: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
+      })
+      const client = await installation.client('acme')
+      await client.submit({ params: { see: 'absent', later: { at: Date.now() + 10 * MINUTE_MS, see: 'present' } } })
+      await prometheus.scrape(installation.url)
+      await isQuiet(t, 'ClaimcheckClockDoubted', 'ClaimcheckClaimsLate', 'ClaimcheckMailStuck', 'ClaimcheckMailFails')
+      const message = { subject: 'test', paragraphs: ['test'] }
+      await installation.claimcheck.outbox.send('ann@example.com', message as never)
+      await comesTrue(t, 'the mail server is away')
+      setMs = 60 * MINUTE_MS
+      await comesTrue(t, 'the clock is wrong')
+      passedMs = 20 * MINUTE_MS
+      await comesTrue(t, 'checks that decide are late')
+      await comesTrue(t, 'mails wait')
+      passedMs = 120 * MINUTE_MS
+      await comesTrue(t, 'claims are not decided at all')
+    })
+
+    await t.test('of destinations', async (t) => {
+      await observe(t)
+      const installation = await install(t, { file: { checks: { timeout_ms: 300 } } })
       const client = await installation.client('acme')
       await prometheus.scrape(installation.url)
-      const scoped = (expression: string) =>
-        expression.replaceAll('_total[', `_total{instance="${new URL(installation.url).host}"}[`)
-      t.equal(await prometheus.isTrue(scoped(expressionOf('ClaimcheckManyRefusals'))), false)
-      for (let times = 0; times < 320; times += 20) await Promise.all(Array.from({ length: 20 }, () => client.submit()))
-      t.ok(await prometheus.becomesTrue(scoped(expressionOf('ClaimcheckManyRefusals'))), fault)
-      await comesTrue(t, fault)
-    }
-  })
+      await isQuiet(t, 'ClaimcheckDestinationHangs', 'ClaimcheckChecksFail')
+      const hang = (number: number) => client.submit({ target: `place ${number}`, params: { see: 'hang' } })
+      await Promise.all(Array.from({ length: 8 }, (_, number) => hang(number)))
+      await comesTrue(t, 'a destination hangs')
+      await hang(9)
+      await comesTrue(t, 'a destination fails')
+    })
 
-  await t.test('of a host', async (t) => {
-    await observe(t)
-    const installation = await install(t, { isNew: true, env: { PORT: String(await freePort()) } })
-    await prometheus.scrape(installation.url)
-    await isQuiet(t, 'ClaimcheckDown', 'ClaimcheckRestarts')
-    const host = new URL(installation.url).host
-    await installation.stop()
-    await comesTrue(t, 'a host is down')
-    for (let times = 0; times < 3; times++) {
-      await installation.resume()
-      await prometheus.becomesTrue(`up{instance="${host}"} == 1`)
-      if (times < 2) await installation.stop()
-    }
-    await comesTrue(t, 'a host ends again and again')
-  })
+    await t.test('of clients', async (t) => {
+      await observe(t)
+      const quotas = { claims_per_minute: 1, waiting_claims: 0 }
+      const limited = await install(t, { file: { rate_limits: { key: 1 } } })
+      const withQuota = await install(t, { file: { rate_limits: { key: 0 }, quotas } })
+      for (const [fault, installation] of [
+        ['a client is over its limit', limited],
+        ['a workspace is over its quota', withQuota],
+      ] as const) {
+        const client = await installation.client('acme')
+        await prometheus.scrape(installation.url)
+        const scoped = (expression: string) =>
+          expression.replaceAll('_total[', `_total{instance="${new URL(installation.url).host}"}[`)
+        t.equal(await prometheus.isTrue(scoped(expressionOf('ClaimcheckManyRefusals'))), false)
+        for (let times = 0; times < 320; times += 20)
+          await Promise.all(Array.from({ length: 20 }, () => client.submit()))
+        t.ok(await prometheus.becomesTrue(scoped(expressionOf('ClaimcheckManyRefusals'))), fault)
+        await comesTrue(t, fault)
+      }
+    })
 
-  const yes = FAULTS.filter((row) => row.played === 'yes').map(({ fault }) => fault)
-  const left = CAN_MOUNT ? [] : ['its disk is full']
-  t.strictSame(
-    yes.filter((fault) => !played.has(fault)),
-    left,
-    'all that the table says are played',
-  )
-  t.strictSame(
-    [...played].filter((fault) => !yes.includes(fault)),
-    [],
-  )
-})
+    await t.test('of a host', async (t) => {
+      await observe(t)
+      const installation = await install(t, { isNew: true, env: { PORT: String(await freePort()) } })
+      await prometheus.scrape(installation.url)
+      await isQuiet(t, 'ClaimcheckDown', 'ClaimcheckRestarts')
+      const host = new URL(installation.url).host
+      await installation.stop()
+      await comesTrue(t, 'a host is down')
+      for (let times = 0; times < 3; times++) {
+        await installation.resume()
+        await prometheus.becomesTrue(`up{instance="${host}"} == 1`)
+        if (times < 2) await installation.stop()
+      }
+      await comesTrue(t, 'a host ends again and again')
+    })
+
+    const yes = FAULTS.filter((row) => row.played === 'yes').map(({ fault }) => fault)
+    const left = CAN_MOUNT ? [] : ['its disk is full']
+    t.strictSame(
+      yes.filter((fault) => !played.has(fault)),
+      left,
+      'all that the table says are played',
+    )
+    t.strictSame(
+      [...played].filter((fault) => !yes.includes(fault)),
+      [],
+    )
+  },
+)
