@@ -120,8 +120,9 @@ async function comesTrue(t: Test, fault: string) {
 
 /** A new one for each test: what it scraped of other hosts stays true for minutes. */
 async function observe(t: Test) {
-  prometheus = await startPrometheus()
-  t.teardown(() => prometheus.remove())
+  const started = await startPrometheus()
+  t.teardown(() => started.remove())
+  prometheus = started
 }
 
 async function isQuiet(t: Test, ...names: string[]) {
