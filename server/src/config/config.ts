@@ -8,6 +8,7 @@ import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
 import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
 import type { Report } from './report.ts'
+import { readSecretFiles } from './secret-files.ts'
 import type { ConfigContext, ConfigSection, Env } from './section.ts'
 import { readTrustProxy, type TrustedProxies } from './trust-proxy.ts'
 
@@ -135,9 +136,10 @@ export function placesOf(env: Env, cwd: string): { readonly dataDir: string; rea
  * @typeParam C what the sections make, and the host's own
  * @throws ConfigError with every mistake
  */
-export function readConfig<C extends HostConfig>(sections: readonly ConfigSection[], env: Env, cwd: string): C {
+export function readConfig<C extends HostConfig>(sections: readonly ConfigSection[], given: Env, cwd: string): C {
   const problems: string[] = []
   const report: Report = (problem) => problems.push(problem)
+  const env = readSecretFiles(given, cwd, report)
   const { dataDir, filePath } = placesOf(env, cwd)
   const members = Object.assign({}, HOST_FILE, ...sections.map((section) => section.file))
   const isFile = validator(Type.Object(members, { additionalProperties: false }))

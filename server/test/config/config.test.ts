@@ -5,7 +5,10 @@ import { loadConfig } from '@claimcheck/server/features'
 import t, { type Test } from 'tap'
 
 function problems(t: Test, env: Record<string, string>, file?: string): readonly string[] {
-  const folder = t.testdir(file === undefined ? {} : { 'claimcheck.config.json': file })
+  return problemsIn(t.testdir(file === undefined ? {} : { 'claimcheck.config.json': file }), env)
+}
+
+function problemsIn(folder: string, env: Record<string, string>): readonly string[] {
   try {
     loadConfig(env, folder)
     return []
@@ -110,6 +113,18 @@ t.test('other keys that open are told apart by commas', async (t) => {
   }
   const { secretKey, secretKeysAlso } = loadConfig(env, t.testdir())
   t.same([secretKey, ...secretKeysAlso], [one, two, three])
+})
+
+t.test('a secret is read from the file that its variable names', async (t) => {
+  const folder = t.testdir({ key: `${'ab'.repeat(32)}\n`, token: 'metrics-token-of-a-file', empty: '\n' })
+  const config = loadConfig({ SECRET_KEY_FILE: join(folder, 'key'), METRICS_TOKEN_FILE: 'token' }, folder)
+  t.equal(config.secretKey?.toString('hex'), 'ab'.repeat(32))
+  t.equal(config.metrics?.token, 'metrics-token-of-a-file')
+  const refused = (env: Record<string, string>) => problemsIn(folder, env)
+  t.strictSame(refused({ SECRET_KEY_FILE: 'nowhere' }), ['SECRET_KEY_FILE: cannot read nowhere: ENOENT'])
+  t.strictSame(refused({ SMTP_URL_FILE: 'empty' }), ['SMTP_URL_FILE: empty is empty'])
+  const both = { SECRET_KEY: 'cd'.repeat(32), SECRET_KEY_FILE: 'key' }
+  t.strictSame(refused(both), ['SECRET_KEY_FILE: SECRET_KEY is set, too: remove one of them'])
 })
 
 t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
