@@ -52,6 +52,9 @@ export const CHAPTERS: readonly Chapter[] = [
     about: 'How to run Claimcheck for others, on one machine or on many.',
     pages: [
       'self-hosting',
+      'containers',
+      'proxy',
+      'upgrade',
       'security',
       'asvs',
       'configuration',
