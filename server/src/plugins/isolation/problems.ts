@@ -50,7 +50,7 @@ function remedy(isolation: Isolation): string {
   if (isolation === 'open') return 'let it change its user and its limits, or run it as a plain user'
   if (isRoot())
     return 'give it the capability SYS_ADMIN and a profile of AppArmor and seccomp that lets it mount, or run it outside the container'
-  return 'allow plain users to make user namespaces (the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns), and to mount in them'
+  return 'allow plain users to make user namespaces (the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns), and to mount in them; in a container, let its seccomp profile allow both'
 }
 
 /**
