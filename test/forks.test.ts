@@ -7,6 +7,7 @@ import { createCheckpointStore } from '@claimcheck/server/features/log/signing/c
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
+import { runClaimcheck } from './support/command.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { Installation } from './support/installation.ts'
 import { SCHEMA } from './support/storage.ts'
@@ -37,6 +38,11 @@ function beginLog(started: Started) {
 
 function rotate(started: Started) {
   return beside(started, ({ signingKeys }) => signingKeys.rotate())
+}
+
+/** What an operator says of a database file that was brought back. */
+function confirmFile(started: Started) {
+  return beside(started, ({ logGuard }) => logGuard.confirm())
 }
 
 async function receiptOf({ client }: Started): Promise<string> {
@@ -133,6 +139,9 @@ t.test('a host goes on when the newest database is back', async (t) => {
   await installation.stop()
   await putBack()
   await installation.resume()
+  await isReadOnly(t, started, 'another file')
+  t.match((await installation.request('/readyz')).body.problems, [/claimcheck log confirm/])
+  await confirmFile(started)
   await signsAgain(t, started, 'the newest one')
   t.equal((await installation.request(`/v1/receipts/${receiptId}`)).status, 200)
 })
@@ -173,7 +182,9 @@ t.test('another history of the same log is found, as long as what was signed and
     await restore()
     rmSync(memory)
     await installation.resume()
-    for (let i = 0; i < more; i++) await receiptOf(started)
+    await confirmFile(started)
+    await signsAgain(t, started, 'confirmed')
+    for (let i = 1; i < more; i++) await receiptOf(started)
     await installation.stop()
     writeFileSync(memory, remembered)
     await installation.resume()
@@ -358,7 +369,7 @@ t.test('a backup from before a rotation of the key, and from before another log 
   await stopsNewHosts(t, started, restore, 'before the other log')
 })
 
-t.test('a copy of DATA_DIR in another folder is a trial, and stops nothing', async (t) => {
+t.test('a copy of DATA_DIR in another folder waits for a confirmation, and stops nothing else', async (t) => {
   const HOME = t.testdir()
   const env = { HEAD_MEMORY: '', XDG_STATE_HOME: '', HOME }
   const installation = await Installation.start({ database: await createDatabase('sqlite'), env })
@@ -370,6 +381,17 @@ t.test('a copy of DATA_DIR in another folder is a trial, and stops nothing', asy
   cpSync(dataDir, `${dataDir}-trial`, { recursive: true })
   const url = installation.config.databaseUrl.replace('data/', 'data-trial/')
   const trial = await installation.addHost({ DATA_DIR: `${dataDir}-trial`, DATABASE_URL: url })
+  t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/claimcheck log confirm/] } })
+  t.equal((await client.at(trial).submit()).status, 503)
+  const confirmed = await runClaimcheck(installation.folder, ['log', 'confirm', '--yes'], {
+    ...env,
+    DATA_DIR: `${dataDir}-trial`,
+    DATABASE_URL: url,
+  })
+  t.match(confirmed, { code: 0, stdout: /after its 1 entries/ })
+  for (let i = 0; i < 50 && (await trial.request('/readyz')).status !== 200; i++) {
+    await new Promise((done) => setTimeout(done, 100))
+  }
   t.match(await client.at(trial).submit(), { status: 202 })
   await trial.stop()
   await installation.host.start()

@@ -17,10 +17,15 @@ export interface Postgres {
   /** `fast`, unless said otherwise: as an operator stops it. `immediate`: as if it had crashed. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
+<<<<<<< HEAD
   /** Restarts with these settings, and with these files in its folder. */
   configure(settings: readonly string[], files?: Readonly<Record<string, string>>): Promise<void>
   /** The folder of its data. */
   readonly data: string
+=======
+  /** Of a standby: it takes writes from now on. */
+  promote(): Promise<void>
+>>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   /** For good, with everything that was stored. */
   remove(): Promise<void>
 }
@@ -33,11 +38,19 @@ interface PostgresOptions {
   readonly fsync?: boolean
   /** Of the folder in which it makes its own. */
   readonly in?: string
+<<<<<<< HEAD
   /** A streaming standby of this server, which stops for a moment. Its URL differs in the port. */
   readonly standbyOf?: Postgres
 }
 
 export async function startPostgres({ fsync = true, in: parent, standbyOf }: PostgresOptions = {}): Promise<Postgres> {
+=======
+  /** Makes a standby of the server with this URL, which replicates asynchronously. */
+  readonly primary?: string
+}
+
+export async function startPostgres({ fsync = true, in: parent, primary }: PostgresOptions = {}): Promise<Postgres> {
+>>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   const user = serverUser()
   // Root's temporary folder may be closed to the server's user.
   const folder = await realpath(await mkdtemp(join(parent ?? (user ? '/tmp' : tmpdir()), 'claimcheck-postgres-')))
@@ -54,7 +67,11 @@ export async function startPostgres({ fsync = true, in: parent, standbyOf }: Pos
   const data = join(folder, 'data')
   const log = join(folder, 'log')
   const port = await freePort()
+<<<<<<< HEAD
   const password = standbyOf ? new URL(standbyOf.url).password : randomBytes(16).toString('hex')
+=======
+  const password = primary === undefined ? randomBytes(16).toString('hex') : new URL(primary).password
+>>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   const program = (name: string, ...args: string[]) => run(join(programs, name), args, { ...user, cwd: folder })
 
   async function start(): Promise<void> {
@@ -65,6 +82,7 @@ export async function startPostgres({ fsync = true, in: parent, standbyOf }: Pos
     }
   }
 
+<<<<<<< HEAD
   const addSettings = (settings: readonly string[]) =>
     appendFile(join(data, 'postgresql.conf'), settings.map((setting) => `${setting}\n`).join(''))
   async function add(name: string, content: string): Promise<void> {
@@ -74,11 +92,19 @@ export async function startPostgres({ fsync = true, in: parent, standbyOf }: Pos
   }
 
   async function init(): Promise<void> {
+=======
+  async function initialize(): Promise<void> {
+    if (primary !== undefined) {
+      await program('pg_basebackup', '--dbname', primary, '-D', data, '--write-recovery-conf', '--checkpoint=fast')
+      return
+    }
+>>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
     await writeFile(join(folder, 'password'), password)
     // Sorted as people sort, which most installations do: what must be in the order of bytes has to say so.
     const sorting = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
     await program('initdb', '-D', data, '--no-sync', ...sorting, ...access)
+<<<<<<< HEAD
     const settings = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 300']
     await addSettings([...settings, `fsync = ${fsync ? 'on' : 'off'}`])
   }
@@ -99,6 +125,16 @@ export async function startPostgres({ fsync = true, in: parent, standbyOf }: Pos
 
   await (standbyOf ? follow(standbyOf) : init())
   await addSettings([`port = ${port}`])
+=======
+  }
+
+  await initialize()
+  const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
+  await appendFile(
+    join(data, 'postgresql.conf'),
+    [...settings, 'max_connections = 300', `fsync = ${fsync ? 'on' : 'off'}`, ''].join('\n'),
+  )
+>>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   await start()
 
   return {
@@ -111,6 +147,9 @@ export async function startPostgres({ fsync = true, in: parent, standbyOf }: Pos
       await addSettings(settings)
       await stop()
       await start()
+    },
+    promote: async () => {
+      await program('pg_ctl', '-D', data, '-w', 'promote')
     },
     remove: async () => {
       keeper.ref()

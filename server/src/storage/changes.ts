@@ -18,14 +18,14 @@ import {
 import type { Binding, Db } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
-import { type LogState, type TreeHeadRow, treeHeads } from './log-state.ts'
+import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
 import { rowsOf, toJson } from './rows.ts'
 import { assignments, type Table, toHex } from './table.ts'
 
 /** The last check of each claim becomes part of its history, under the number of its attempts. */
 export interface Changes {
   /** The log as it must be stored now. Without a head it must only be open. */
-  readonly log: Omit<LogState, 'contradictedBy'>
+  readonly log: LogTip
   /** Its next head, by which it grows: of those who give it the same number, one does. */
   readonly head?: TreeHeadRow
   /**
@@ -105,6 +105,7 @@ export function changeParts(
   return {
     // Who waits here for an erasure reads afterwards what was there before: it sees by the number that there was one.
     held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL AND contradicted_by IS NULL
+      ${sql.answersAs ? `AND agreed_on = ${sql.answersAs}` : ''}
       AND erasures = (SELECT erasures FROM logs AS seen WHERE seen.log_id = ${given('log_id')}) ${lock}`,
     grown: insert(
       treeHeads,

@@ -22,6 +22,11 @@ export interface Expressions {
   readonly jsonArray: string
   /** Milliseconds since the Unix epoch, with fractions: as the statement runs, not as its transaction began. */
   readonly clock: string
+  /**
+   * A text that is another one after the server was restarted, replaced by a standby, or restored, and in a database that was made from a
+   * dump. Undefined where one host has the file, and looks at that.
+   */
+  readonly answersAs: string | undefined
 }
 
 export interface Dialect extends Expressions {
@@ -84,6 +89,8 @@ export interface MigrationStatements {
 
 /** For hosts that share a database. */
 export interface SharedStatements {
+  /** Selects the `system` that the server's data began as, and its timeline: each promotion begins another. Managed servers may refuse it. */
+  readonly system: string
   /** Begins the statement that makes a table which a crash may empty. */
   readonly createUnlogged: string
   /** Deletes at most `?` of the rows that meet the condition, passing over those that another transaction holds. Returns a row for each. */

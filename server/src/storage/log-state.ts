@@ -13,6 +13,10 @@ export const logs = table('logs', ['logId'], {
   archivedAt: nullable(instant('archived_at')),
   /** A signed tree head, as JSON, which this log lacks: its rows are those of a backup. Nothing is appended. */
   contradictedBy: nullable(text('contradicted_by')),
+  /** As what the database answered when the hosts last agreed that it is the newest: elsewhere nothing is appended. Empty: they have not. */
+  agreedOn: text('agreed_on'),
+  /** The system and timeline that it had then; empty where the server does not tell. */
+  agreedSystem: text('agreed_system'),
   /** How often something was erased while it was open. */
   erasures: bigint('erasures'),
 })
@@ -30,13 +34,19 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 })
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
-const named = part(logs, 'logId', 'name', 'contradictedBy')
+const named = part(logs, 'logId', 'name')
+const guarded = part(logs, 'contradictedBy', 'agreedOn')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>
-export type LogState = RowOf<typeof named> & RowOf<typeof state>
+export type LogTip = RowOf<typeof named> & RowOf<typeof state>
+export type LogState = LogTip &
+  RowOf<typeof guarded> & {
+    /** As what the database answers now. */
+    readonly answersAs: string
+  }
 
-export interface AnchoredLogState extends LogState {
+export interface AnchoredLogState extends LogTip {
   /** The size at the newest final anchor; 0 when there is none. */
   readonly anchoredSize: number
 }
@@ -46,7 +56,7 @@ const NEWEST =
 
 /** The logs that meet the condition, each with its newest head. */
 export function logStates(condition: string): string {
-  const columns = [...named.columns.map(({ name }) => `logs.${name}`), ...state.columns.map(({ name }) => name)]
+  const columns = [...[...named.columns, ...guarded.columns].map(({ name }) => `logs.${name}`), ...state.columns.map(({ name }) => name)]
   return `(SELECT ${columns.join(', ')} FROM logs JOIN tree_heads ON tree_heads.log_id = logs.log_id AND tree_heads.number = ${NEWEST}
     WHERE ${condition}) AS log`
 }
@@ -57,7 +67,7 @@ export const OPEN_LOG = logStates('logs.ended_at IS NULL')
 export const OPEN_LOG_ID = '(SELECT log_id FROM logs WHERE ended_at IS NULL)'
 
 export function toLogState(row: Row): LogState {
-  return { ...named.read(row), ...state.read(row) }
+  return { ...named.read(row), ...guarded.read(row), ...state.read(row), answersAs: String(row.answers_as ?? '') }
 }
 
 /** What `toAnchoredState` reads, of the states of logs. */

@@ -84,6 +84,15 @@ export interface FoundReceipts {
   readonly elsewhere: readonly ReceiptPlace[]
 }
 
+const NEW_LOG = {
+  endedAt: null,
+  archivedAt: null,
+  contradictedBy: null,
+  agreedOn: '',
+  agreedSystem: '',
+  erasures: 0,
+}
+
 /** As the index of their hashes has them. */
 const LEAVES_IN_A_PART = 1024
 
@@ -100,14 +109,24 @@ function toReceipt(row: Row): ReceiptRow {
 /** The evidence of a receipt, found by its claim. */
 export const EVIDENCE_OF_CLAIM = 'evidence.log_id = claims.log_id AND evidence.receipt_id = claims.receipt_id'
 
+function answersAs({ dialect }: Db): string {
+  return `${dialect.answersAs ?? "''"} AS answers_as`
+}
+
 export function logReads(db: Db) {
   return {
     ...tileReads(db),
     ...keyReads(db),
     /** The open log. */
     async state(): Promise<LogState | undefined> {
-      const [row] = await db.query(`SELECT log.* FROM ${OPEN_LOG}`)
+      const [row] = await db.query(`SELECT log.*, ${answersAs(db)} FROM ${OPEN_LOG}`)
       return row && toLogState(row)
+    },
+    /** What remains of a server when it is restarted, where it tells. */
+    async system(): Promise<string | undefined> {
+      const { shared } = db.dialect
+      const [row] = shared ? await db.query(shared.system).catch(() => []) : []
+      return row && String(row.system)
     },
     /** All logs, oldest first. */
     async all(): Promise<LogRow[]> {
@@ -220,12 +239,14 @@ export function logWrites(db: Db) {
     async lockCreation(): Promise<void> {
       await runAll(db, db.dialect.lockTables([logs.name]))
     },
-    /** Begins a log with its first head. */
-    async create({ name, ...head }: Omit<LogState, 'contradictedBy'> & Pick<TreeHeadRow, 'signed'>): Promise<void> {
+    /** Begins a log with its first head. @param agreedOn the file; by default as what the database answers */
+    async create(
+      { name, ...head }: Pick<LogState, 'name'> & TreeHeadRow,
+      agreedOn?: string,
+    ): Promise<void> {
       const { logId, issuedAt: begunAt } = head
-      await insertRows(db, logs, [
-        { logId, name, begunAt, endedAt: null, archivedAt: null, contradictedBy: null, erasures: 0 },
-      ])
+      const [row] = await db.query(`SELECT ${answersAs(db)}`)
+      await insertRows(db, logs, [{ ...NEW_LOG, logId, name, begunAt, agreedOn: agreedOn ?? String(row!.answers_as) }])
       await insertRows(db, treeHeads, [head])
     },
     /** Fails when another head of this number is there. */
@@ -245,14 +266,22 @@ export function logWrites(db: Db) {
     async agree(logId: string, head: string): Promise<void> {
       await db.query('UPDATE logs SET contradicted_by = NULL WHERE log_id = ? AND contradicted_by = ?', [logId, head])
     },
+    /** Allows appends. @param log as it is stored @param agreedOn as what the database answers, or the file that it is in */
+    async bind({ logId, agreedOn: before }: LogState, agreedOn: string, agreedSystem: string): Promise<void> {
+      const sql = 'UPDATE logs SET agreed_on = ?, agreed_system = ? WHERE log_id = ? AND agreed_on = ?'
+      await db.query(sql, [agreedOn, agreedSystem, logId, before])
+    },
+    /** For a copy that has all rows of its source: its first host takes it as it is. */
+    async unbind(): Promise<void> {
+      await db.query(`UPDATE logs SET agreed_on = '', agreed_system = ''`)
+    },
     async archived(logId: string): Promise<void> {
       const at = `CAST(${db.dialect.clock} AS bigint)`
       await db.query(`UPDATE logs SET archived_at = ${at} WHERE log_id = ? AND ended_at IS NOT NULL`, [logId])
     },
     /** One that has ended, and that this database may have no rows of. */
     async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
-      const ended = { logId, name, begunAt: at, endedAt: at, archivedAt: null, contradictedBy: null, erasures: 0 }
-      await insertRows(db, logs, [ended], 'ON CONFLICT (log_id) DO NOTHING')
+      await insertRows(db, logs, [{ ...NEW_LOG, logId, name, begunAt: at, endedAt: at }], 'ON CONFLICT (log_id) DO NOTHING')
     },
     async insertSigningKey(key: SigningKeyRow): Promise<void> {
       await insertRows(db, signingKeys, [key])

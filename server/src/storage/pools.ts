@@ -17,6 +17,7 @@ export interface Pools<C> {
   readonly driver: string
   /** The database as errors call it. */
   readonly label: string
+  readonly file?: string
   /** Where reads outside of transactions go. */
   readonly reader: Knex
   readonly writer: Knex
@@ -53,6 +54,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
   const read = reads(outside)
   return {
     driver,
+    file: pools.file,
     read,
     published: read.log,
     isReplicaAway: () => false,

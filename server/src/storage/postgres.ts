@@ -42,6 +42,9 @@ const expressions: Expressions = {
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_build_array',
   clock: 'extract(epoch FROM clock_timestamp()) * 1000',
+  // Anybody may call these, also where a managed server forbids to ask for its timeline.
+  answersAs: `concat_ws('/', (SELECT oid FROM pg_database WHERE datname = current_database()), CAST(CAST('logs' AS regclass) AS oid),
+    extract(epoch FROM pg_postmaster_start_time()))`,
 }
 
 export const postgres: Dialect = {
@@ -123,6 +126,9 @@ export const postgres: Dialect = {
     },
   },
   shared: {
+    // The control file has the timeline from before a promotion until the next checkpoint.
+    system: `SELECT system_identifier || '/' || CAST('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS bit(32))::int
+      AS system FROM pg_control_system()`,
     createUnlogged: 'CREATE UNLOGGED TABLE',
     deleteSome: (table, condition) => `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)) RETURNING 1 AS one`,

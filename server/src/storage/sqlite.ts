@@ -42,6 +42,7 @@ const expressions: Expressions = {
   matches: (column) => `${column} LIKE CAST(? AS text) ESCAPE '\\'`,
   jsonArray: 'json_array',
   clock: `unixepoch('subsec') * 1000`,
+  answersAs: undefined,
 }
 
 /** One host has the file, and one transaction writes at a time, from its first statement on: no other locks are needed. */
@@ -179,6 +180,7 @@ export async function openSqlite(
     schema,
     driver: driver.name,
     label,
+    file,
     writer,
     reader,
     run,

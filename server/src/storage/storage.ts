@@ -12,6 +12,7 @@ import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
+import { logHosts } from './log-hosts.ts'
 import { logReads, logWrites } from './log.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
@@ -69,6 +70,8 @@ export interface Storage {
   readonly writing: Writing
   /** What the connections came to, for monitoring. */
   readonly use: () => StorageUse
+  /** The file of the database, where one host has it. */
+  readonly file: string | undefined
   /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   /**
@@ -199,5 +202,5 @@ export function writes(tx: Db, schema: WithErasures) {
 }
 
 export function shared(db: Db, statements: SharedStatements) {
-  return { clock: databaseClock(db), counters: counterWrites(db, statements) }
+  return { clock: databaseClock(db), counters: counterWrites(db, statements), logHosts: logHosts(db) }
 }

@@ -39,7 +39,7 @@ class World {
 
   async open(t: Test, more: { readonly wall?: () => number } = {}) {
     const clock = await openClock({
-      storage: { shared: { clock: this.#database, counters: undefined as never } },
+      storage: { shared: { clock: this.#database, counters: undefined as never, logHosts: undefined as never } },
       logger: this.logger as never,
       steady: this.own,
       wall: this.own,

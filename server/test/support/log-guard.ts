@@ -1,13 +1,15 @@
 /** The guard of a host that has this data folder. */
+import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
 export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
-  const logger = { info() {}, error() {} }
+  const logger = { info() {}, warn() {}, error() {} }
   return createLogGuard({
     storage,
     logger,
+    logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
     clock: { logged() {} },
     checkpointStore: createCheckpointStore({ config: { dataDir } }),
   })

@@ -38,13 +38,12 @@ export const logFeature = {
     const { services } = await import('./services.ts')
     return services
   },
-  async prepare({ storage, signingKeys, logGuard, logWatch, clockWatch }) {
+  async prepare({ storage, signingKeys, logWatch, clockWatch }) {
     const hasLog = (await storage.read.log.state()) !== undefined
     // What a log begins with stays.
     await (hasLog ? clockWatch.compare() : clockWatch.requireTime())
     await signingKeys.ensureLog()
-    await logWatch.askOthers()
-    await logGuard.examine()
+    await logWatch.begin()
   },
   workers: ({ logWatch }) => [logWatch],
   idle: ({ sequencer }) => sequencer.idle(),

@@ -23,7 +23,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { Remains } from '../../storage/erasures.ts'
 import type { ReceiptRow } from '../../storage/log.ts'
-import type { LogState, TreeHeadRow } from '../../storage/log-state.ts'
+import type { LogTip, TreeHeadRow } from '../../storage/log-state.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import { type LogRows, SHA256_TREE } from './stored-log.ts'
 
@@ -35,7 +35,7 @@ export interface LogArchives {
   /** Writes the archive of a log that has ended, and reads it again. @throws ServiceError `not_found`, `conflict` */
   write(logId: string): Promise<{ readonly folder: string; readonly treeSize: number }>
   /** @throws ServiceError `unavailable` when the archive is not there */
-  open(logId: string): Promise<{ readonly rows: LogRows; readonly state: LogState }>
+  open(logId: string): Promise<{ readonly rows: LogRows; readonly state: LogTip }>
   /** @throws ServiceError `unavailable` when it is not there */
   receipt(logId: string, receiptId: string): Promise<ArchivedReceipt>
   /** The receipts that have a file, in any order. */
@@ -117,11 +117,11 @@ async function read({ logId }: Archive, path: string): Promise<Buffer> {
 async function open(archive: Archive) {
   const { name, head } = JSON.parse((await read(archive, manifestOf(archive))).toString()) as Manifest
   const { logId } = archive
-  const state = { ...head, logId, name, contradictedBy: null, rootHash: Buffer.from(head.rootHash, 'hex') }
+  const state = { ...head, logId, name, rootHash: Buffer.from(head.rootHash, 'hex') }
   return { rows: rowsIn(archive, state), state }
 }
 
-function rowsIn(archive: Archive, { treeSize }: LogState): LogRows {
+function rowsIn(archive: Archive, { treeSize }: LogTip): LogRows {
   const hashesOf = (tile: TileId) => read(archive, tileOf(archive, tile))
   return {
     async tile(logId, level, index, width) {

@@ -13,6 +13,7 @@ import type { Clock } from '../../clock/clock.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
+import type { LogAgreement } from './log-agreement.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -21,6 +22,8 @@ export interface LogGuard {
   problem(): string | undefined
   /** Checks the whole log and remembers its head. A mistake becomes the `problem`; without one the `problem` ends. */
   examine(): Promise<void>
+  /** The `problem` is that it waits for other hosts: it ends within seconds. */
+  isWaiting(): boolean
   /**
    * Whether this host may sign, by the state of the log at most one second ago. A read-only host examines the log again, so that it
    * recovers by itself.
@@ -31,6 +34,8 @@ export interface LogGuard {
    * @throws ServiceError `read_only` when this log does not continue what this host signed, or when that cannot be determined
    */
   check(log: LogState, rows: Reads['log']): Promise<void>
+  /** Call it before storing what is not signed, with the log locked. @throws ServiceError `read_only` where nothing may be stored */
+  checkOpen(log: LogState): void
   /** Compares the root of the stored tree with the signed root. @throws ServiceError `read_only` */
   checkRoot(log: LogState, storedRoot: Uint8Array): void
   /** Reads the root of the stored tree, and compares it with the signed root. @throws ServiceError `read_only` */
@@ -41,36 +46,48 @@ export interface LogGuard {
   isRemembered(head: Head): boolean
   /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
   rememberedOther(log: LogState): Head | undefined
+  /** The file that a new log is bound to; undefined: the database says what it is. */
+  file(): string | undefined
+  /** Goes on with a database that is another one than before, because an operator says that it is the newest. @throws ServiceError `read_only` */
+  confirm(): Promise<LogState>
 }
 
 interface LogGuardOptions {
   readonly checkpointStore: CheckpointStore
+  readonly logAgreement: LogAgreement
   readonly storage: Pick<Storage, 'read' | 'write'>
   /** Learns the newest time in the log. */
   readonly clock: Pick<Clock, 'logged'>
-  readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
+  readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
 }
 
 const CHECK_EVERY_MS = 1000
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
+const NO_LOG = 'there is no log yet: start the service once to create it'
+const UNBOUND =
+  'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 interface Guard extends LogGuardOptions {
   problem: string | undefined
+  isWaiting: boolean
   examining: Promise<void> | undefined
   /** When the log was last compared, in the time of this process. */
   checkedAt: number
 }
 
-export function createLogGuard({ checkpointStore, storage, clock, logger }: LogGuardOptions): LogGuard {
+export function createLogGuard(options: LogGuardOptions): LogGuard {
+  const { checkpointStore, storage, clock, logger, logAgreement } = options
   const guard: Guard = {
     checkpointStore,
     storage,
     clock,
     logger,
+    logAgreement,
     problem: undefined,
+    isWaiting: false,
     examining: undefined,
     checkedAt: Number.NEGATIVE_INFINITY,
   }
@@ -81,7 +98,14 @@ export function createLogGuard({ checkpointStore, storage, clock, logger }: LogG
       await (guard.problem === undefined ? checkRecently(guard) : examine(guard))
       return guard.problem === undefined
     },
-    check: (log, rows) => compareAll(guard, recall(guard, log.logId), log, rows),
+    isWaiting: () => guard.isWaiting,
+    async check(log, rows) {
+      checkOpen(guard, log)
+      await compareAll(guard, recall(guard, log.logId), log, rows)
+    },
+    checkOpen: (log) => checkOpen(guard, log),
+    file: () => logAgreement.file(),
+    confirm: () => confirm(guard),
     checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
     checkStored: (log, rows) => checkStored(guard, log, rows),
     remember: (head) => remember(guard, head),
@@ -100,7 +124,21 @@ export function createLogGuard({ checkpointStore, storage, clock, logger }: LogG
 function refuse(guard: Guard, reason: string, cause?: unknown): never {
   if (reason !== guard.problem) guard.logger.error({ problem: reason }, 'this host is read-only: it signs nothing')
   guard.problem = reason
+  guard.isWaiting = false
   throw new ServiceError('read_only', reason, { cause })
+}
+
+function wait(guard: Guard, reason: string): never {
+  if (!guard.isWaiting) guard.logger.warn({ problem: reason }, 'this host waits before it signs')
+  guard.problem = reason
+  guard.isWaiting = true
+  throw new ServiceError('read_only', reason)
+}
+
+/** The database refuses an append where this does, and does not say why. */
+function checkOpen(guard: Guard, log: LogState): void {
+  checkContradiction(guard, log)
+  if (!guard.logAgreement.isBound(log)) wait(guard, UNBOUND)
 }
 
 function recall(guard: Guard, logId: string): readonly Head[] {
@@ -143,11 +181,14 @@ async function rootOf(guard: Guard, logId: string, treeSize: number, rows: Reads
 /** Compares the log with the head that another host found to be missing, and with those that this host remembers. */
 async function compareAll(guard: Guard, heads: readonly Head[], log: LogState, rows: Reads['log']): Promise<void> {
   guard.clock.logged(log.issuedAt)
-  if (log.contradictedBy !== null) {
-    const { treeSize } = toHead(log.contradictedBy)
-    refuse(guard, log.treeSize < treeSize ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
-  }
+  checkContradiction(guard, log)
   for (const head of heads) await compare(guard, head, log, rows)
+}
+
+function checkContradiction(guard: Guard, log: LogState): void {
+  if (log.contradictedBy === null) return
+  const { treeSize } = toHead(log.contradictedBy)
+  refuse(guard, log.treeSize < treeSize ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
 }
 
 async function compare(guard: Guard, head: Head, log: LogState, rows: Reads['log']): Promise<void> {
@@ -255,12 +296,8 @@ async function checkStored(guard: Guard, log: LogState, rows: Reads['log']): Pro
 async function checkRecently(guard: Guard): Promise<void> {
   if (performance.now() - guard.checkedAt < CHECK_EVERY_MS) return
   guard.checkedAt = performance.now()
-  const rows = guard.storage.read.log
   try {
-    const { heads, log } = await readBoth(guard)
-    await compareAll(guard, heads, await settled(guard, heads, log), rows)
-    const isKnown = heads.some(({ logId, treeSize }) => logId === log.logId && treeSize === log.treeSize)
-    if (!isKnown) remember(guard, await remembered(log, rows))
+    await compareOnce(guard)
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
   }
@@ -275,17 +312,38 @@ function examine(guard: Guard): Promise<void> {
 }
 
 async function examineAll(guard: Guard): Promise<void> {
-  const rows = guard.storage.read.log
   try {
-    const { heads, log } = await readBoth(guard)
-    await compareAll(guard, heads, await settled(guard, heads, log), rows)
-    await checkStored(guard, log, rows)
-    remember(guard, await remembered(log, rows))
+    await compareOnce(guard, true)
     if (guard.problem !== undefined) guard.logger.info('this host signs again')
     guard.problem = undefined
+    guard.isWaiting = false
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
   }
+}
+
+/** @param isWhole also derives the root of the stored tree @throws ServiceError */
+async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
+  const { checkpointStore, logAgreement, storage } = guard
+  const rows = storage.read.log
+  const round = await logAgreement.begin()
+  const { heads, log } = await readBoth(guard)
+  await compareAll(guard, heads, await settled(guard, heads, log), rows)
+  if (isWhole) await checkStored(guard, log, rows)
+  const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
+  const knowNewest = heads.some(has)
+  const proveNewest = checkpointStore.recallApart(log.logId).some(has)
+  const waitsFor = await logAgreement.settle(round, log, { knowNewest, proveNewest })
+  if (waitsFor !== undefined) wait(guard, waitsFor)
+  if (isWhole || !knowNewest) remember(guard, await remembered(log, rows))
+}
+
+async function confirm(guard: Guard): Promise<LogState> {
+  if (!(await guard.storage.read.log.state())) throw new ServiceError('not_found', NO_LOG)
+  const { heads, log } = await readBoth(guard)
+  await compareAll(guard, heads, await settled(guard, heads, log), guard.storage.read.log)
+  await guard.logAgreement.confirm(log)
+  return log
 }
 
 /** Recalls heads before it reads the log, which may grow in between: the log then includes them. */

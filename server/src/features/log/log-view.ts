@@ -20,7 +20,7 @@ import {
 } from '@claimcheck/core/log'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { createBatch } from '../../base/batch.ts'
-import type { AnchoredLogState, LogState } from '../../storage/log-state.ts'
+import type { AnchoredLogState, LogTip } from '../../storage/log-state.ts'
 import { type LogRows, SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
@@ -60,7 +60,7 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
   let known = NOTHING
 
   /** Extends the known range; undefined when the log does not continue it, or grew too much. */
-  async function extend({ treeSize, rootHash }: LogState): Promise<CompactRange | undefined> {
+  async function extend({ treeSize, rootHash }: LogTip): Promise<CompactRange | undefined> {
     const { range } = known
     const grown = treeSize - range.treeSize
     if (grown === 0) return bytesEqual(known.rootHash, rootHash) ? range : undefined
@@ -74,7 +74,7 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
     return bytesEqual(appended.rootHash, rootHash) ? appended.range : undefined
   }
 
-  async function restore({ treeSize }: LogState): Promise<CompactRange> {
+  async function restore({ treeSize }: LogTip): Promise<CompactRange> {
     const { range, rootHash } = known
     const isContinued =
       treeSize >= range.treeSize && bytesEqual(await rootAt(range.treeSize, readStored, SHA256_TREE), rootHash)

@@ -1,65 +1,44 @@
 /** Compares the log with what this host remembers once a second, also while it has nothing to sign: it may be the only one that knows. */
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Worker } from '../../base/worker.ts'
-import type { LogState } from '../../storage/log-state.ts'
-import type { Storage } from '../../storage/storage.ts'
+import { createLoop, type Worker } from '../../base/worker.ts'
+import type { LogAgreement } from './log-agreement.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { CheckpointStore } from './signing/checkpoint-store.ts'
 
 export interface LogWatch extends Worker {
-  /** Before a host that does not remember the newest head of the log signs its first: gives the hosts that do the time to contradict. */
-  askOthers(): Promise<void>
+  /** Examines the log, and waits a while for the hosts that this one asks: most answer within a second. */
+  begin(): Promise<void>
 }
 
 interface LogWatchOptions {
-  readonly storage: Pick<Storage, 'read' | 'shared'>
-  readonly checkpointStore: CheckpointStore
   readonly logGuard: LogGuard
-  readonly logger: Pick<FastifyBaseLogger, 'info' | 'error'>
+  readonly logAgreement: Pick<LogAgreement, 'leave'>
+  readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
 const EVERY_MS = 1000
-/** Other hosts look once a second. */
-const ANSWER_MS = 2000
+const WHILE_WAITING_MS = 250
+/** Then this host serves reads, and says at `/readyz` what it waits for. */
+const LONGEST_BEGINNING_MS = 4000
 
-export function createLogWatch({ storage, checkpointStore, logGuard, logger }: LogWatchOptions): LogWatch {
-  const stopping = new AbortController()
-  let loop: Promise<void> | undefined
-
-  /** What cannot be read makes the host read-only. */
-  function remembers({ logId, treeSize }: LogState): boolean {
-    try {
-      return checkpointStore.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
-    } catch {
-      return true
-    }
-  }
-
-  async function look(): Promise<void> {
-    for (;;) {
-      await setTimeout(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {})
-      if (stopping.signal.aborted) return
+export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
+  const worker = createLoop(
+    async () => {
       // In an outage of the database nobody signs.
       await logGuard.maySign().catch((error) => logger.error({ err: error }, 'cannot compare the log'))
-    }
-  }
+      return logGuard.isWaiting() ? WHILE_WAITING_MS : EVERY_MS
+    },
+    { firstMs: EVERY_MS, end: () => logAgreement.leave().catch(() => {}) },
+  )
 
   return {
-    async askOthers() {
-      const log = await storage.read.log.state()
-      if (!storage.shared || !log || log.treeSize === 0 || remembers(log)) return
-      logger.info(
-        `this host does not know the newest state of the log: it waits ${ANSWER_MS / 1000} s for hosts that do`,
-      )
-      await setTimeout(ANSWER_MS)
-    },
-    start() {
-      loop ??= look()
-    },
-    async stop() {
-      stopping.abort()
-      await loop
+    ...worker,
+    async begin() {
+      for (const end = performance.now() + LONGEST_BEGINNING_MS; ; ) {
+        await logGuard.examine()
+        if (!logGuard.isWaiting() || performance.now() > end) return
+        await setTimeout(WHILE_WAITING_MS)
+      }
     },
   }
 }

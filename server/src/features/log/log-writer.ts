@@ -100,10 +100,12 @@ export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOpti
 }
 
 async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
-  // Where another host found the database to be old, claims are not stored either.
-  if (drafts.length === 0 && log.contradictedBy === null) return { log }
+  if (drafts.length === 0) {
+    // Where the database is an old one, claims are not stored either.
+    writer.logGuard.checkOpen(log)
+    return { log }
+  }
   await writer.logGuard.check(log, rows)
-  if (drafts.length === 0) return { log }
   return append(writer, log, await rangeAt(writer, rows, log), drafts, rows)
 }
 

@@ -7,6 +7,7 @@ export const logMigrations = { '006-log': { up } }
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createKeys(db)
   await createLogs(db)
+  if (dialect.shared) await createHosts(db)
   const { appendOnly, compareBytes } = dialect.migrations
   const statements = [
     ...['receipts', 'evidence', 'tiles', 'tree_heads'].flatMap((table) => appendOnly(table)),
@@ -15,6 +16,17 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     ...['logs', 'tree_heads', 'tiles'].flatMap((table) => compareBytes(table, ['log_id'])),
   ]
   for (const sql of statements) await db.raw(sql)
+}
+
+/** Hosts that run, and what each compared with what it remembers. Standbys have it, too. */
+async function createHosts(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('log_hosts', (table) => {
+    table.text('host_id').primary()
+    table.bigInteger('until').notNullable()
+    table.text('compared_on').notNullable()
+    table.bigInteger('asked').notNullable()
+    table.bigInteger('answered').notNullable()
+  })
 }
 
 async function createKeys(db: MigrationDb): Promise<void> {
@@ -45,6 +57,9 @@ async function createLogs(db: MigrationDb): Promise<void> {
     table.bigInteger('archived_at')
     // A signed tree head that its rows lack: they are a backup's, and nothing may be appended.
     table.text('contradicted_by')
+    // As what the database answered when hosts agreed that it is the newest: where it answers otherwise, nothing is appended.
+    table.text('agreed_on').notNullable()
+    table.text('agreed_system').notNullable()
     // Goes up with each erasure, while it is open: who waited meanwhile sees that what it read is old.
     table.bigInteger('erasures').notNullable()
   })

@@ -1,6 +1,7 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
 import { createLogService } from './log.ts'
+import { createLogAgreement } from './log-agreement.ts'
 import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
 import { createLogWatch } from './log-watch.ts'
@@ -17,6 +18,7 @@ export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
 export const services = {
   vault: createKeyVault,
   checkpointStore: createCheckpointStore,
+  logAgreement: createLogAgreement,
   logGuard: createLogGuard,
   logWatch: createLogWatch,
   signingKeys: createSigningKeys,

@@ -10,6 +10,7 @@ import {
   signingKeys,
   tiles,
 } from '../../storage/log.ts'
+import { hosts } from '../../storage/log-hosts.ts'
 import { logs, treeHeads } from '../../storage/log-state.ts'
 import type { Stored } from '../../storage/schema.ts'
 import { logMigrations } from './migrations.ts'
@@ -25,6 +26,7 @@ export const logStored: Stored = {
       sealed: { sealed: ([keyId]) => signingKeyContext(keyId!) },
     },
     { table: logs },
+    { table: hosts, isCopied: false, isShared: true },
     { table: treeHeads, refersTo: [logs, signingKeys] },
     { table: receipts, refersTo: [claims], erase: eraseReceipts },
     { table: evidence, refersTo: [receipts], erase: eraseEvidence },

@@ -47,6 +47,7 @@ export async function copyInstallation({ from, to, schema, onProgress }: CopyOpt
         target.transaction(async (tx) => {
           const copied = await copyRows(snapshot, tx, schema, onProgress)
           if (signingKey) await storedKeys(target, to).insert(writes(tx, schema), signingKey.keyId, signingKey.pem)
+          await writes(tx, schema).log.unbind()
           const at = await databaseClock(tx)()
           const details = { from: describeDatabase(from.databaseUrl), to: describeDatabase(to.databaseUrl) }
           const { audit } = writes(tx, schema)

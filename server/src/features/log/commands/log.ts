@@ -6,12 +6,14 @@ import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../log-archives.ts'
+import type { LogGuard } from '../log-guard.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch
   readonly signingKeys: SigningKeys
   readonly archives: Pick<LogArchives, 'write'>
+  readonly logGuard: Pick<LogGuard, 'confirm'>
 }
 
 interface NewLogOptions extends OutputOptions {
@@ -23,6 +25,9 @@ database is lost, it is how an older one goes on: if a newer database exists, us
   - All receipts that this database holds stay valid, and are proven in the log that ended.
   - Receipts that it does not hold (issued after its backup was made) are in no log that is served.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
+
+const NEWEST = `Hosts sign again on this database as it is. What was signed after it was made, and is not in it, would be contradicted for ever:
+confirm only where nothing was, such as after moving the file of a database whose host was stopped.`
 
 export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
@@ -40,6 +45,16 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
       print(options, value, [
         `A new log has begun: ${logId}.`,
         `Its key is ${keyId}. The log ${ended.logId} has ended, with ${ended.treeSize} entries.`,
+      ])
+    })
+
+  subcommand(log, 'confirm', 'say that this database is the newest, after its file was moved or restored')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (options: NewLogOptions) => {
+      if (!options.yes) await confirm(NEWEST, 'Is this the newest database?')
+      const { logId, treeSize } = await withServices(({ logGuard }) => logGuard.confirm())
+      print(options, { log_id: logId, tree_size: treeSize }, [
+        `Confirmed: the log ${logId} goes on after its ${treeSize} entries.`,
       ])
     })
 

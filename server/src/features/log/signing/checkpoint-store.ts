@@ -28,6 +28,8 @@ export interface CheckpointStore {
    * @throws HeadMemoryError `unreadable`
    */
   recall(logId: string): readonly Head[]
+  /** Of these, what does not share the fate of DATA_DIR. */
+  recallApart(logId: string): readonly Head[]
   /**
    * Never goes back within a log. The files survive the end of the process. After a loss of power they may contain the head before, which
    * protects slightly less until the next head is written.
@@ -35,6 +37,8 @@ export interface CheckpointStore {
    */
   remember(head: Head): void
 }
+
+type Place = Omit<CheckpointStore, 'recallApart'>
 
 /** Remembers in one file. */
 interface HeadFile {
@@ -58,8 +62,9 @@ interface CheckpointStoreOptions {
 export function createCheckpointStore({ config }: CheckpointStoreOptions): CheckpointStore {
   const own = inDataDir(config.dataDir)
   const apart = apartFrom(config)
-  if (!apart) return own
+  if (!apart) return { ...own, recallApart: () => [] }
   return {
+    recallApart: (logId) => apart.recall(logId),
     recall: (logId) => [...own.recall(logId), ...apart.recall(logId)],
     remember(head) {
       own.remember(head)
@@ -69,7 +74,7 @@ export function createCheckpointStore({ config }: CheckpointStoreOptions): Check
 }
 
 /** In one file the newest head of all, and for each log before its last. */
-function inDataDir(dataDir: string): CheckpointStore {
+function inDataDir(dataDir: string): Place {
   const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
   const before = perLog(join(dataDir, 'log-heads'), 'DATA_DIR/log-heads', (logId) => logId)
   return {
@@ -102,7 +107,7 @@ function apartFrom({ dataDir, databaseUrl = '', headMemory }: CheckpointStoreOpt
   }
 }
 
-function eachInFile(fileOf: (logId: string) => HeadFile): CheckpointStore {
+function eachInFile(fileOf: (logId: string) => HeadFile): Place {
   return {
     recall: (logId) => known(fileOf(logId).recall()),
     remember: (head) => fileOf(head.logId).remember(head),

@@ -107,7 +107,7 @@ async function ensureLog(keys: Keys): Promise<void> {
     const first = await vault.create(tx)
     const issuedAt = now()
     await tx.log.insertSigningKey(toRow(first, issuedAt))
-    await begin(tx, first, issuedAt)
+    await begin(keys, tx, first, issuedAt)
   })
 }
 
@@ -137,7 +137,7 @@ async function beginLog(keys: Keys, by: Acting): ReturnType<SigningKeys['beginLo
     await tx.log.end(ended.logId, issuedAt)
     const other = logGuard.rememberedOther(ended)
     if (other) await tx.log.insertEnded(other, issuedAt)
-    const log = await begin(tx, next, issuedAt)
+    const log = await begin(keys, tx, next, issuedAt)
     const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
     tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
     return { ended, log }
@@ -176,18 +176,20 @@ async function replaceKey(
   return { by, issuedAt }
 }
 
-async function begin(tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
+async function begin({ logGuard }: Keys, tx: Writes, by: Signer, issuedAt: Instant): Promise<LogState> {
   const name = logNameOf(by, issuedAt)
   const log = { logId: logIdOf(name), name, ...EMPTY_LOG, issuedAt, keyId: by.keyId }
-  await tx.log.create(await signed(log, by))
-  return log
+  await tx.log.create(await signed(log, by), logGuard.file())
+  return (await tx.log.state())!
 }
 
-async function signed(log: LogState, by: Signer): Promise<LogState & Pick<TreeHeadRow, 'signed'>> {
+async function signed<L extends TreeHeadState>(log: L, by: Signer): Promise<L & Pick<TreeHeadRow, 'signed'>> {
   return { ...log, signed: JSON.stringify(await signTreeHead(by, log)) }
 }
 
-const EMPTY_LOG = { contradictedBy: null, number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
+type TreeHeadState = Omit<TreeHeadRow, 'signed'> & Pick<LogState, 'name'>
+
+const EMPTY_LOG = { number: 0, treeSize: 0, rootHash: SHA256_TREE.empty }
 
 /**
  * Names a log after its first key and its beginning, so that no two logs have the same id: a token that outlives the database gives its key

@@ -1,0 +1,212 @@
+/**
+ * Which hosts have to find in the database what they remember, before one signs there. Each host that runs holds a lease in the database.
+ *
+ * - After a restart of the server, a promotion or a restore, the log is bound to what the database was before, and no append happens. When
+ *   all hosts have compared, or their leases ended, the log is bound to what it is now.
+ * - A host that does not know the newest state of the log asks, before its first signature, those that run.
+ * - A database that is a file is bound to that file.
+ */
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import { writeNewFile } from '../../base/files.ts'
+import type { HostConfig } from '../../config/config.ts'
+import type { LogHost } from '../../storage/log-hosts.ts'
+import type { LogState } from '../../storage/log-state.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { createFileBinding } from './file-binding.ts'
+
+/** What was there before a host compared. */
+export interface Round {
+  readonly hosts: readonly LogHost[]
+}
+
+/** What the memories of this host say of the log, which none of them contradicts. */
+export interface Memories {
+  /** One has its newest head. */
+  readonly knowNewest: boolean
+  /** One that does not share the fate of the database has its newest head. */
+  readonly proveNewest: boolean
+}
+
+export interface LogAgreement {
+  /** Call it before comparing. */
+  begin(): Promise<Round>
+  /** Call it after comparing. Tells other hosts of it. @returns what this host waits for; undefined: it may sign */
+  settle(round: Round, log: LogState, memories: Memories): Promise<string | undefined>
+  /** What the database, or the file that it is in, must be now for an append to this log. */
+  isBound(log: LogState): boolean
+  /** Binds the log to the database as it is, because an operator says that it is the newest. */
+  confirm(log: LogState): Promise<void>
+  /** The file that a new log is bound to; undefined: the database says. */
+  file(): string | undefined
+  /** Others wait for this host no more. */
+  leave(): Promise<void>
+}
+
+interface LogAgreementOptions {
+  readonly storage: Pick<Storage, 'read' | 'write' | 'shared' | 'file'>
+  readonly config: Pick<HostConfig, 'dataDir'>
+  readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
+}
+
+const BEAT_MS = 3000
+const LEASE_MS = 10_000
+/** A host may take as long to give up a connection that leads nowhere, and to find the server that is there now. */
+const GIVE_UP_MS = 20_000
+
+export function createLogAgreement({ storage, config, logger }: LogAgreementOptions): LogAgreement {
+  const { shared, file } = storage
+  if (!shared) return createFileBinding(file ?? '', { storage, logger })
+  const agreement: Agreement = {
+    storage,
+    logger,
+    shared,
+    hostId: hostIdIn(config.dataDir),
+    question: undefined,
+    beat: undefined,
+    change: undefined,
+    peers: new Set(),
+  }
+  return {
+    begin: async () => ({ hosts: await shared.logHosts.all() }),
+    settle: (round, log, memories) => settle(agreement, round, log, memories),
+    isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
+    confirm: (log) => bind(agreement, log),
+    file: () => undefined,
+    leave: () => shared.logHosts.leave(agreement.hostId),
+  }
+}
+
+interface Agreement extends Omit<LogAgreementOptions, 'config'> {
+  readonly shared: NonNullable<Storage['shared']>
+  readonly hostId: string
+  /** To the other hosts; undefined before this host knows whether it has one, 0: it has none, or all have answered. */
+  question: number | undefined
+  beat: { readonly at: number; readonly comparedOn: string; readonly asked: number; readonly answered: number } | undefined
+  /** Of the server. */
+  change: { readonly to: string; readonly at: number; readonly aliveAfter: number } | undefined
+  /** Other hosts that ran before. */
+  peers: ReadonlySet<string>
+}
+
+/** The same after a restart: nobody waits for what this host was before. */
+function hostIdIn(dataDir: string): string {
+  const path = join(dataDir, 'host-id')
+  try {
+    writeNewFile(path, randomUUID())
+    return readFileSync(path, 'utf8')
+  } catch {
+    return randomUUID()
+  }
+}
+
+async function settle(
+  agreement: Agreement,
+  { hosts }: Round,
+  log: LogState,
+  { knowNewest }: Memories,
+): Promise<string | undefined> {
+  const asked = Math.max(0, ...hosts.map((host) => host.asked))
+  const others = hosts.filter(({ hostId }) => hostId !== agreement.hostId)
+  agreement.question ??= knowNewest || others.length === 0 ? 0 : asked + 1
+  const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
+  await tell(agreement, log.answersAs, asked)
+  if (change) return afterChange(agreement, change, others, log)
+  agreement.change = undefined
+  agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
+  return ask(agreement, others)
+}
+
+/** Others learn at once what they may wait for, and else that this host runs. */
+async function tell(agreement: Agreement, comparedOn: string, asked: number): Promise<void> {
+  const { shared, hostId, beat, question = 0 } = agreement
+  const next = { at: performance.now(), comparedOn, asked: question, answered: Math.max(asked, question) }
+  const isNews = beat?.comparedOn !== comparedOn || beat.asked !== next.asked || beat.answered !== next.answered
+  if (!isNews && next.at - beat.at < BEAT_MS) return
+  await shared.logHosts.beat({ ...next, hostId }, LEASE_MS)
+  agreement.beat = next
+}
+
+function ask(agreement: Agreement, others: readonly LogHost[]): string | undefined {
+  const { question = 0, beat, logger } = agreement
+  if (question === 0) return undefined
+  const alive = others.filter(({ isAlive }) => isAlive)
+  const silent = alive.filter(({ answered }) => answered < question)
+  if (beat?.asked === question && silent.length > 0)
+    return `this host does not know the newest state of the log: it waits for the answers of ${count(silent)} of ${count(alive)}`
+  agreement.question = 0
+  logger.info(
+    { answered: alive.length, gone: others.length - alive.length },
+    'this host did not know the newest state of the log: it asked the other hosts, and none contradicts',
+  )
+  return undefined
+}
+
+function changeOf(agreement: Agreement, hosts: readonly LogHost[], { answersAs }: LogState) {
+  if (agreement.change?.to === answersAs) return agreement.change
+  // As old as what this host stored last: others that ran then have leases that end about when its own does.
+  const last = hosts.find(({ hostId }) => hostId === agreement.hostId)?.until
+  const newest = last ?? Math.max(0, ...hosts.map(({ until }) => until))
+  agreement.change = { to: answersAs, at: performance.now(), aliveAfter: newest - 2 * LEASE_MS }
+  return agreement.change
+}
+
+async function afterChange(
+  agreement: Agreement,
+  { at, aliveAfter }: NonNullable<Agreement['change']>,
+  others: readonly LogHost[],
+  log: LogState,
+): Promise<string | undefined> {
+  const { peers, shared, logger } = agreement
+  const compared = others.filter(({ comparedOn }) => comparedOn === log.answersAs)
+  const ids = new Set([
+    ...others.filter(({ until }) => until > aliveAfter).map(({ hostId }) => hostId),
+    ...peers,
+  ])
+  for (const { hostId } of compared) ids.delete(hostId)
+  const waited = performance.now() - at
+  if (ids.size > 0 && waited < GIVE_UP_MS) {
+    const seconds = Math.ceil((GIVE_UP_MS - waited) / 1000)
+    return `the database was restarted, replaced by a standby, or restored: until ${ids.size === 1 ? 'another host has' : `${ids.size} other hosts have`} compared it with what they remember, or for ${seconds} s, nothing is signed`
+  }
+  const system = await systemOf(agreement)
+  const before = (await agreement.storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem
+  await bind(agreement, log, system)
+  logger.warn(
+    { before, now: system, compared: compared.length + 1, silent: ids.size, ms: Math.round(waited) },
+    `${changeWords(before, system)}: all that hosts remember is there, and they sign again`,
+  )
+  // Asks again as what it is now.
+  agreement.change = undefined
+  agreement.peers = new Set((await shared.logHosts.all()).filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
+  return undefined
+}
+
+async function systemOf({ storage }: Agreement): Promise<string> {
+  return (await storage.read.log.system()) ?? ''
+}
+
+/** Where another host has not bound it meanwhile, or found that something is missing. */
+async function bind(agreement: Agreement, { logId, answersAs }: LogState, known?: string): Promise<void> {
+  const system = known ?? (await systemOf(agreement))
+  await agreement.storage.write(async (tx) => {
+    const log = await tx.log.lock()
+    if (log?.logId === logId && log.answersAs === answersAs && log.contradictedBy === null)
+      await tx.log.bind(log, answersAs, system)
+  })
+}
+
+/** By the system's identifier and its timeline. */
+function changeWords(before = '', now: string): string {
+  const [[system, timeline], [newSystem, newTimeline]] = [before.split('/'), now.split('/')]
+  if (before === '' || now === '') return 'the database was restarted, replaced or restored'
+  if (system !== newSystem) return 'the database is on another server'
+  if (timeline === newTimeline) return 'the database was restarted, or restored from a dump'
+  return `a standby was promoted, or the database restored to a point in time: its timeline was ${timeline}, and is ${newTimeline}`
+}
+
+function count(hosts: readonly LogHost[]): string {
+  return `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}`
+}

@@ -1,0 +1,42 @@
+/** Hosts that run, each with a lease, and whether it found what it remembers of the log in the database. */
+import type { Db } from './db.ts'
+import { bigint, instant, type RowOf, table, text } from './table.ts'
+
+export const hosts = table('log_hosts', ['hostId'], {
+  hostId: text('host_id'),
+  until: instant('until'),
+  /** As what the database answered when the host last compared it with what it remembers. */
+  comparedOn: text('compared_on'),
+  /** The number of its question to all others; 0: it has asked nothing. */
+  asked: bigint('asked'),
+  /** The newest question that was there before it compared. */
+  answered: bigint('answered'),
+})
+
+export interface LogHost extends RowOf<typeof hosts> {
+  /** Its lease has not ended. */
+  readonly isAlive: boolean
+}
+
+/** So long after its lease, a host is forgotten. */
+const FORGET_MS = 3_600_000
+
+export function logHosts(db: Db) {
+  const now = `CAST(${db.dialect.clock} AS bigint)`
+  return {
+    async all(): Promise<LogHost[]> {
+      const rows = await db.query(`SELECT ${hosts.names}, until > ${now} AS is_alive FROM log_hosts ORDER BY host_id`)
+      return rows.map((row) => ({ ...hosts.read(row), isAlive: Boolean(row.is_alive) }))
+    },
+    /** Takes or renews the lease of a host, for so long from now. */
+    async beat({ hostId, comparedOn, asked, answered }: Omit<LogHost, 'until' | 'isAlive'>, forMs: number): Promise<void> {
+      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
+        SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered`
+      await db.query(sql, [hostId, forMs, comparedOn, asked, answered])
+    },
+    /** A host that ends. */
+    async leave(hostId: string): Promise<void> {
+      await db.query(`DELETE FROM log_hosts WHERE host_id = ? OR until < ${now} - ${FORGET_MS}`, [hostId])
+    },
+  }
+}

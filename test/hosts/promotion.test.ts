@@ -1,0 +1,139 @@
+/** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. */
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createDatabase } from '../support/database.ts'
+import { LONG } from '../support/extent.ts'
+import { type Host, Installation } from '../support/installation.ts'
+import { type Postgres, startPostgres } from '../support/postgres.ts'
+import { query } from '../support/sql.ts'
+import { startSwitch } from '../support/switch.ts'
+
+/** Three hosts before a primary with an asynchronous standby. */
+async function start(t: Test) {
+  const primary = await startPostgres()
+  t.teardown(() => primary.remove())
+  const address = await startSwitch(primary.url)
+  const database = await createDatabase('postgres', { serverUrl: primary.url })
+  const url = address.urlOf(database.env.DATABASE_URL!)
+  const standby = await startPostgres({ primary: primary.url })
+  t.teardown(() => standby.remove())
+  const env = { ...database.env, DATABASE_URL: url }
+  const installation = await Installation.start({ database: { ...database, env, remove: async () => {} } })
+  t.teardown(async () => {
+    await installation.remove()
+    await address.close()
+  })
+  const hosts = [installation.host, await installation.addHost(), await installation.addHost()]
+  return { primary, standby, address, installation, hosts, client: await installation.client('acme') }
+}
+
+type Started = Awaited<ReturnType<typeof start>>
+
+async function submitAll({ hosts, client }: Started, count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) {
+    for (const host of hosts) {
+      const { body } = await client.at(host).submit()
+      if (body.state !== 'decided') throw new Error(JSON.stringify(body))
+      ids.push(body.receipt_id)
+    }
+  }
+  return ids
+}
+
+async function fallOver({ primary, standby, address }: Started): Promise<void> {
+  await primary.stop('immediate')
+  await standby.promote()
+  address.leadTo(standby.url)
+}
+
+async function hasReplayed(primary: Postgres, standby: Postgres): Promise<void> {
+  const [row] = await query(primary.url, 'SELECT pg_current_wal_lsn()::text AS lsn')
+  for (;;) {
+    const [state] = await query(standby.url, `SELECT pg_last_wal_replay_lsn() >= '${row!.lsn}'::pg_lsn AS done`)
+    if (state!.done) return
+    await setTimeout(50)
+  }
+}
+
+async function problemsOf(host: Host): Promise<string[]> {
+  const { status, body } = await host.request('/readyz')
+  return status === 200 ? [] : body.problems
+}
+
+async function until(what: string, ms: number, isTrue: () => Promise<boolean>): Promise<number> {
+  const from = performance.now()
+  while (!(await isTrue())) {
+    if (performance.now() - from > ms) throw new Error(`not within ${ms} ms: ${what}`)
+    await setTimeout(50)
+  }
+  return Math.round(performance.now() - from)
+}
+
+t.test('a promoted standby that lacks nothing: hosts go on by themselves, also with one host gone', LONG, async (t) => {
+  const started = await start(t)
+  const { primary, standby, hosts, client, installation } = started
+  const receipts = await submitAll(started, 3)
+  await hasReplayed(primary, standby)
+  await fallOver(started)
+  const isReady = async () => (await Promise.all(hosts.map(problemsOf))).flat().length === 0
+  t.comment(`ready again after ${await until('ready', 15_000, isReady)} ms`)
+  receipts.push(...(await submitAll(started, 1)))
+  for (const id of receipts) t.equal((await client.get(`/v1/receipts/${id}`)).status, 200)
+  t.match((await installation.request('/v1/log/head')).body, { body: { tree_size: receipts.length } })
+})
+
+t.test('a promoted standby that lagged: no host signs on it, nor one that is new, and all say why', LONG, async (t) => {
+  const started = await start(t)
+  const { primary, standby, hosts, client, installation } = started
+  const kept = await submitAll(started, 1)
+  await hasReplayed(primary, standby)
+  await standby.stop()
+  const lost = await submitAll(started, 3)
+  await primary.stop('immediate')
+  await standby.start()
+  await fallOver({ ...started, primary: { ...primary, stop: async () => {} } })
+
+  const submitted = new Set<number>()
+  const all = async () => {
+    for (const host of hosts) submitted.add((await client.at(host).submit()).status)
+    return (await Promise.all(hosts.map(problemsOf))).every((problems) =>
+      problems.some((problem) =>
+        problem.includes(`${kept.length} entries, and ${kept.length + lost.length} were signed`),
+      ),
+    )
+  }
+  t.comment(`all hosts say why after ${await until('all hosts say why', 25_000, all)} ms`)
+  t.strictSame([...submitted], [503])
+  const other = await installation.addHost()
+  t.equal((await client.at(other).submit()).status, 503)
+  t.match(await problemsOf(other), [/the database is an old one/])
+  const head = (await other.request('/v1/log/head')).body
+  t.match(head, { body: { tree_size: kept.length } }, 'nothing was signed')
+
+  const begun = await installation.claimcheck.signingKeys.beginLog()
+  t.equal(begun.ended.treeSize, kept.length)
+  await until('signs again', 10_000, async () => (await Promise.all(hosts.map(problemsOf))).flat().length === 0)
+  await submitAll(started, 1)
+})
+
+t.test('a host that is killed at the same moment is waited for, and then no more', LONG, async (t) => {
+  const started = await start(t)
+  const { primary, standby, hosts } = started
+  await submitAll(started, 1)
+  await hasReplayed(primary, standby)
+  // Its lease stays, as after a kill.
+  await query(
+    primary.url.replace(/postgres$/, new URL(started.installation.config.databaseUrl).pathname.slice(1)),
+    `INSERT INTO
+    log_hosts SELECT 'killed', until, compared_on, asked, answered FROM log_hosts LIMIT 1`,
+  )
+  await hasReplayed(primary, standby)
+  await fallOver(started)
+  await until('says what it waits for', 10_000, async () =>
+    (await problemsOf(hosts[0]!)).some((problem) => problem.includes('until another host has compared')),
+  )
+  const ready = async () => (await Promise.all(hosts.map(problemsOf))).flat().length === 0
+  t.comment(`ready again after ${await until('ready', 30_000, ready)} ms`)
+  await submitAll(started, 1)
+})
