@@ -2,11 +2,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, chown, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, chown, cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import pg from 'pg'
 import { findPrograms, serverUser } from './postgres-programs.ts'
 
 const run = promisify(execFile)
@@ -95,7 +96,8 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
 =======
   async function initialize(): Promise<void> {
     if (primary !== undefined) {
-      await program('pg_basebackup', '--dbname', primary, '-D', data, '--write-recovery-conf', '--checkpoint=fast')
+      await copyServer(primary, data)
+      if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, data])
       return
     }
 >>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
@@ -158,6 +160,25 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
       await ended
     },
   }
+}
+
+/** As pg_basebackup does, which not every machine has. */
+async function copyServer(primary: string, data: string): Promise<void> {
+  const client = new pg.Client(primary)
+  await client.connect()
+  try {
+    const { rows } = await client.query('SHOW data_directory')
+    await client.query(`SELECT pg_backup_start('standby', fast => true)`)
+    await cp(rows[0].data_directory, data, { recursive: true, verbatimSymlinks: true })
+    const stopped = await client.query('SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)')
+    await writeFile(join(data, 'backup_label'), stopped.rows[0].labelfile)
+  } finally {
+    await client.end()
+  }
+  await rm(join(data, 'postmaster.pid'))
+  await chmod(data, 0o700)
+  await writeFile(join(data, 'standby.signal'), '')
+  await appendFile(join(data, 'postgresql.conf'), `primary_conninfo = '${primary}'\n`)
 }
 
 let shared: Promise<string> | undefined

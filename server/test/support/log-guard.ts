@@ -2,6 +2,7 @@
 import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
 export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
@@ -10,6 +11,7 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     storage,
     logger,
     logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
+    remoteMemory: createRemoteMemory({ config: {}, logger }),
     clock: { logged() {} },
     checkpointStore: createCheckpointStore({ config: { dataDir } }),
   })

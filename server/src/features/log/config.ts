@@ -1,6 +1,7 @@
 /** The configuration of the log: `issuer_name`, and where its newest head is remembered. */
 import { isAbsolute, join, resolve } from 'node:path'
 import { type Static, Type } from '@claimcheck/core/plugin'
+import type { Report } from '../../config/report.ts'
 import type { ConfigSection, Env } from '../../config/section.ts'
 
 /** A folder that remembers the newest head of the log, apart from DATA_DIR. */
@@ -10,9 +11,24 @@ export interface HeadMemory {
   readonly isDefault: boolean
 }
 
+/** An object store with conditional writes. */
+export interface RemoteMemorySettings {
+  /** Of the folder in it, without a slash at the end. */
+  readonly url: string
+  readonly credentials?: {
+    readonly accessKeyId: string
+    readonly secretAccessKey: string
+    readonly sessionToken?: string
+    readonly region?: string
+  }
+  /** An Authorization header. */
+  readonly basic?: string
+}
+
 export interface LogConfig {
   readonly issuerName: string | undefined
   readonly headMemory: HeadMemory | undefined
+  readonly remoteMemory: RemoteMemorySettings | undefined
 }
 
 const file = { issuer_name: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) }
@@ -20,7 +36,45 @@ const File = Type.Object(file)
 
 export const logConfig: ConfigSection<LogConfig> = {
   file,
-  read: ({ issuer_name: issuerName }: Static<typeof File>, { env }) => ({ issuerName, headMemory: headMemoryOf(env) }),
+  read: ({ issuer_name: issuerName }: Static<typeof File>, { env, report }) => {
+    const isRemote = /^[a-z][a-z0-9+.-]*:\/\//i.test(env.HEAD_MEMORY ?? '')
+    return {
+      issuerName,
+      headMemory: headMemoryOf(isRemote ? { ...env, HEAD_MEMORY: '' } : env),
+      remoteMemory: isRemote ? remoteMemoryOf(env, report) : undefined,
+    }
+  },
+}
+
+/** Its text is not repeated: it may hold a password. */
+function remoteMemoryOf(env: Env, report: Report): RemoteMemorySettings | undefined {
+  const url = URL.canParse(env.HEAD_MEMORY!) ? new URL(env.HEAD_MEMORY!) : undefined
+  if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash) {
+    report(
+      'HEAD_MEMORY: must be a folder, none, or an http or https URL without a query, such as https://BUCKET.s3.REGION.amazonaws.com/claimcheck',
+    )
+    return undefined
+  }
+  const { username, password } = url
+  url.username = ''
+  url.password = ''
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env
+  const { AWS_SESSION_TOKEN: sessionToken, AWS_REGION: region } = env
+  const login = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+  return {
+    url: url.href.replace(/\/+$/, ''),
+    ...(username ? { basic: `Basic ${login}` } : {}),
+    ...(accessKeyId && secretAccessKey
+      ? {
+          credentials: {
+            accessKeyId,
+            secretAccessKey,
+            ...(sessionToken ? { sessionToken } : {}),
+            ...(region ? { region } : {}),
+          },
+        }
+      : {}),
+  }
 }
 
 function headMemoryOf({ HEAD_MEMORY: named, XDG_STATE_HOME: state, HOME: home }: Env): HeadMemory | undefined {

@@ -15,6 +15,7 @@ import type { LogState } from '../../storage/log-state.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import type { LogAgreement } from './log-agreement.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
+import type { RemoteMemory } from './signing/remote-memory.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 export interface LogGuard {
@@ -54,6 +55,7 @@ export interface LogGuard {
 
 interface LogGuardOptions {
   readonly checkpointStore: CheckpointStore
+  readonly remoteMemory: RemoteMemory
   readonly logAgreement: LogAgreement
   readonly storage: Pick<Storage, 'read' | 'write'>
   /** Learns the newest time in the log. */
@@ -73,19 +75,23 @@ const DAMAGED = 'the root of the stored tree differs from the signed root: run c
 interface Guard extends LogGuardOptions {
   problem: string | undefined
   isWaiting: boolean
+  /** What the database was, and which log it had, when the memory elsewhere was read. */
+  loadedFor: string | undefined
   examining: Promise<void> | undefined
   /** When the log was last compared, in the time of this process. */
   checkedAt: number
 }
 
 export function createLogGuard(options: LogGuardOptions): LogGuard {
-  const { checkpointStore, storage, clock, logger, logAgreement } = options
+  const { checkpointStore, remoteMemory, storage, clock, logger, logAgreement } = options
   const guard: Guard = {
     checkpointStore,
+    remoteMemory,
     storage,
     clock,
     logger,
     logAgreement,
+    loadedFor: undefined,
     problem: undefined,
     isWaiting: false,
     examining: undefined,
@@ -324,23 +330,44 @@ async function examineAll(guard: Guard): Promise<void> {
 
 /** @param isWhole also derives the root of the stored tree @throws ServiceError */
 async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
-  const { checkpointStore, logAgreement, storage } = guard
+  const { checkpointStore, remoteMemory, logAgreement, storage } = guard
   const rows = storage.read.log
   const round = await logAgreement.begin()
-  const { heads, log } = await readBoth(guard)
+  const { heads, log } = await readAll(guard)
   await compareAll(guard, heads, await settled(guard, heads, log), rows)
   if (isWhole) await checkStored(guard, log, rows)
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
   const knowNewest = heads.some(has)
-  const proveNewest = checkpointStore.recallApart(log.logId).some(has)
+  const proveNewest = [...checkpointStore.recallApart(log.logId), ...remoteMemory.recall(log.logId)].some(has)
   const waitsFor = await logAgreement.settle(round, log, { knowNewest, proveNewest })
   if (waitsFor !== undefined) wait(guard, waitsFor)
-  if (isWhole || !knowNewest) remember(guard, await remembered(log, rows))
+  const newest = heads.find((head) => has(head) && head.signed !== undefined)
+  const head = isWhole || !newest ? await remembered(log, rows) : newest
+  if (isWhole || !knowNewest) remember(guard, head)
+  remoteMemory.follow(head)
+}
+
+/** Reads the memory elsewhere before the first signature, and after each change of the database. */
+async function readAll(guard: Guard): ReturnType<typeof readBoth> {
+  const { remoteMemory, storage } = guard
+  const { logId, answersAs } = (await storage.read.log.state())!
+  const loadedFor = `${logId} ${answersAs}`
+  if (guard.loadedFor !== loadedFor) {
+    try {
+      await remoteMemory.load(logId)
+    } catch (error) {
+      if (!(error instanceof HeadMemoryError)) throw error
+      refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
+    }
+    guard.loadedFor = loadedFor
+  }
+  const { heads, log } = await readBoth(guard)
+  return { heads: [...heads, ...remoteMemory.recall(log.logId)], log }
 }
 
 async function confirm(guard: Guard): Promise<LogState> {
   if (!(await guard.storage.read.log.state())) throw new ServiceError('not_found', NO_LOG)
-  const { heads, log } = await readBoth(guard)
+  const { heads, log } = await readAll(guard)
   await compareAll(guard, heads, await settled(guard, heads, log), guard.storage.read.log)
   await guard.logAgreement.confirm(log)
   return log

@@ -9,6 +9,7 @@ import { createLogWriter } from './log-writer.ts'
 import { createSequencer } from './sequencer.ts'
 import { createCheckpointStore } from './signing/checkpoint-store.ts'
 import { createKeyVault } from './signing/key-vault.ts'
+import { createRemoteMemory } from './signing/remote-memory.ts'
 import { createSigningKeys, type SigningKeys } from './signing/signing-keys.ts'
 
 export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
@@ -18,6 +19,7 @@ export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
 export const services = {
   vault: createKeyVault,
   checkpointStore: createCheckpointStore,
+  remoteMemory: createRemoteMemory,
   logAgreement: createLogAgreement,
   logGuard: createLogGuard,
   logWatch: createLogWatch,

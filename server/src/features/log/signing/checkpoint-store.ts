@@ -193,7 +193,7 @@ function reasonOf(cause: unknown): string {
 }
 
 /** Keeps what another key has signed last, because a backup from before a rotation does not have the new key. */
-function withSignatures(head: Head, before: Head | undefined): Head {
+export function withSignatures(head: Head, before: Head | undefined): Head {
   if (before?.logId !== head.logId) return head
   const isRotated = head.signed && before.signed && keyOf(head.signed) !== keyOf(before.signed)
   return { ...head, signed: head.signed ?? before.signed, earlier: isRotated ? before.signed : before.earlier }
@@ -203,7 +203,7 @@ function keyOf(signed: string): unknown {
   return JSON.parse(signed).signature.key_id
 }
 
-function isBefore(one: Head, other: Head): boolean {
+export function isBefore(one: Head, other: Head): boolean {
   return one.logId === other.logId && one.treeSize < other.treeSize
 }
 
@@ -257,7 +257,8 @@ function readRecord(file: number): string {
   return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
 }
 
-function write({ logId, name, treeSize, rootHash, issuedAt, signed, earlier }: Head): Buffer {
+/** @returns text in which a damage is found */
+export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed, earlier }: Head): string {
   const fields = {
     log_id: logId,
     name,
@@ -267,8 +268,11 @@ function write({ logId, name, treeSize, rootHash, issuedAt, signed, earlier }: H
     ...(signed === undefined ? {} : { signed }),
     ...(earlier === undefined ? {} : { earlier }),
   }
-  const text = JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
-  return Buffer.from(`${text.padEnd(RECORD_BYTES - 1)}\n`)
+  return JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
+}
+
+function write(head: Head): Buffer {
+  return Buffer.from(`${toRecord(head).padEnd(RECORD_BYTES - 1)}\n`)
 }
 
 type Parse = (text: string) => Head | undefined
@@ -277,12 +281,13 @@ type Parse = (text: string) => Head | undefined
 function parseOnce(): Parse {
   let known: { readonly text: string; readonly head: Head | undefined } | undefined
   return (text) => {
-    if (known?.text !== text) known = { text, head: parseRecord(text) }
+    if (known?.text !== text) known = { text, head: fromRecord(text) }
     return known.head
   }
 }
 
-function parseRecord(text: string): Head | undefined {
+/** Undefined where it is damaged. */
+export function fromRecord(text: string): Head | undefined {
   try {
     const { digest, ...fields } = JSON.parse(text)
     const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed, earlier } = fields

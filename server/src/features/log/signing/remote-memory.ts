@@ -1,0 +1,147 @@
+/**
+ * Remembers the newest head in an object store with conditional writes, one object for each log, which all hosts write. It is read before this
+ * host signs, and follows some seconds behind: no claim waits for it. What is found there ahead of the database contradicts it.
+ */
+import { AwsClient } from 'aws4fetch'
+import type { FastifyBaseLogger } from 'fastify'
+import type { LogConfig } from '../config.ts'
+import { fromRecord, type Head, HeadMemoryError, isBefore, toRecord, withSignatures } from './checkpoint-store.ts'
+
+export interface RemoteMemory {
+  /** Reads what is there. @throws HeadMemoryError `unreadable` */
+  load(logId: string): Promise<void>
+  /** What was there, as far as this host knows; none before `load`. */
+  recall(logId: string): readonly Head[]
+  /** Writes the head there after a while, where it is newer. */
+  follow(head: Head): void
+  /** Writes the newest head that it follows now. */
+  flush(): Promise<void>
+  /** Why it was not written. */
+  problem(): string | undefined
+}
+
+interface RemoteMemoryOptions {
+  readonly config: Partial<Pick<LogConfig, 'remoteMemory'>>
+  readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
+}
+
+const EVERY_MS = 5000
+const TIMEOUT_MS = 5000
+
+const NONE: RemoteMemory = {
+  load: async () => {},
+  recall: () => [],
+  follow() {},
+  flush: async () => {},
+  problem: () => undefined,
+}
+
+/** An object as it is there. */
+interface Stored {
+  readonly head: Head | undefined
+  /** For the next write. */
+  readonly condition: Readonly<Record<string, string>>
+}
+
+export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): RemoteMemory {
+  const { remoteMemory } = config
+  if (!remoteMemory) return NONE
+  const { url, credentials, basic } = remoteMemory
+  const aws = credentials && new AwsClient({ ...credentials, service: 's3', retries: 0 })
+  const stored = new Map<string, Stored>()
+  let newest: Head | undefined
+  let writing: Promise<void> | undefined
+  let nextAt = 0
+  let problem: string | undefined
+
+  async function ask(logId: string, init: { method: string; body?: string; headers?: Record<string, string> }) {
+    const headers = { ...init.headers, ...(basic ? { authorization: basic } : {}) }
+    const address = `${url}/${logId}.json`
+    const request = aws ? await aws.sign(address, { ...init, headers }) : new Request(address, { ...init, headers })
+    return fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+  }
+
+  async function read(logId: string): Promise<Stored> {
+    const response = await ask(logId, { method: 'GET' })
+    if (response.status === 404) return { head: undefined, condition: { 'if-none-match': '*' } }
+    if (!response.ok) throw new Error(`it answers ${response.status}`)
+    const head = fromRecord(await response.text())
+    const etag = response.headers.get('etag')
+    if (head?.logId !== logId) throw new Error('the object is damaged')
+    if (!etag) throw new Error('it gives objects no ETag')
+    return { head, condition: { 'if-match': etag } }
+  }
+
+  /** Until another host writes no more in between. */
+  async function write(head: Head): Promise<void> {
+    const { logId } = head
+    for (let known = stored.get(logId) ?? (await read(logId)); ; known = await read(logId)) {
+      stored.set(logId, known)
+      if (known.head && !isBefore(known.head, head)) return
+      const next = withSignatures(head, known.head)
+      const response = await ask(logId, { method: 'PUT', body: toRecord(next), headers: { ...known.condition } })
+      await response.arrayBuffer()
+      const etag = response.headers.get('etag')
+      if (response.ok && etag) {
+        stored.set(logId, { head: next, condition: { 'if-match': etag } })
+        return
+      }
+      if (response.ok) stored.set(logId, await read(logId))
+      // Another host wrote it first.
+      if (response.status !== 412 && response.status !== 409) {
+        if (!response.ok) throw new Error(`it answers ${response.status}`)
+        return
+      }
+    }
+  }
+
+  function flush(): Promise<void> {
+    writing ??= (newest ? write(newest) : Promise.resolve())
+      .then(
+        () => {
+          if (problem !== undefined) logger.info('HEAD_MEMORY is written again')
+          problem = undefined
+        },
+        (error) => {
+          if (problem === undefined) logger.warn({ err: error }, 'cannot write HEAD_MEMORY')
+          problem = `HEAD_MEMORY cannot be written: ${reasonOf(error)}`
+          if (newest) stored.delete(newest.logId)
+        },
+      )
+      .finally(() => {
+        writing = undefined
+        nextAt = performance.now() + EVERY_MS
+      })
+    return writing
+  }
+
+  return {
+    async load(logId) {
+      try {
+        stored.set(logId, await read(logId))
+      } catch (cause) {
+        const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
+        throw new HeadMemoryError('unreadable', message, { cause })
+      }
+    },
+    recall(logId) {
+      const head = stored.get(logId)?.head
+      return head ? [head] : []
+    },
+    follow(head) {
+      newest = head
+      const known = stored.get(head.logId)?.head
+      const isThere = known !== undefined && !isBefore(known, head)
+      if ((!isThere || problem !== undefined) && performance.now() >= nextAt) void flush()
+    },
+    flush,
+    problem: () => problem,
+  }
+}
+
+/** Without the address: anybody may read it. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error & { readonly cause?: { readonly code?: string } }
+  if (name === 'TimeoutError') return 'it does not answer'
+  return cause?.code ?? (name === 'Error' ? message : 'it cannot be reached')
+}
