@@ -18,15 +18,12 @@ export interface Postgres {
   /** `fast`, unless said otherwise: as an operator stops it. `immediate`: as if it had crashed. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   start(): Promise<void>
-<<<<<<< HEAD
   /** Restarts with these settings, and with these files in its folder. */
   configure(settings: readonly string[], files?: Readonly<Record<string, string>>): Promise<void>
   /** The folder of its data. */
   readonly data: string
-=======
   /** Of a standby: it takes writes from now on. */
   promote(): Promise<void>
->>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   /** For good, with everything that was stored. */
   remove(): Promise<void>
 }
@@ -39,19 +36,11 @@ interface PostgresOptions {
   readonly fsync?: boolean
   /** Of the folder in which it makes its own. */
   readonly in?: string
-<<<<<<< HEAD
   /** A streaming standby of this server, which stops for a moment. Its URL differs in the port. */
   readonly standbyOf?: Postgres
 }
 
 export async function startPostgres({ fsync = true, in: parent, standbyOf }: PostgresOptions = {}): Promise<Postgres> {
-=======
-  /** Makes a standby of the server with this URL, which replicates asynchronously. */
-  readonly primary?: string
-}
-
-export async function startPostgres({ fsync = true, in: parent, primary }: PostgresOptions = {}): Promise<Postgres> {
->>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   const user = serverUser()
   // Root's temporary folder may be closed to the server's user.
   const folder = await realpath(await mkdtemp(join(parent ?? (user ? '/tmp' : tmpdir()), 'claimcheck-postgres-')))
@@ -68,11 +57,7 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
   const data = join(folder, 'data')
   const log = join(folder, 'log')
   const port = await freePort()
-<<<<<<< HEAD
   const password = standbyOf ? new URL(standbyOf.url).password : randomBytes(16).toString('hex')
-=======
-  const password = primary === undefined ? randomBytes(16).toString('hex') : new URL(primary).password
->>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   const program = (name: string, ...args: string[]) => run(join(programs, name), args, { ...user, cwd: folder })
 
   async function start(): Promise<void> {
@@ -83,7 +68,6 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
     }
   }
 
-<<<<<<< HEAD
   const addSettings = (settings: readonly string[]) =>
     appendFile(join(data, 'postgresql.conf'), settings.map((setting) => `${setting}\n`).join(''))
   async function add(name: string, content: string): Promise<void> {
@@ -93,20 +77,11 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
   }
 
   async function init(): Promise<void> {
-=======
-  async function initialize(): Promise<void> {
-    if (primary !== undefined) {
-      await copyServer(primary, data)
-      if (user) await run('chown', ['-R', `${user.uid}:${user.gid}`, data])
-      return
-    }
->>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
     await writeFile(join(folder, 'password'), password)
     // Sorted as people sort, which most installations do: what must be in the order of bytes has to say so.
     const sorting = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en-US', '--locale=C']
     const access = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`]
     await program('initdb', '-D', data, '--no-sync', ...sorting, ...access)
-<<<<<<< HEAD
     const settings = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 300']
     await addSettings([...settings, `fsync = ${fsync ? 'on' : 'off'}`])
   }
@@ -127,16 +102,6 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
 
   await (standbyOf ? follow(standbyOf) : init())
   await addSettings([`port = ${port}`])
-=======
-  }
-
-  await initialize()
-  const settings = [`port = ${port}`, "listen_addresses = '127.0.0.1'", "unix_socket_directories = ''"]
-  await appendFile(
-    join(data, 'postgresql.conf'),
-    [...settings, 'max_connections = 300', `fsync = ${fsync ? 'on' : 'off'}`, ''].join('\n'),
-  )
->>>>>>> 69bc9345 (log: bind it to the database that hosts have compared)
   await start()
 
   return {
@@ -160,25 +125,6 @@ export async function startPostgres({ fsync = true, in: parent, primary }: Postg
       await ended
     },
   }
-}
-
-/** As pg_basebackup does, which not every machine has. */
-async function copyServer(primary: string, data: string): Promise<void> {
-  const client = new pg.Client(primary)
-  await client.connect()
-  try {
-    const { rows } = await client.query('SHOW data_directory')
-    await client.query(`SELECT pg_backup_start('standby', fast => true)`)
-    await cp(rows[0].data_directory, data, { recursive: true, verbatimSymlinks: true })
-    const stopped = await client.query('SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)')
-    await writeFile(join(data, 'backup_label'), stopped.rows[0].labelfile)
-  } finally {
-    await client.end()
-  }
-  await rm(join(data, 'postmaster.pid'))
-  await chmod(data, 0o700)
-  await writeFile(join(data, 'standby.signal'), '')
-  await appendFile(join(data, 'postgresql.conf'), `primary_conninfo = '${primary}'\n`)
 }
 
 let shared: Promise<string> | undefined

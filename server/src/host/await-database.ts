@@ -46,7 +46,7 @@ function waitingRoom() {
   app.all('/*', async (request, reply) => {
     const detail = 'the database cannot be reached yet: try again later'
     reply.code(503).header('retry-after', '1')
-    return request.url.startsWith('/readyz') ? { ok: false, problems: [detail] } : { detail }
+    return request.url.startsWith('/readyz') ? { ok: false, problems: [detail], warnings: [] } : { detail }
   })
   return app
 }

@@ -81,6 +81,8 @@ export interface Feature<S = any> {
   /** Joins each transaction that records audit events, with the entries. */
   readonly onAudit?: (services: S) => ((tx: Writes, entries: readonly NewAuditEntry[]) => Promise<void>) | undefined
   readonly readiness?: (services: S) => Promise<NotReady | undefined>
+  /** What would lose data in a disaster. */
+  readonly warnings?: (services: S) => Promise<readonly string[]>
   readonly metrics?: (services: S) => Watch
   readonly pages?: readonly Page[]
   // biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses

@@ -12,6 +12,8 @@ export interface Readiness {
   readonly problems: readonly string[]
   /** What says that claims cannot be stored: names of features, or `database`. */
   readonly reasons: readonly string[]
+  /** What would lose data in a disaster, while all works. */
+  readonly warnings: readonly string[]
 }
 
 /** Makes metrics once. @returns what sets them before each reading */

@@ -19,22 +19,31 @@ const LONGEST_PROBE_MS = 2_000
 const DATABASE = 'database'
 const CLAIM_BYTES = 32 * 1024
 
+const UNREADABLE: Readiness = { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE], warnings: [] }
+
 export function createReadiness(features: readonly Feature[], services: ReadinessServices): () => Promise<Readiness> {
   const writeProblem = watchWriting(services.storage)
   return async () => {
     try {
       const found: (NotReady & { readonly reason: string })[] = []
-      for (const { name, readiness } of features) {
+      const warned: string[] = []
+      for (const { name, readiness, warnings } of features) {
         const problem = await readiness?.(services)
         if (problem) found.push({ ...problem, reason: name })
+        warned.push(...((await warnings?.(services)) ?? []))
       }
       const problem = await writeProblem()
       if (problem !== undefined) found.push({ problem, serves: false, reason: DATABASE })
       const reasons = found.flatMap(({ serves, reason }) => (serves ? [] : [reason]))
-      return { ok: reasons.length === 0, problems: found.map(({ problem }) => problem), reasons }
+      return {
+        ok: reasons.length === 0,
+        problems: found.map(({ problem }) => problem),
+        reasons,
+        warnings: warned,
+      }
     } catch (error) {
       services.logger.error({ err: error }, 'cannot read the database')
-      return { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE] }
+      return UNREADABLE
     }
   }
 }
@@ -44,10 +53,10 @@ export function createReadReadiness({ storage, logger }: ReadinessServices): () 
   return async () => {
     try {
       await storage.read.log.state()
-      return { ok: true, problems: [], reasons: [] }
+      return { ok: true, problems: [], reasons: [], warnings: [] }
     } catch (error) {
       logger.error({ err: error }, 'cannot read the database')
-      return { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE] }
+      return UNREADABLE
     }
   }
 }

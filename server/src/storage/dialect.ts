@@ -91,6 +91,8 @@ export interface MigrationStatements {
 export interface SharedStatements {
   /** Selects the `system` that the server's data began as, and its timeline: each promotion begins another. Managed servers may refuse it. */
   readonly system: string
+  /** Selects what decides whether a commit outlives the machine, and the server: `DurabilityRow`. */
+  readonly durability: string
   /** Begins the statement that makes a table which a crash may empty. */
   readonly createUnlogged: string
   /** Deletes at most `?` of the rows that meet the condition, passing over those that another transaction holds. Returns a row for each. */

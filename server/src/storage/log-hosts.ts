@@ -29,7 +29,10 @@ export function logHosts(db: Db) {
       return rows.map((row) => ({ ...hosts.read(row), isAlive: Boolean(row.is_alive) }))
     },
     /** Takes or renews the lease of a host, for so long from now. */
-    async beat({ hostId, comparedOn, asked, answered }: Omit<LogHost, 'until' | 'isAlive'>, forMs: number): Promise<void> {
+    async beat(
+      { hostId, comparedOn, asked, answered }: Omit<LogHost, 'until' | 'isAlive'>,
+      forMs: number,
+    ): Promise<void> {
       const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
         SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered`
       await db.query(sql, [hostId, forMs, comparedOn, asked, answered])

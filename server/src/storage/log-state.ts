@@ -56,7 +56,10 @@ const NEWEST =
 
 /** The logs that meet the condition, each with its newest head. */
 export function logStates(condition: string): string {
-  const columns = [...[...named.columns, ...guarded.columns].map(({ name }) => `logs.${name}`), ...state.columns.map(({ name }) => name)]
+  const columns = [
+    ...[...named.columns, ...guarded.columns].map(({ name }) => `logs.${name}`),
+    ...state.columns.map(({ name }) => name),
+  ]
   return `(SELECT ${columns.join(', ')} FROM logs JOIN tree_heads ON tree_heads.log_id = logs.log_id AND tree_heads.number = ${NEWEST}
     WHERE ${condition}) AS log`
 }

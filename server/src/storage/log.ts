@@ -240,10 +240,7 @@ export function logWrites(db: Db) {
       await runAll(db, db.dialect.lockTables([logs.name]))
     },
     /** Begins a log with its first head. @param agreedOn the file; by default as what the database answers */
-    async create(
-      { name, ...head }: Pick<LogState, 'name'> & TreeHeadRow,
-      agreedOn?: string,
-    ): Promise<void> {
+    async create({ name, ...head }: Pick<LogState, 'name'> & TreeHeadRow, agreedOn?: string): Promise<void> {
       const { logId, issuedAt: begunAt } = head
       const [row] = await db.query(`SELECT ${answersAs(db)}`)
       await insertRows(db, logs, [{ ...NEW_LOG, logId, name, begunAt, agreedOn: agreedOn ?? String(row!.answers_as) }])
@@ -281,7 +278,12 @@ export function logWrites(db: Db) {
     },
     /** One that has ended, and that this database may have no rows of. */
     async insertEnded({ logId, name }: Pick<LogRow, 'logId' | 'name'>, at: Instant): Promise<void> {
-      await insertRows(db, logs, [{ ...NEW_LOG, logId, name, begunAt: at, endedAt: at }], 'ON CONFLICT (log_id) DO NOTHING')
+      await insertRows(
+        db,
+        logs,
+        [{ ...NEW_LOG, logId, name, begunAt: at, endedAt: at }],
+        'ON CONFLICT (log_id) DO NOTHING',
+      )
     },
     async insertSigningKey(key: SigningKeyRow): Promise<void> {
       await insertRows(db, signingKeys, [key])

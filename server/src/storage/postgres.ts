@@ -129,6 +129,12 @@ export const postgres: Dialect = {
     // The control file has the timeline from before a promotion until the next checkpoint.
     system: `SELECT system_identifier || '/' || CAST('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS bit(32))::int
       AS system FROM pg_control_system()`,
+    // Others than superusers see of replication no more than that there is some, unless they have pg_monitor. A base backup is no standby.
+    durability: `SELECT current_setting('fsync') AS fsync, current_setting('full_page_writes') AS full_page_writes,
+      current_setting('synchronous_commit') AS synchronous_commit, current_setting('synchronous_standby_names') AS synchronous_names,
+      COUNT(*) AS standbys, COUNT(*) FILTER (WHERE state IS NULL) AS hidden,
+      COUNT(*) FILTER (WHERE sync_state IN ('sync', 'quorum')) AS synchronous
+      FROM pg_stat_replication WHERE state IS DISTINCT FROM 'backup'`,
     createUnlogged: 'CREATE UNLOGGED TABLE',
     deleteSome: (table, condition) => `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${table} WHERE ${condition} LIMIT ? FOR UPDATE SKIP LOCKED)) RETURNING 1 AS one`,

@@ -10,10 +10,11 @@ import { counterWrites } from './counters.ts'
 import type { Db } from './db.ts'
 import type { SharedStatements } from './dialect.ts'
 import { doctorReads } from './doctor-reads.ts'
+import { durability } from './durability.ts'
 import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
-import { logHosts } from './log-hosts.ts'
 import { logReads, logWrites } from './log.ts'
+import { logHosts } from './log-hosts.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
@@ -202,5 +203,10 @@ export function writes(tx: Db, schema: WithErasures) {
 }
 
 export function shared(db: Db, statements: SharedStatements) {
-  return { clock: databaseClock(db), counters: counterWrites(db, statements), logHosts: logHosts(db) }
+  return {
+    clock: databaseClock(db),
+    counters: counterWrites(db, statements),
+    logHosts: logHosts(db),
+    durability: durability(db, statements),
+  }
 }

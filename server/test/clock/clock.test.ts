@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { openClock } from '@claimcheck/server/clock/clock'
-import { StorageError } from '@claimcheck/server/storage/storage'
+import { type Shared, StorageError } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 
 const HOUR_MS = 3_600_000
@@ -39,7 +39,7 @@ class World {
 
   async open(t: Test, more: { readonly wall?: () => number } = {}) {
     const clock = await openClock({
-      storage: { shared: { clock: this.#database, counters: undefined as never, logHosts: undefined as never } },
+      storage: { shared: { clock: this.#database, ...({} as Pick<Shared, 'counters' | 'logHosts' | 'durability'>) } },
       logger: this.logger as never,
       steady: this.own,
       wall: this.own,

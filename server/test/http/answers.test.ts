@@ -104,14 +104,18 @@ t.test('the key document is sent as it is given, text or object', async (t) => {
 
 t.test('health is told while the process answers, readiness with its problems', async (t) => {
   t.same((await app.ask('/healthz')).json, { status: 'ok' })
-  t.same((await app.ask('/readyz')).json, { ok: true, problems: [] })
-  const unready = await startApp({
-    readiness: async () => ({ ok: false, problems: ['the database does not answer'], reasons: ['database'] }),
-  })
+  t.same((await app.ask('/readyz')).json, { ok: true, problems: [], warnings: [] })
+  const unreadiness = {
+    ok: false,
+    problems: ['the database does not answer'],
+    reasons: ['database'],
+    warnings: ['fsync is off'],
+  }
+  const unready = await startApp({ readiness: async () => unreadiness })
   t.teardown(unready.close)
   const answer = await unready.ask('/readyz')
   t.equal(answer.status, 503)
-  t.same(answer.json, { ok: false, problems: ['the database does not answer'] })
+  t.same(answer.json, unreadiness)
 })
 
 t.test('figures for monitoring are told as plain text, and as unavailable while the database is', async (t) => {
@@ -125,6 +129,7 @@ t.test('figures for monitoring are told as plain text, and as unavailable while 
 })
 
 t.test('a service that cannot tell its readiness is not ready', async (t) => {
+  const unreadiness = { ok: false, problems: ['the database does not answer'], warnings: ['fsync is off'] }
   const unready = await startApp({ readiness: () => Promise.reject(new Error('secret words')) })
   t.teardown(unready.close)
   const answer = await unready.ask('/readyz')

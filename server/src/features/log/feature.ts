@@ -13,6 +13,7 @@ import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
 import { logMetrics } from './metrics.ts'
 import type { Sequencer } from './sequencer.ts'
+import type { RemoteMemory } from './signing/remote-memory.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
 import { logStored } from './stored.ts'
 
@@ -21,6 +22,8 @@ export interface Services extends Pick<HostServices, 'storage'> {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
   readonly logWatch: LogWatch
+  readonly durabilityWarnings: DurabilityWarnings
+  readonly remoteMemory: RemoteMemory
   readonly vault: KeyVault
   readonly sequencer: Sequencer
   readonly log: LogService
@@ -38,15 +41,19 @@ export const logFeature = {
     const { services } = await import('./services.ts')
     return services
   },
-  async prepare({ storage, signingKeys, logWatch, clockWatch }) {
+  async prepare({ storage, signingKeys, logWatch, clockWatch, durabilityWarnings }) {
     const hasLog = (await storage.read.log.state()) !== undefined
     // What a log begins with stays.
     await (hasLog ? clockWatch.compare() : clockWatch.requireTime())
     await signingKeys.ensureLog()
     await logWatch.begin()
+    await durabilityWarnings.current()
   },
   workers: ({ logWatch }) => [logWatch],
-  idle: ({ sequencer }) => sequencer.idle(),
+  async idle({ sequencer, remoteMemory }) {
+    await sequencer.idle()
+    await remoteMemory.flush()
+  },
   routes: async ({ log, keyDocument }) => {
     const [{ logRoutes }, { keyRoutes }] = await Promise.all([import('./routes/log.ts'), import('./routes/keys.ts')])
     return [
@@ -63,6 +70,7 @@ export const logFeature = {
     const isAlone = storage.isReplicaAway()
     return isAlone ? { problem: 'the replica does not answer: reads go to the primary', serves: true } : undefined
   },
+  warnings: async ({ durabilityWarnings }) => [...(await durabilityWarnings.current()).values()],
   metrics: logMetrics,
   commands(program, withServices) {
     addSigningKeyCommands(program, withServices)

@@ -84,7 +84,9 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   readonly hostId: string
   /** To the other hosts; undefined before this host knows whether it has one, 0: it has none, or all have answered. */
   question: number | undefined
-  beat: { readonly at: number; readonly comparedOn: string; readonly asked: number; readonly answered: number } | undefined
+  beat:
+    | { readonly at: number; readonly comparedOn: string; readonly asked: number; readonly answered: number }
+    | undefined
   /** Of the server. */
   change: { readonly to: string; readonly at: number; readonly aliveAfter: number } | undefined
   /** Other hosts that ran before. */
@@ -161,10 +163,7 @@ async function afterChange(
 ): Promise<string | undefined> {
   const { peers, shared, logger } = agreement
   const compared = others.filter(({ comparedOn }) => comparedOn === log.answersAs)
-  const ids = new Set([
-    ...others.filter(({ until }) => until > aliveAfter).map(({ hostId }) => hostId),
-    ...peers,
-  ])
+  const ids = new Set([...others.filter(({ until }) => until > aliveAfter).map(({ hostId }) => hostId), ...peers])
   for (const { hostId } of compared) ids.delete(hostId)
   const waited = performance.now() - at
   if (ids.size > 0 && waited < GIVE_UP_MS) {

@@ -169,6 +169,7 @@ function recallReadable(checkpointStore: CheckpointStore, logId: string): readon
 function remember(guard: Guard, head: Head): void {
   try {
     guard.checkpointStore.remember(head)
+    guard.remoteMemory.follow(head)
   } catch (error) {
     if (!(error instanceof HeadMemoryError)) throw error
     refuse(guard, error.message, error)
@@ -344,7 +345,7 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   const newest = heads.find((head) => has(head) && head.signed !== undefined)
   const head = isWhole || !newest ? await remembered(log, rows) : newest
   if (isWhole || !knowNewest) remember(guard, head)
-  remoteMemory.follow(head)
+  else remoteMemory.follow(head)
 }
 
 /** Reads the memory elsewhere before the first signature, and after each change of the database. */

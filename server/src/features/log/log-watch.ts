@@ -4,7 +4,6 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
 import type { LogAgreement } from './log-agreement.ts'
 import type { LogGuard } from './log-guard.ts'
-import type { RemoteMemory } from './signing/remote-memory.ts'
 
 export interface LogWatch extends Worker {
   /** Examines the log, and waits a while for the hosts that this one asks: most answer within a second. */
@@ -14,7 +13,6 @@ export interface LogWatch extends Worker {
 interface LogWatchOptions {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'leave'>
-  readonly remoteMemory: Pick<RemoteMemory, 'flush'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
@@ -23,7 +21,7 @@ const WHILE_WAITING_MS = 250
 /** Then this host serves reads, and says at `/readyz` what it waits for. */
 const LONGEST_BEGINNING_MS = 4000
 
-export function createLogWatch({ logGuard, logAgreement, remoteMemory, logger }: LogWatchOptions): LogWatch {
+export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(
     async () => {
       // In an outage of the database nobody signs.
@@ -32,10 +30,7 @@ export function createLogWatch({ logGuard, logAgreement, remoteMemory, logger }:
     },
     {
       firstMs: EVERY_MS,
-      async end() {
-        await remoteMemory.flush()
-        await logAgreement.leave().catch(() => {})
-      },
+      end: () => logAgreement.leave().catch(() => {}),
     },
   )
 

@@ -1,6 +1,7 @@
 /** The metrics of the log: its size, its last append, and what keeps this host from signing. */
 import type { Watch } from '../../host/monitoring.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { DURABILITY_RISKS, type DurabilityWarnings } from './durability-warnings.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { KeyVault } from './signing/signing-keys.ts'
 
@@ -8,12 +9,14 @@ interface Services {
   readonly storage: Pick<Storage, 'read'>
   readonly logGuard: Pick<LogGuard, 'problem'>
   readonly vault: Pick<KeyVault, 'problem'>
+  readonly durabilityWarnings: Pick<DurabilityWarnings, 'current'>
 }
 
-export function logMetrics({ storage, logGuard, vault }: Services): Watch {
+export function logMetrics({ storage, logGuard, vault, durabilityWarnings }: Services): Watch {
   return ({ gauge }) => {
     const readOnly = gauge('host_read_only', '1 while this host is read-only because signing could fork the log')
     const signerAway = gauge('signer_away', '1 while the signing key does not sign, and decided claims wait for it')
+    const atRisk = gauge('durability_at_risk', '1 while a disaster may lose receipts, by reason', ['reason'])
     const contradicted = gauge('log_contradicted', '1 while the database lacks what was signed, and no host appends')
     const treeSize = gauge('log_tree_size', 'Number of entries in the log')
     const lastAppend = gauge('log_last_append_timestamp_seconds', 'Unix time of the newest entry in the log')
@@ -21,6 +24,8 @@ export function logMetrics({ storage, logGuard, vault }: Services): Watch {
       // First what needs no database.
       readOnly.set(logGuard.problem() === undefined ? 0 : 1)
       signerAway.set((await vault.problem()) === undefined ? 0 : 1)
+      const warnings = await durabilityWarnings.current()
+      for (const reason of DURABILITY_RISKS) atRisk.set({ reason }, warnings.has(reason) ? 1 : 0)
       const log = await storage.read.log.state()
       contradicted.set(log && log.contradictedBy !== null ? 1 : 0)
       treeSize.set(log?.treeSize ?? 0)

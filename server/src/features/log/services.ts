@@ -1,5 +1,6 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
+import { createDurabilityWarnings } from './durability-warnings.ts'
 import { createLogService } from './log.ts'
 import { createLogAgreement } from './log-agreement.ts'
 import { createLogArchives } from './log-archives.ts'
@@ -23,6 +24,7 @@ export const services = {
   logAgreement: createLogAgreement,
   logGuard: createLogGuard,
   logWatch: createLogWatch,
+  durabilityWarnings: createDurabilityWarnings,
   signingKeys: createSigningKeys,
   logWriter: createLogWriter,
   sequencer: createSequencer,

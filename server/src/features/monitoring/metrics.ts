@@ -13,7 +13,7 @@ interface Services {
 
 /** A database that is away keeps the answer for longer. */
 const LONGEST_READINESS_MS = 2_500
-const SILENT: Readiness = { ok: false, problems: [], reasons: ['database'] }
+const SILENT: Readiness = { ok: false, problems: [], reasons: ['database'], warnings: [] }
 
 export function hostMetrics({ readiness, storage }: Services): Watch {
   return (meters) => {

@@ -4,7 +4,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Readiness } from '../../../host/monitoring.ts'
 import type { App } from '../../../http/instance.ts'
 
-const ReadinessBody = Type.Object({ ok: Type.Boolean(), problems: Type.Array(Type.String()) }, { title: 'Readiness' })
+const ReadinessBody = Type.Object(
+  {
+    ok: Type.Boolean(),
+    problems: Type.Array(Type.String()),
+    warnings: Type.Array(Type.String(), { description: 'What would lose data in a disaster, while all works.' }),
+  },
+  { title: 'Readiness' },
+)
 
 type Ready = () => Promise<Readiness>
 
@@ -48,10 +55,10 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
 
 function answer(ready: Ready) {
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { ok, problems } = await ready().catch((error: unknown): Readiness => {
+    const { ok, problems, warnings } = await ready().catch((error: unknown): Readiness => {
       request.log.error({ reqId: request.id, err: error }, 'cannot determine readiness')
-      return { ok: false, problems: ['cannot determine readiness'], reasons: [] }
+      return { ok: false, problems: ['cannot determine readiness'], reasons: [], warnings: [] }
     })
-    return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems] })
+    return reply.code(ok ? 200 : 503).send({ ok, problems: [...problems], warnings: [...warnings] })
   }
 }

@@ -1,0 +1,91 @@
+/** Warns of what would lose receipts in a disaster: settings of the database, and a memory of the newest head that cannot be written. */
+import type { FastifyBaseLogger } from 'fastify'
+import type { Durability } from '../../storage/durability.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { RemoteMemory } from './signing/remote-memory.ts'
+
+/** As metrics name them. */
+export const DURABILITY_RISKS = [
+  'fsync',
+  'full_page_writes',
+  'synchronous_commit',
+  'standby',
+  'system_hidden',
+  'head_memory',
+] as const
+type Risk = (typeof DURABILITY_RISKS)[number]
+
+export interface DurabilityWarnings {
+  /** What was found some seconds ago at most; in an outage, what was found before. */
+  current(): Promise<ReadonlyMap<Risk, string>>
+}
+
+interface DurabilityWarningsOptions {
+  readonly storage: Pick<Storage, 'read' | 'shared'>
+  readonly remoteMemory: Pick<RemoteMemory, 'problem'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+const EVERY_MS = 10_000
+
+export function createDurabilityWarnings(options: DurabilityWarningsOptions): DurabilityWarnings {
+  const { storage, remoteMemory, logger } = options
+  const { shared, read } = storage
+  const said = new Set<string>()
+  let found = new Map<Risk, string>()
+  let readAt = Number.NEGATIVE_INFINITY
+
+  async function ofDatabase(): Promise<Map<Risk, string>> {
+    if (!shared || performance.now() - readAt < EVERY_MS) return found
+    readAt = performance.now()
+    // Readiness says by itself that the database is away.
+    const durability = await shared.durability().catch(() => undefined)
+    if (!durability) return found
+    found = warningsOf(durability)
+    if ((await read.log.system()) === undefined) found.set('system_hidden', SYSTEM_HIDDEN)
+    return found
+  }
+
+  return {
+    async current() {
+      const warnings = new Map(await ofDatabase())
+      const problem = remoteMemory.problem()
+      if (problem !== undefined) warnings.set('head_memory', problem)
+      for (const warning of warnings.values()) {
+        if (!said.has(warning)) logger.warn({ warning }, 'a disaster may lose receipts')
+        said.add(warning)
+      }
+      return warnings
+    },
+  }
+}
+
+const SYSTEM_HIDDEN =
+  'the database does not tell its system identifier and timeline: after a failover hosts compare what they remember with the log as always, and cannot name what happened'
+
+/** @returns what may lose receipts that clients hold */
+export function warningsOf(durability: Durability): Map<Risk, string> {
+  const { fsync, fullPageWrites, synchronousCommit, synchronousNames, standbys, hidden, synchronous } = durability
+  const warnings = new Map<Risk, string>()
+  if (fsync === 'off') warnings.set('fsync', 'fsync is off: when the machine of the database fails, receipts are lost')
+  if (fullPageWrites === 'off')
+    warnings.set(
+      'full_page_writes',
+      'full_page_writes is off: when the machine of the database fails, the database may be damaged',
+    )
+  if (synchronousCommit === 'off')
+    warnings.set('synchronous_commit', 'synchronous_commit is off: when the database fails, the last receipts are lost')
+  if (standbys === 0 || synchronous > 0) {
+    if (synchronous > 0 && synchronousCommit === 'local')
+      warnings.set('synchronous_commit', 'synchronous_commit is local: a promoted standby may lack the last receipts')
+    return warnings
+  }
+  if (hidden === 0 || synchronousNames === '')
+    warnings.set('standby', 'no standby is synchronous: one that is promoted may lack the last receipts')
+  else
+    warnings.set(
+      'standby',
+      'whether a standby is synchronous is hidden from this database user: let it see that with GRANT pg_monitor TO the user',
+    )
+  return warnings
+}

@@ -1,0 +1,126 @@
+/** The newest head is remembered in an object store, too. Threat O6 of `security.md`. */
+import { cpSync, renameSync, rmSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createDatabase, type Dialect } from './support/database.ts'
+import { type Host, Installation } from './support/installation.ts'
+import { startObjectStore } from './support/object-store.ts'
+
+const ACCOUNT = { name: 'AKIDEXAMPLE', secret: 'wJalrXUtnFEMI+K7MDENG+bPxRfiCYEXAMPLEKEY' }
+
+async function start(t: Test, { dialect = 'sqlite', aws = false }: { dialect?: Dialect; aws?: boolean } = {}) {
+  const store = await startObjectStore(ACCOUNT)
+  t.teardown(() => store.close())
+  const { name, secret } = ACCOUNT
+  const named = new URL(store.url)
+  if (!aws) Object.assign(named, { username: name, password: secret })
+  const credentials = { AWS_ACCESS_KEY_ID: name, AWS_SECRET_ACCESS_KEY: secret, AWS_REGION: 'eu-central-1' }
+  const env = { HEAD_MEMORY: named.href, HOME: '/nonexistent', ...(aws ? credentials : {}) }
+  const installation = await Installation.start({ database: await createDatabase(dialect), env })
+  t.teardown(() => installation.remove())
+  return { store, installation, client: await installation.client('acme') }
+}
+
+async function until(what: string, isTrue: () => Promise<boolean> | boolean): Promise<void> {
+  for (const end = Date.now() + 15_000; !(await isTrue()); await setTimeout(50)) {
+    if (Date.now() > end) throw new Error(`not in time: ${what}`)
+  }
+}
+
+async function isReady(host: Host): Promise<boolean> {
+  return (await host.request('/readyz')).status === 200
+}
+
+function sizes({ objects }: { readonly objects: ReadonlyMap<string, string> }): number[] {
+  return [...objects.values()].map((object) => JSON.parse(object).tree_size)
+}
+
+for (const aws of [false, true]) {
+  t.test(
+    `DATA_DIR that is restored as a whole is found to be old, with ${aws ? 'signed' : 'Basic'} requests`,
+    async (t) => {
+      const { store, installation, client } = await start(t, { aws })
+      const { dataDir } = installation.config
+      await client.submit()
+      await installation.stop()
+      t.strictSame(sizes(store), [1], 'what was signed is there when the host has ended')
+      cpSync(dataDir, `${dataDir}.backup`, { recursive: true })
+      await installation.resume()
+      await client.submit()
+      await client.submit()
+      await installation.stop()
+      t.strictSame(sizes(store), [3])
+      rmSync(dataDir, { recursive: true })
+      renameSync(`${dataDir}.backup`, dataDir)
+      await installation.resume()
+      t.match(await installation.request('/readyz'), {
+        status: 503,
+        body: { problems: [/its log has 1 entries, and 3 were signed/] },
+      })
+      t.equal((await client.submit()).status, 503)
+      await installation.claimcheck.signingKeys.beginLog()
+      await until('ready', () => isReady(installation.host))
+      t.equal((await client.submit()).status, 202)
+      await until('the new log is remembered', () => sizes(store).length === 2)
+    },
+  )
+}
+
+t.test('a copy of the newest database goes on without a confirmation', async (t) => {
+  const { installation, client } = await start(t)
+  const { dataDir } = installation.config
+  await client.submit()
+  await installation.stop()
+  cpSync(dataDir, `${dataDir}.copy`, { recursive: true })
+  rmSync(dataDir, { recursive: true })
+  renameSync(`${dataDir}.copy`, dataDir)
+  await installation.resume()
+  t.equal((await client.submit()).status, 202)
+})
+
+t.test('a store that is away: a host that starts waits for it, and one that runs goes on and warns', async (t) => {
+  const { store, installation, client } = await start(t)
+  await client.submit()
+  await installation.stop()
+  store.isAway = true
+  await installation.resume()
+  t.match(await installation.request('/readyz'), {
+    status: 503,
+    body: { problems: [/cannot read HEAD_MEMORY.*it answers 503\. This host signs as soon as it can be read/] },
+  })
+  t.equal((await client.submit()).status, 503)
+  store.isAway = false
+  await until('ready', () => isReady(installation.host))
+  t.equal((await client.submit()).status, 202)
+  await until('written', () => sizes(store)[0] === 2)
+
+  store.isAway = true
+  t.equal((await client.submit()).status, 202)
+  const warnings = async () => (await installation.request('/readyz')).body.warnings.join()
+  await until('warned', async () => /HEAD_MEMORY cannot be written: it answers 503/.test(await warnings()))
+  t.ok(await isReady(installation.host))
+  t.match((await installation.request('/metrics')).body, /durability_at_risk\{reason="head_memory"\} 1/)
+  store.isAway = false
+  await until('written', () => sizes(store)[0] === 3)
+  t.equal(await warnings(), '')
+})
+
+t.test('hosts write one object, and each writes only over what it knows', async (t) => {
+  const { store, installation, client } = await start(t, { dialect: 'postgres' })
+  const other = await installation.addHost()
+  for (let i = 1; i <= 3; i++) {
+    await client.submit()
+    await client.at(other).submit()
+    await until('written', () => sizes(store)[0] === 2 * i)
+  }
+  t.notOk(store.requests.some((request) => /400|403/.test(request)))
+})
+
+t.test('what is no URL of an object store is refused at the start', async (t) => {
+  for (const HEAD_MEMORY of ['s3://bucket/folder', 'https://example.com/?x=1']) {
+    await t.rejects(
+      Installation.start({ database: await createDatabase('sqlite'), env: { HEAD_MEMORY } }),
+      /HEAD_MEMORY: must be/,
+    )
+  }
+})
