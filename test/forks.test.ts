@@ -96,13 +96,19 @@ for (const dialect of DIALECTS) {
 
     await isReadOnly(t, started, 'restored')
     t.equal((await installation.request(`/v1/receipts/${kept}`)).status, 200)
-    t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 404)
+    t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 503, 'it may come back')
     await t.rejects(rotate(started), { code: 'read_only' }, 'no command signs either')
     await new Promise((done) => setTimeout(done, Date.parse(waiting.next_check_at) + 500 - Date.now()))
     t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { attempts: 1 }, 'nothing is checked')
 
     const before = await isSound(started, kept)
-    const { log, ended } = await beginLog(started)
+    const { log, ended, lost: named } = await beginLog(started)
+    t.match(named, [{ receiptId: lost, leafIndex: 1, logId: before.logId }])
+    t.match(await installation.request(`/v1/receipts/${lost}`), {
+      status: 410,
+      body: { detail: /of a log that ended.*submit the claim again/, lost: { leaf_index: 1, log_id: before.logId } },
+    })
+    t.equal((await installation.request(`/v1/receipts/${lost}/evidence`)).status, 410)
     t.match([log.treeSize, ended.treeSize, ended.logId], [0, 1, before.logId])
     await signsAgain(t, started, 'a new log')
     t.match(await client.decided(waiting.claim_id), { verdict: 'verified', attempts: 2 })
@@ -273,7 +279,7 @@ async function startApart(t: Test) {
 }
 
 t.test('DATA_DIR that is restored as a whole, with what it remembers, is found to be old', async (t) => {
-  const { started } = await startApart(t)
+  const { apart, started } = await startApart(t)
   const { installation } = started
   const { dataDir } = installation.config
   const kept = await receiptOf(started)
@@ -290,7 +296,12 @@ t.test('DATA_DIR that is restored as a whole, with what it remembers, is found t
   await beginLog(started)
   await signsAgain(t, started, 'a new log')
   t.equal((await installation.request(`/v1/receipts/${kept}`)).status, 200)
-  t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 404)
+  t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 410)
+  const { stdout } = await runClaimcheck(installation.folder, ['log', 'new', '--yes'], {
+    DATA_DIR: dataDir,
+    HEAD_MEMORY: apart,
+  })
+  t.match(stdout, /^No receipt is known to be lost\.$/m)
 })
 
 t.test('a folder that the operator names has to be there; the default one need not', async (t) => {

@@ -127,7 +127,11 @@ t.test('a promoted standby that lagged: no host signs on it, nor one that is new
 
   const begun = await installation.claimcheck.signingKeys.beginLog()
   t.equal(begun.ended.treeSize, kept.length)
+  const named = begun.lost.map(({ receiptId }) => receiptId)
+  t.strictSame(named.toSorted(), lost.toSorted(), 'every host has named what it signed')
   await until('signing', 10_000, () => takesClaims(started))
+  for (const id of lost)
+    t.match(await client.get(`/v1/receipts/${id}`), { status: 410, body: { lost: { receipt_id: id } } })
 })
 
 t.test('a host that is killed at the same moment is waited for, and then no more', LONG, async (t) => {

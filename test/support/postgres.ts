@@ -2,12 +2,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { appendFile, chmod, chown, cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chown, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import pg from 'pg'
 import { findPrograms, serverUser } from './postgres-programs.ts'
 
 const run = promisify(execFile)

@@ -25,6 +25,7 @@ export {
   LogEntriesQuery,
   LogHead,
 } from './log.ts'
+export { LostBody, LostReceipt } from './lost.ts'
 export { MAX_BYTES } from './primitives.ts'
 export { ProfileList } from './profile.ts'
 export { Evidence, Receipt } from './receipt.ts'

@@ -1,5 +1,5 @@
 /** Parts that the declarations of routes share. */
-import { ErasedBody, ErrorBody, ValidationErrorBody } from '@claimcheck/core/api'
+import { ErasedBody, ErrorBody, LostBody, ValidationErrorBody } from '@claimcheck/core/api'
 import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 const ERRORS = {
@@ -7,7 +7,7 @@ const ERRORS = {
   401: ErrorBody,
   403: ErrorBody,
   404: ErrorBody,
-  410: ErasedBody,
+  410: Type.Union([ErasedBody, LostBody]),
   413: ErrorBody,
   415: ErrorBody,
   422: ValidationErrorBody,

@@ -15,6 +15,7 @@ import { erasureReads, erasureWrites, type WithErasures } from './erasures.ts'
 import { leaseWrites } from './leases.ts'
 import { logReads, logWrites } from './log.ts'
 import { logHosts } from './log-hosts.ts'
+import { lostReceiptReads, lostReceiptWrites } from './lost-receipts.ts'
 import { machineReads, machineWrites } from './machines.ts'
 import { mailReads, mailWrites } from './mails.ts'
 import { memberReads, memberWrites, userReads, userWrites } from './people.ts'
@@ -161,6 +162,7 @@ export function reads(db: Db) {
     connections: connectionReads(db),
     claims: claimReads(db),
     log: logReads(db),
+    lost: lostReceiptReads(db),
     erasures: erasureReads(db),
     retentions: retentionReads(db),
     allowedOrigins: allowedOriginReads(db),
@@ -189,6 +191,7 @@ export function writes(tx: Db, schema: WithErasures) {
     connections: connectionWrites(tx),
     claims: claimWrites(tx),
     log: logWrites(tx),
+    lost: lostReceiptWrites(tx),
     erasures: erasureWrites(tx, schema),
     retentions: retentionWrites(tx),
     allowedOrigins: allowedOriginWrites(tx),

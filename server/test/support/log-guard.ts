@@ -11,6 +11,7 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     storage,
     logger,
     logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
+    lostReceipts: { report: async () => {}, end: async () => [] },
     remoteMemory: createRemoteMemory({ config: {}, logger }),
     clock: { logged() {} },
     checkpointStore: createCheckpointStore({ config: { dataDir } }),

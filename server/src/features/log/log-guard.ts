@@ -12,8 +12,10 @@ import { parseJson } from '../../base/parse-json.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
+import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import type { LogAgreement } from './log-agreement.ts'
+import type { LostReceipts } from './lost-receipts.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
@@ -47,6 +49,8 @@ export interface LogGuard {
   isRemembered(head: Head): boolean
   /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
   rememberedOther(log: LogState): Head | undefined
+  /** In the transaction that ends the log: the receipts that are known to be lost. */
+  lost(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
   /** The file that a new log is bound to; undefined: the database says what it is. */
   file(): string | undefined
   /** Goes on with a database that is another one than before, because an operator says that it is the newest. @throws ServiceError `read_only` */
@@ -56,6 +60,7 @@ export interface LogGuard {
 interface LogGuardOptions {
   readonly checkpointStore: CheckpointStore
   readonly remoteMemory: RemoteMemory
+  readonly lostReceipts: LostReceipts
   readonly logAgreement: LogAgreement
   readonly storage: Pick<Storage, 'read' | 'write'>
   /** Learns the newest time in the log. */
@@ -83,10 +88,11 @@ interface Guard extends LogGuardOptions {
 }
 
 export function createLogGuard(options: LogGuardOptions): LogGuard {
-  const { checkpointStore, remoteMemory, storage, clock, logger, logAgreement } = options
+  const { checkpointStore, remoteMemory, lostReceipts, storage, clock, logger, logAgreement } = options
   const guard: Guard = {
     checkpointStore,
     remoteMemory,
+    lostReceipts,
     storage,
     clock,
     logger,
@@ -110,6 +116,7 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
       await compareAll(guard, recall(guard, log.logId), log, rows)
     },
     checkOpen: (log) => checkOpen(guard, log),
+    lost: (tx, logId) => lostReceipts.end(tx, logId),
     file: () => logAgreement.file(),
     confirm: () => confirm(guard),
     checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
@@ -235,7 +242,10 @@ async function settle(guard: Guard, heads: readonly Head[], log: LogState): Prom
   const written = log.contradictedBy
   if (written !== null) {
     if (!(await includes(guard, log, toHead(written), rows))) return log
-    await storage.write((tx) => tx.log.agree(log.logId, written))
+    await storage.write(async (tx) => {
+      await tx.log.agree(log.logId, written)
+      await tx.lost.forget(log.logId)
+    })
     logger.info('the database has again what was signed')
     return { ...log, contradictedBy: null }
   }
@@ -331,11 +341,14 @@ async function examineAll(guard: Guard): Promise<void> {
 
 /** @param isWhole also derives the root of the stored tree @throws ServiceError */
 async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
-  const { checkpointStore, remoteMemory, logAgreement, storage } = guard
+  const { checkpointStore, remoteMemory, lostReceipts, logAgreement, storage } = guard
   const rows = storage.read.log
   const round = await logAgreement.begin()
   const { heads, log } = await readAll(guard)
-  await compareAll(guard, heads, await settled(guard, heads, log), rows)
+  const seen = await settled(guard, heads, log)
+  // What this host signed last is in a log that ended, or is lacking.
+  if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
+  await compareAll(guard, heads, seen, rows)
   if (isWhole) await checkStored(guard, log, rows)
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
   const knowNewest = heads.some(has)

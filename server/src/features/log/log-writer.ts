@@ -27,6 +27,7 @@ import type { Reads } from '../../storage/storage.ts'
 import type { LogConfig } from './config.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { ReceiptContent } from './receipt-content.ts'
+import type { SignedReceipts } from './signing/signed-receipts.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
@@ -72,6 +73,7 @@ export interface LogWriter {
 interface LogWriterOptions {
   readonly signingKeys: SigningKeys
   readonly logGuard: LogGuard
+  readonly signedReceipts: Pick<SignedReceipts, 'add'>
   readonly config: Pick<LogConfig, 'issuerName'>
 }
 
@@ -84,8 +86,8 @@ interface Writer extends LogWriterOptions {
 
 type Unsigned = Pick<Draft, 'claimId' | 'receiptId' | 'issuedAt' | 'content' | 'evidence'>
 
-export function createLogWriter({ signingKeys, logGuard, config }: LogWriterOptions): LogWriter {
-  const writer: Writer = { signingKeys, logGuard, config, lastWritten: undefined, known: undefined }
+export function createLogWriter({ signingKeys, logGuard, signedReceipts, config }: LogWriterOptions): LogWriter {
+  const writer: Writer = { signingKeys, logGuard, signedReceipts, config, lastWritten: undefined, known: undefined }
   return {
     draft(claimId, content, evidence, decidedAt = content.observation.observedAt) {
       // Not by the clock of this thread: the checks are admitted and dated by another one, which knows when the time is in doubt.
@@ -117,11 +119,13 @@ async function planOptimistically(writer: Writer, drafts: readonly Draft[]): Pro
   return isKnown ? append(writer, lastWritten, known.range, drafts) : undefined
 }
 
-function committed(writer: Writer, { log, head, range }: Append): void {
+function committed(writer: Writer, { log, head, range, receipts = [] }: Append): void {
   const written = head ? { ...log, ...head } : log
   writer.lastWritten = written
   if (range) writer.known = { range, rootHash: written.rootHash }
-  if (head) writer.logGuard.remember(written)
+  if (!head) return
+  writer.signedReceipts.add(receipts)
+  writer.logGuard.remember(written)
 }
 
 async function rangeAt({ known, logGuard }: Writer, rows: Reads['log'], log: LogState): Promise<CompactRange> {

@@ -7,6 +7,7 @@ export const logMigrations = { '006-log': { up } }
 async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await createKeys(db)
   await createLogs(db)
+  await createLostReceipts(db)
   if (dialect.shared) await createHosts(db)
   const { appendOnly, compareBytes } = dialect.migrations
   const statements = [
@@ -16,6 +17,17 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     ...['logs', 'tree_heads', 'tiles'].flatMap((table) => compareBytes(table, ['log_id'])),
   ]
   for (const sql of statements) await db.raw(sql)
+}
+
+/** What databases before this one had. */
+async function createLostReceipts(db: MigrationDb): Promise<void> {
+  await db.schema.createTable('lost_receipts', (table) => {
+    table.text('receipt_id').primary()
+    table.text('log_id').notNullable()
+    table.bigInteger('leaf_index').notNullable()
+    table.binary('leaf_hash').notNullable()
+    table.index(['log_id', 'leaf_index'])
+  })
 }
 
 /** Hosts that run, and what each compared with what it remembers. Standbys have it, too. */

@@ -7,10 +7,12 @@ import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
 import { createLogWatch } from './log-watch.ts'
 import { createLogWriter } from './log-writer.ts'
+import { createLostReceipts } from './lost-receipts.ts'
 import { createSequencer } from './sequencer.ts'
 import { createCheckpointStore } from './signing/checkpoint-store.ts'
 import { createKeyVault } from './signing/key-vault.ts'
 import { createRemoteMemory } from './signing/remote-memory.ts'
+import { createSignedReceipts } from './signing/signed-receipts.ts'
 import { createSigningKeys, type SigningKeys } from './signing/signing-keys.ts'
 
 export interface KeyDocumentOptions extends Pick<HostServices, 'registry'> {
@@ -22,6 +24,8 @@ export const services = {
   checkpointStore: createCheckpointStore,
   remoteMemory: createRemoteMemory,
   logAgreement: createLogAgreement,
+  signedReceipts: createSignedReceipts,
+  lostReceipts: createLostReceipts,
   logGuard: createLogGuard,
   logWatch: createLogWatch,
   durabilityWarnings: createDurabilityWarnings,

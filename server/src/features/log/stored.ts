@@ -12,6 +12,7 @@ import {
 } from '../../storage/log.ts'
 import { hosts } from '../../storage/log-hosts.ts'
 import { logs, treeHeads } from '../../storage/log-state.ts'
+import { lostReceipts } from '../../storage/lost-receipts.ts'
 import type { Stored } from '../../storage/schema.ts'
 import { logMigrations } from './migrations.ts'
 
@@ -31,6 +32,7 @@ export const logStored: Stored = {
     { table: receipts, refersTo: [claims], erase: eraseReceipts },
     { table: evidence, refersTo: [receipts], erase: eraseEvidence },
     { table: tiles },
+    { table: lostReceipts },
   ],
   migrations: logMigrations,
 }

@@ -1,10 +1,11 @@
 /** Serves receipts: the stored bytes, with the proof that they are in the log. */
 
 import type { Anchor } from '@claimcheck/core/plugin'
-import { bytesEqual } from '@claimcheck/core/receipts'
+import { bytesEqual, toBase64url } from '@claimcheck/core/receipts'
 import { createBatch, Failed } from '../../base/batch.ts'
+import { ServiceError } from '../../base/errors.ts'
 import type { ReceiptPlace, ReceiptRow } from '../../storage/log.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
 import type { AnchoredPath, LogService } from '../log/log.ts'
 import type { LogArchives } from '../log/log-archives.ts'
 import { ErasedError } from './erased.ts'
@@ -83,16 +84,33 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   }
 
   return {
-    get: (receiptId) => lookups.add(receiptId),
+    get: async (receiptId) => (await lookups.add(receiptId)) ?? refuseLost(storage.read, receiptId),
     async evidence(receiptId) {
       const document = await storage.published.evidenceOf(receiptId)
       if (document !== undefined) return document
       const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
       if (erased) throw new ErasedError(erased)
       const { elsewhere } = await storage.published.receiptsByIds([receiptId])
-      return elsewhere[0] && (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
+      if (!elsewhere[0]) return refuseLost(storage.read, receiptId)
+      return (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
     },
   }
+}
+
+/** @throws ServiceError `gone` for one that was lost with the newest entries of its log, `unavailable` while these may come back */
+async function refuseLost({ lost, log }: Reads, receiptId: string): Promise<undefined> {
+  const found = await lost.byId(receiptId)
+  if (!found) return undefined
+  const { logId, leafIndex } = found
+  const of = (await log.all()).find((one) => one.logId === logId)
+  if (of?.endedAt === null) {
+    const detail =
+      'this receipt is among the newest entries, which the database lacks since it was restored or replaced'
+    throw new ServiceError('unavailable', detail)
+  }
+  const detail = `this receipt is of a log that ended, and was lost with its newest entries: it was entry ${leafIndex} of the log ${logId}. Its signature still verifies on a copy that you kept; submit the claim again for a receipt that stays`
+  const body = { receipt_id: receiptId, log_id: logId, leaf_index: leafIndex, leaf_hash: toBase64url(found.leafHash) }
+  throw new ServiceError('gone', detail, { more: { lost: body } })
 }
 
 /** The receipts' texts by receipt id. */

@@ -28,7 +28,13 @@ async function host(t: Test, folder: string, now = () => NOON) {
   const logGuard = openLogGuard(storage, folder)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
-  return { storage, signingKeys, vault, logGuard, writer: createLogWriter({ signingKeys, logGuard, config }) }
+  return {
+    storage,
+    signingKeys,
+    vault,
+    logGuard,
+    writer: createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
+  }
 }
 
 const submitted = { clientClaimId: 'c', action: 'test.thing.do', target: 'x', params: {}, claimedAt: NOON }
@@ -205,7 +211,11 @@ t.test('an append under a key that another host made needs no connection beside 
     const vault = createSealedKeys({ storage, secrets })
     const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
     await signingKeys.ensureLog()
-    return { storage, signingKeys, writer: createLogWriter({ signingKeys, logGuard, config }) }
+    return {
+      storage,
+      signingKeys,
+      writer: createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config }),
+    }
   }
   const [{ storage, writer }, other] = [await openHost(), await openHost()]
   const draft = await writer.draft('clm_1', content)

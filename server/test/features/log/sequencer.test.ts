@@ -44,7 +44,7 @@ async function open(
   const vault = awayAtTimes(plainKeyFiles(folder), isAway)
   const signingKeys = createSigningKeys({ storage, vault, logGuard, now, config })
   await signingKeys.ensureLog()
-  const logWriter = createLogWriter({ signingKeys, logGuard, config })
+  const logWriter = createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
   await storage.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
   const sequencer = createSequencer({ storage, logWriter, tracing: NO_TRACING })
   return { folder, storage, signingKeys, logWriter, logGuard, sequencer }

@@ -1,9 +1,11 @@
 /** `claimcheck log`: begins the next log, and archives those that have ended. */
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { toBase64url } from '@claimcheck/core/receipts'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
+import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../log-archives.ts'
 import type { LogGuard } from '../log-guard.ts'
@@ -23,11 +25,23 @@ interface NewLogOptions extends OutputOptions {
 const MEANING = `This ends the present log for ever, and begins an empty one with a new name, id and signing key. If the newest
 database is lost, it is how an older one goes on: if a newer database exists, use that.
   - All receipts that this database holds stay valid, and are proven in the log that ended.
-  - Receipts that it does not hold (issued after its backup was made) are in no log that is served.
+  - Receipts that it does not hold (issued after its backup was made) are lost. Those that hosts know are listed.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
 
 const NEWEST = `Hosts sign again on this database as it is. What was signed after it was made, and is not in it, would be contradicted for ever:
 confirm only where nothing was, such as after moving the file of a database whose host was stopped.`
+
+function toLost({ receiptId, leafIndex, leafHash }: LostReceiptRow) {
+  return { receipt_id: receiptId, leaf_index: leafIndex, leaf_hash: toBase64url(leafHash) }
+}
+
+function lostWords(lost: readonly LostReceiptRow[]): string[] {
+  if (lost.length === 0) return ['No receipt is known to be lost.']
+  return [
+    `${lost.length} receipts are known to be lost. Who asks for one learns that, and to submit its claim again:`,
+    ...lost.map(({ receiptId, leafIndex }) => `  ${receiptId} (leaf ${leafIndex})`),
+  ]
+}
 
 export function addLogCommands(program: Command, withServices: WithServices<Services>): void {
   const log = program.command('log').description('the log of all receipts')
@@ -36,15 +50,22 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: NewLogOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
-      const { log, ended } = await withServices(async ({ clockWatch, signingKeys }) => {
+      const { log, ended, lost } = await withServices(async ({ clockWatch, signingKeys }) => {
         await clockWatch.requireTime()
         return signingKeys.beginLog()
       })
       const { logId, keyId } = log
-      const value = { log_id: logId, key_id: keyId, ended_log_id: ended.logId, ended_tree_size: ended.treeSize }
+      const value = {
+        log_id: logId,
+        key_id: keyId,
+        ended_log_id: ended.logId,
+        ended_tree_size: ended.treeSize,
+        lost_receipts: lost.map(toLost),
+      }
       print(options, value, [
         `A new log has begun: ${logId}.`,
         `Its key is ${keyId}. The log ${ended.logId} has ended, with ${ended.treeSize} entries.`,
+        ...lostWords(lost),
       ])
     })
 

@@ -94,17 +94,28 @@ function inDataDir(dataDir: string): Place {
  * A folder that nobody named is used where one host has the database, and where it can be. A copy of DATA_DIR beside it, as for a trial, has
  * files of its own there.
  */
-function apartFrom({ dataDir, databaseUrl = '', headMemory }: CheckpointStoreOptions['config']) {
-  if (!headMemory) return undefined
-  const { folder, isDefault } = headMemory
-  if (!isDefault) return eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId))
-  if (isSharedDatabase(databaseUrl) || !isUsable(folder)) return undefined
-  const place = sha256Text(resolve(dataDir)).slice(0, 8)
+function apartFrom(config: CheckpointStoreOptions['config']) {
+  const folder = apartFolderOf(config)
+  if (folder === undefined) return undefined
+  if (!config.headMemory!.isDefault) return eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId))
+  const place = placeOf(config.dataDir)
   const { recall, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${place}`))
   return {
     recall: (logId: string) => quietly(() => recall(logId)) ?? [],
     remember: (head: Head) => quietly(() => remember(head)),
   }
+}
+
+/** Undefined: there is none. */
+export function apartFolderOf({ databaseUrl = '', headMemory }: CheckpointStoreOptions['config']): string | undefined {
+  if (!headMemory) return undefined
+  const { folder, isDefault } = headMemory
+  return isDefault && (isSharedDatabase(databaseUrl) || !isUsable(folder)) ? undefined : folder
+}
+
+/** As files of several folders are named apart. */
+export function placeOf(dataDir: string): string {
+  return sha256Text(resolve(dataDir)).slice(0, 8)
 }
 
 function eachInFile(fileOf: (logId: string) => HeadFile): Place {

@@ -95,7 +95,7 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
     }
   }
 
-  function flush(): Promise<void> {
+  function writeNewest(): Promise<void> {
     writing ??= (newest ? write(newest) : Promise.resolve())
       .then(
         () => {
@@ -132,9 +132,12 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
       newest = head
       const known = stored.get(head.logId)?.head
       const isThere = known !== undefined && !isBefore(known, head)
-      if ((!isThere || problem !== undefined) && performance.now() >= nextAt) void flush()
+      if ((!isThere || problem !== undefined) && performance.now() >= nextAt) void writeNewest()
     },
-    flush,
+    async flush() {
+      await writing
+      await writeNewest()
+    },
     problem: () => problem,
   }
 }

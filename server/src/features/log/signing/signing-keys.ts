@@ -9,6 +9,7 @@ import { ServiceError } from '../../../base/errors.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { LogState, TreeHeadRow } from '../../../storage/log-state.ts'
+import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { Reads, Storage, Writes } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import type { LogGuard } from '../log-guard.ts'
@@ -46,7 +47,12 @@ export interface SigningKeys {
    * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
-  beginLog(by?: Acting): Promise<{ readonly log: LogState; readonly ended: LogState }>
+  beginLog(by?: Acting): Promise<{
+    readonly log: LogState
+    readonly ended: LogState
+    /** Receipts that hosts are known to have signed for the log that ended, and that it lacks. */
+    readonly lost: readonly LostReceiptRow[]
+  }>
   /**
    * The content of `/.well-known/poaw-keys.json`.
    * @param current of the anchorer that is configured: its anchors count before the first of them is final
@@ -129,7 +135,7 @@ async function rotate(keys: Keys, by: Acting, place?: KeyPlace): ReturnType<Sign
 
 async function beginLog(keys: Keys, by: Acting): ReturnType<SigningKeys['beginLog']> {
   const { storage, logGuard, now } = keys
-  const { ended, log } = await storage.write(async (tx) => {
+  const { ended, log, lost } = await storage.write(async (tx) => {
     const ended = await tx.log.lock()
     if (!ended) throw new ServiceError('not_found', 'there is no log yet: start the service once to create it')
     await logGuard.checkStored(ended, tx.log)
@@ -138,12 +144,14 @@ async function beginLog(keys: Keys, by: Acting): ReturnType<SigningKeys['beginLo
     const other = logGuard.rememberedOther(ended)
     if (other) await tx.log.insertEnded(other, issuedAt)
     const log = await begin(keys, tx, next, issuedAt)
-    const about = { subject: log.logId, details: { ended_log_id: ended.logId, tree_size: ended.treeSize } }
+    const lost = await logGuard.lost(tx, ended.logId)
+    const details = { ended_log_id: ended.logId, tree_size: ended.treeSize, lost_receipts: lost.length }
+    const about = { subject: log.logId, details }
     tx.audit.record({ event: 'log.begun', at: now(), by, ...about })
-    return { ended, log }
+    return { ended, log, lost }
   })
   logGuard.remember(log)
-  return { log, ended }
+  return { log, ended, lost }
 }
 
 async function document({ storage, config }: Keys, current?: AnchorIdentity): Promise<KeyDocument> {

@@ -1,0 +1,91 @@
+/**
+ * Remembers which receipts this host signed lately, in DATA_DIR and in the folder of HEAD_MEMORY: after a loss they are named. A line for each
+ * receipt, appended with each head; of two files, the older one is dropped when the newer is full.
+ */
+import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
+import type { FastifyBaseLogger } from 'fastify'
+import type { HostConfig } from '../../../config/config.ts'
+import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
+import type { LogConfig } from '../config.ts'
+import { apartFolderOf, placeOf } from './checkpoint-store.ts'
+
+export interface SignedReceipts {
+  /** Call it when they are on disk. Never throws: the head is what protects the log. */
+  add(receipts: readonly LostReceiptRow[]): void
+  /** The last ones, some ten thousand, in any order. */
+  recent(): readonly LostReceiptRow[]
+}
+
+interface SignedReceiptsOptions {
+  readonly config: Pick<HostConfig, 'dataDir' | 'databaseUrl'> & Pick<LogConfig, 'headMemory'>
+  readonly logger: Pick<FastifyBaseLogger, 'warn'>
+}
+
+/** Some 15,000 receipts. */
+const MOST_BYTES = 2 ** 21
+
+export function createSignedReceipts({ config, logger }: SignedReceiptsOptions): SignedReceipts {
+  const apart = apartFolderOf(config)
+  const paths = [join(config.dataDir, 'signed-receipts')]
+  if (apart !== undefined) paths.push(join(apart, `signed-receipts-${placeOf(config.dataDir)}`))
+  const files = paths.map(segments)
+  let hasWarned = false
+  return {
+    add(receipts) {
+      if (receipts.length === 0) return
+      const lines = receipts.map(toLine).join('')
+      for (const file of files) {
+        try {
+          file.append(lines)
+        } catch (err) {
+          if (!hasWarned) logger.warn({ err }, 'cannot write down which receipts this host signed')
+          hasWarned = true
+        }
+      }
+    },
+    recent: () => [
+      ...new Map(files.flatMap((file) => file.read()).map((receipt) => [receipt.receiptId, receipt])).values(),
+    ],
+  }
+}
+
+function segments(path: string) {
+  const older = `${path}.older`
+  let size: number | undefined
+  return {
+    append(lines: string): void {
+      if (size === undefined) {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+        size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+      }
+      if (size > MOST_BYTES) {
+        renameSync(path, older)
+        size = 0
+      }
+      appendFileSync(path, lines, { mode: 0o600 })
+      size += lines.length
+    },
+    read: () => [older, path].flatMap(readLines),
+  }
+}
+
+function toLine({ logId, leafIndex, receiptId, leafHash }: LostReceiptRow): string {
+  return `${logId} ${leafIndex} ${receiptId} ${toBase64url(leafHash)}\n`
+}
+
+/** A line that was written in part is passed over, and a file that cannot be read. */
+function readLines(path: string): LostReceiptRow[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch {
+    return []
+  }
+  return text.split('\n').flatMap((line) => {
+    const [logId = '', index = '', receiptId = '', hash = ''] = line.split(' ')
+    const leafHash = fromBase64url(hash, 32)
+    return leafHash && /^\d+$/.test(index) ? [{ logId, leafIndex: Number(index), receiptId, leafHash }] : []
+  })
+}
