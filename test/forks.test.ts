@@ -103,10 +103,10 @@ for (const dialect of DIALECTS) {
 
     const before = await isSound(started, kept)
     const { log, ended, lost: named } = await beginLog(started)
-    t.match(named, [{ receiptId: lost, leafIndex: 1, logId: before.logId }])
+    t.ok(named.some(({ receiptId, logId }) => receiptId === lost && logId === before.logId))
     t.match(await installation.request(`/v1/receipts/${lost}`), {
       status: 410,
-      body: { detail: /of a log that ended.*submit the claim again/, lost: { leaf_index: 1, log_id: before.logId } },
+      body: { detail: /of a log that ended.*submit the claim again/, lost: { receipt_id: lost, log_id: before.logId } },
     })
     t.equal((await installation.request(`/v1/receipts/${lost}/evidence`)).status, 410)
     t.match([log.treeSize, ended.treeSize, ended.logId], [0, 1, before.logId])

@@ -25,6 +25,8 @@ export interface Pools<C> {
   /** The connection is in an unknown state: it is not used again. */
   discard(connection: C, error: unknown): void
   readonly beforeStatement?: BeforeStatement | undefined
+  /** A statement by itself runs without the limits that transactions begin with. */
+  readonly limitsTransactions?: boolean
 }
 
 /** A whole database, for work that goes through all of its tables. */
@@ -71,7 +73,14 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
           }),
         proves,
       ),
-    apply: (changes) => writing.watch(() => applyChanges(connections.on(writer), changes), true),
+    apply: (changes) =>
+      writing.watch(
+        () =>
+          pools.limitsTransactions
+            ? connections.transaction(writer, dialect.begin, (db) => applyChanges(db, changes))
+            : applyChanges(connections.on(writer), changes),
+        true,
+      ),
     snapshot: (work) => connections.transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => connections.transaction(writer, dialect.begin, work),
     shared: dialect.shared && shared(outside, dialect.shared),

@@ -214,7 +214,8 @@ function storageAt(
     return ask(connection, open, { ...query, values: [...bindings], query_timeout: silenceMs })
   }
   const pools = { dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
-  return { pool, storage: createStorage<Client>({ ...pools, ...options, run, discard }) }
+  const storage = createStorage<Client>({ ...pools, ...options, run, discard, limitsTransactions: isShared })
+  return { pool, storage }
 }
 
 /** In another encoding the database changes or refuses what claims say. @throws StorageError `encoding` */

@@ -5,7 +5,7 @@
  */
 
 import { checkTreeHead, rootAt, TileError } from '@claimcheck/core/log'
-import { bytesEqual, fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
+import { bytesEqual, fromBase64url, isTreeHead, type KeySet, type TreeHead } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { parseJson } from '../../base/parse-json.ts'
@@ -280,12 +280,15 @@ async function settled(guard: Guard, heads: readonly Head[], log: LogState): Pro
 /** Undefined for what is no tree head of this log. */
 function headOf(signed: string, logId: string): Pick<Head, 'treeSize' | 'rootHash'> | undefined {
   const head = parseJson(signed)
-  return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? toHead(signed) : undefined
+  return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? partsOf(head) : undefined
 }
 
 /** @param signed a tree head */
 function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
-  const { tree_size: treeSize, root_hash } = JSON.parse(signed).body
+  return partsOf(JSON.parse(signed))
+}
+
+function partsOf({ body: { tree_size: treeSize, root_hash } }: TreeHead): Pick<Head, 'treeSize' | 'rootHash'> {
   return { treeSize, rootHash: fromBase64url(root_hash)! }
 }
 

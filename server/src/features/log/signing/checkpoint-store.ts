@@ -75,18 +75,14 @@ export function createCheckpointStore({ config }: CheckpointStoreOptions): Check
 
 /** In one file the newest head of all, and for each log before its last. */
 function inDataDir(dataDir: string): Place {
-  const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`)
   const before = perLog(join(dataDir, 'log-heads'), 'DATA_DIR/log-heads', (logId) => logId)
+  const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`, (last) => before(last.logId).remember(last))
   return {
     recall(logId) {
       const head = newest.recall()
       return known(head, head?.logId === logId ? undefined : before(logId).recall())
     },
-    remember(head) {
-      const last = readable(newest)
-      if (last && last.logId !== head.logId) before(last.logId).remember(last)
-      newest.remember(head)
-    },
+    remember: (head) => newest.remember(head),
   }
 }
 
@@ -140,10 +136,6 @@ function known(...heads: readonly (Head | undefined)[]): readonly Head[] {
   return heads.filter((head) => head !== undefined)
 }
 
-function readable(file: HeadFile): Head | undefined {
-  return quietly(() => file.recall())
-}
-
 /** Undefined where the file cannot be used. */
 function quietly<T>(use: () => T): T | undefined {
   try {
@@ -165,10 +157,16 @@ function isUsable(folder: string): boolean {
   }
 }
 
-/** @param name of the file for operators */
-function headFile(path: string, name: string): HeadFile {
+/** @param name of the file for operators @param keep is given the head of another log before it is overwritten */
+function headFile(path: string, name: string, keep: (last: Head) => void = () => {}): HeadFile {
   const parse = parseOnce()
   let latest: Head | undefined
+  const replace = (head: Head, record: Buffer) =>
+    overwrite(path, record, head, (text) => {
+      const stored = parse(text)
+      if (stored && stored.logId !== head.logId) keep(stored)
+      return stored
+    })
 
   return {
     recall() {
@@ -185,10 +183,10 @@ function headFile(path: string, name: string): HeadFile {
       if (!latest || !isBefore(head, latest)) latest = withSignatures(head, latest)
       const record = write(latest)
       try {
-        if (overwrite(path, record, latest, parse)) return
+        if (replace(latest, record)) return
         writeNewFile(path, record.toString())
         // Overwrites the file also when another process created it at the same moment.
-        if (!overwrite(path, record, latest, parse)) throw new Error('the path is not a file')
+        if (!replace(latest, record)) throw new Error('the path is not a file')
       } catch (cause) {
         const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unwritable', message, { cause })
@@ -219,7 +217,7 @@ export function isBefore(one: Head, other: Head): boolean {
 }
 
 /** Returns false when the file does not exist. Keeps a later head, because a command beside the server uses the same file. */
-function overwrite(path: string, record: Buffer, head: Head, parse: Parse): boolean {
+function overwrite(path: string, record: Buffer, head: Head, parse: (text: string) => Head | undefined): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false
   try {
