@@ -5,7 +5,7 @@
  */
 
 import { checkTreeHead, rootAt, TileError } from '@claimcheck/core/log'
-import { bytesEqual, fromBase64url, isTreeHead, type KeySet, type TreeHead } from '@claimcheck/core/receipts'
+import { bytesEqual, fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import { parseJson } from '../../base/parse-json.ts'
@@ -76,6 +76,10 @@ const NO_LOG = 'there is no log yet: start the service once to create it'
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
+
+interface SignedHead {
+  readonly body: { readonly tree_size: number; readonly root_hash: string }
+}
 
 interface Guard extends LogGuardOptions {
   problem: string | undefined
@@ -288,7 +292,7 @@ function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
   return partsOf(JSON.parse(signed))
 }
 
-function partsOf({ body: { tree_size: treeSize, root_hash } }: TreeHead): Pick<Head, 'treeSize' | 'rootHash'> {
+function partsOf({ body: { tree_size: treeSize, root_hash } }: SignedHead): Pick<Head, 'treeSize' | 'rootHash'> {
   return { treeSize, rootHash: fromBase64url(root_hash)! }
 }
 
