@@ -721,6 +721,22 @@ export interface components {
             readonly anchor: components["schemas"]["Anchor"] | null;
             readonly tree_head: components["schemas"]["SignedTreeHead"];
         };
+        /** Lost */
+        readonly Lost: {
+            /** @description That it is of a log that ended, and what to do. */
+            readonly detail: string;
+            readonly lost: components["schemas"]["LostReceipt"];
+        };
+        /** LostReceipt */
+        readonly LostReceipt: {
+            /** @description SHA-256, base64url without padding. */
+            readonly leaf_hash: string;
+            /** @description The entry that it was. */
+            readonly leaf_index: number;
+            /** @description The log that ended without it. */
+            readonly log_id: string;
+            readonly receipt_id: string;
+        };
         /** Profile */
         readonly Profile: {
             readonly action: string;
@@ -802,6 +818,8 @@ export interface components {
         readonly Readiness: {
             readonly ok: boolean;
             readonly problems: readonly string[];
+            /** @description What would lose data in a disaster, while all works. */
+            readonly warnings: readonly string[];
         };
         /** Receipt */
         readonly Receipt: {
@@ -1823,7 +1841,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Erased"];
+                    readonly "application/json": components["schemas"]["Erased"] | components["schemas"]["Lost"];
                 };
             };
             /** @description Too Many Requests */
@@ -1881,7 +1899,7 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Erased"];
+                    readonly "application/json": components["schemas"]["Erased"] | components["schemas"]["Lost"];
                 };
             };
             /** @description Too Many Requests */

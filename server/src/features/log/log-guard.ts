@@ -4,13 +4,11 @@
  * writes the head into it, which stops all hosts.
  */
 
-import { checkTreeHead, rootAt, TileError } from '@claimcheck/core/log'
-import { bytesEqual, fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
+import { rootAt, TileError } from '@claimcheck/core/log'
+import { bytesEqual } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
-import { parseJson } from '../../base/parse-json.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { SigningKeyRow } from '../../storage/log.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
@@ -18,6 +16,7 @@ import type { LogAgreement } from './log-agreement.ts'
 import type { LostReceipts } from './lost-receipts.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
+import { headOf, isSigned, toHead } from './signing/signed-heads.ts'
 import { SHA256_TREE, tileReader } from './stored-log.ts'
 
 export interface LogGuard {
@@ -76,10 +75,6 @@ const NO_LOG = 'there is no log yet: start the service once to create it'
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
-
-interface SignedHead {
-  readonly body: { readonly tree_size: number; readonly root_hash: string }
-}
 
 interface Guard extends LogGuardOptions {
   problem: string | undefined
@@ -281,27 +276,6 @@ async function settled(guard: Guard, heads: readonly Head[], log: LogState): Pro
   }
 }
 
-/** Undefined for what is no tree head of this log. */
-function headOf(signed: string, logId: string): Pick<Head, 'treeSize' | 'rootHash'> | undefined {
-  const head = parseJson(signed)
-  return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? partsOf(head) : undefined
-}
-
-/** @param signed a tree head */
-function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
-  return partsOf(JSON.parse(signed))
-}
-
-function partsOf({ body: { tree_size: treeSize, root_hash } }: SignedHead): Pick<Head, 'treeSize' | 'rootHash'> {
-  return { treeSize, rootHash: fromBase64url(root_hash)! }
-}
-
-function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean {
-  const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
-  const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
-  return checkTreeHead(head, set).valid
-}
-
 /** With its signature. */
 async function remembered(log: LogState, rows: Reads['log']): Promise<Head> {
   const [head] = await rows.headsAfter(log.logId, log.number - 1, 1)
@@ -369,7 +343,7 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
 }
 
 /** Reads the memory elsewhere before the first signature, and after each change of the database. */
-async function readAll(guard: Guard): ReturnType<typeof readBoth> {
+async function readAll(guard: Guard): Promise<{ readonly heads: readonly Head[]; readonly log: LogState }> {
   const { remoteMemory, storage } = guard
   const { logId, answersAs } = (await storage.read.log.state())!
   const loadedFor = `${logId} ${answersAs}`
@@ -380,10 +354,21 @@ async function readAll(guard: Guard): ReturnType<typeof readBoth> {
       if (!(error instanceof HeadMemoryError)) throw error
       refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
     }
+    await requireAnchored(guard, logId)
     guard.loadedFor = loadedFor
   }
-  const { heads, log } = await readBoth(guard)
-  return { heads: [...heads, ...remoteMemory.recall(log.logId)], log }
+  // Recalls before it reads the log, which may grow in between: the log then includes what is recalled.
+  const heads = [...recall(guard, logId), ...remoteMemory.recall(logId)]
+  return { heads, log: (await storage.read.log.state())! }
+}
+
+/** An anchor of a larger tree is a witness, too. @throws ServiceError */
+async function requireAnchored(guard: Guard, logId: string): Promise<void> {
+  const { anchors, log } = guard.storage.read
+  const anchor = await anchors.newest(logId)
+  const state = (await log.state())!
+  if (anchor && anchor.treeSize > state.treeSize && state.logId === logId)
+    refuse(guard, `${behind(state, anchor.treeSize)}: they are anchored. ${RECOVERY}`)
 }
 
 async function confirm(guard: Guard): Promise<LogState> {
@@ -392,12 +377,4 @@ async function confirm(guard: Guard): Promise<LogState> {
   await compareAll(guard, heads, await settled(guard, heads, log), guard.storage.read.log)
   await guard.logAgreement.confirm(log)
   return log
-}
-
-/** Recalls heads before it reads the log, which may grow in between: the log then includes them. */
-async function readBoth(guard: Guard): Promise<{ readonly heads: readonly Head[]; readonly log: LogState }> {
-  const rows = guard.storage.read.log
-  const { logId } = (await rows.state())!
-  const heads = recall(guard, logId)
-  return { heads, log: (await rows.state())! }
 }

@@ -1,0 +1,31 @@
+/** Signed tree heads as hosts remember them: what they say, and whether a key of the log signed them. */
+import { checkTreeHead } from '@claimcheck/core/log'
+import { fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
+import { parseJson } from '../../../base/parse-json.ts'
+import type { SigningKeyRow } from '../../../storage/log.ts'
+import type { Head } from './checkpoint-store.ts'
+
+interface SignedHead {
+  readonly body: { readonly tree_size: number; readonly root_hash: string }
+}
+
+/** Undefined for what is no tree head of this log. */
+export function headOf(signed: string, logId: string): Pick<Head, 'treeSize' | 'rootHash'> | undefined {
+  const head = parseJson(signed)
+  return head !== undefined && isTreeHead(head) && head.body.log_id === logId ? partsOf(head) : undefined
+}
+
+/** @param signed a tree head */
+export function toHead(signed: string): Pick<Head, 'treeSize' | 'rootHash'> {
+  return partsOf(JSON.parse(signed))
+}
+
+function partsOf({ body: { tree_size: treeSize, root_hash } }: SignedHead): Pick<Head, 'treeSize' | 'rootHash'> {
+  return { treeSize, rootHash: fromBase64url(root_hash)! }
+}
+
+export function isSigned(head: string, rows: readonly SigningKeyRow[]): boolean {
+  const keys = rows.map((row) => [row.keyId, { ...row, publicKey: fromBase64url(row.publicKey)! }] as const)
+  const set: KeySet = { keys: new Map(keys), anchorAddresses: [], anchorSchemas: [] }
+  return checkTreeHead(head, set).valid
+}
