@@ -140,8 +140,8 @@ export async function startApp(over: Over = {}) {
     registry: REGISTRY,
     published: over.published ?? profileList([PROFILE], CLOSING),
     keyDocument: over.keyDocument ?? (async () => ({ issuer: 'Claimcheck' })),
-    readiness: over.readiness ?? (async () => ({ ok: true, problems: [], reasons: [] })),
-    readReadiness: async () => ({ ok: true, problems: [], reasons: [] }),
+    readiness: over.readiness ?? (async () => ({ ok: true, problems: [], reasons: [], warnings: [] })),
+    readReadiness: async () => ({ ok: true, problems: [], reasons: [], warnings: [] }),
     metrics: over.metrics ?? {
       contentType: 'text/plain; version=0.0.4',
       text: async () => 'claimcheck_log_tree_size 1\n',
