@@ -3,7 +3,7 @@ import { type BigIntStats, statSync } from 'node:fs'
 import type { FastifyBaseLogger } from 'fastify'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { LogAgreement } from './log-agreement.ts'
+import type { LogAgreement } from './agreement.ts'
 
 const CONFIRM =
   'the database file is not the one that was signed with before: it was restored or copied. Where it is the newest, and nothing else signs with this key, confirm that with: claimcheck log confirm. Otherwise restore the newest database, or begin another log with: claimcheck log new'

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { createLoop, type Worker } from '../../base/worker.ts'
-import type { LogAgreement } from './log-agreement.ts'
+import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
 
 export interface LogWatch extends Worker {

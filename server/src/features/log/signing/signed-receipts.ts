@@ -2,7 +2,7 @@
  * Remembers which receipts this host signed lately, in DATA_DIR and in the folder of HEAD_MEMORY: after a loss they are named. A line for each
  * receipt, appended with each head; of two files, the older one is dropped when the newer is full.
  */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
@@ -53,19 +53,25 @@ export function createSignedReceipts({ config, logger }: SignedReceiptsOptions):
 
 function segments(path: string) {
   const older = `${path}.older`
-  let size: number | undefined
+  let open: { readonly file: number; size: number } | undefined
+
+  function opened() {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    const file = openSync(path, 'a', 0o600)
+    return { file, size: fstatSync(file).size }
+  }
+
   return {
     append(lines: string): void {
-      if (size === undefined) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-        size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
-      }
-      if (size > MOST_BYTES) {
+      open ??= opened()
+      if (open.size > MOST_BYTES) {
+        closeSync(open.file)
+        open = undefined
         renameSync(path, older)
-        size = 0
+        open = opened()
       }
-      appendFileSync(path, lines, { mode: 0o600 })
-      size += lines.length
+      writeSync(open.file, lines)
+      open.size += lines.length
     },
     read: () => [older, path].flatMap(readLines),
   }
