@@ -129,7 +129,6 @@ t.test('figures for monitoring are told as plain text, and as unavailable while 
 })
 
 t.test('a service that cannot tell its readiness is not ready', async (t) => {
-  const unreadiness = { ok: false, problems: ['the database does not answer'], warnings: ['fsync is off'] }
   const unready = await startApp({ readiness: () => Promise.reject(new Error('secret words')) })
   t.teardown(unready.close)
   const answer = await unready.ask('/readyz')

@@ -211,7 +211,7 @@ export function testStorage(
         await tx.log.insertHead({ ...state, number: state.number + 1, treeSize: state.treeSize + 1, signed: '{}' })
       })
     await Promise.all(Array.from({ length: 10 }, (_, index) => grow(hosts[index % 2]!)))
-    t.same(await hosts[0]!.read.log.state(), { ...LOG, number: 10, treeSize: 10 })
+    t.match(await hosts[0]!.read.log.state(), { ...LOG, number: 10, treeSize: 10 })
   })
 
   t.test('one statement changes the log, claims, checks, receipts, their evidence, tiles and heads', async (t) => {
@@ -232,7 +232,7 @@ export function testStorage(
     })
     const { claims, log } = storage.read
     const { signed, ...grown } = newHead
-    t.same(await log.state(), { ...LOG, ...grown })
+    t.match(await log.state(), { ...LOG, ...grown })
     t.same(await claims.byIds(['clm_0']), [{ ...decided, logId: 'log' }], 'with the log that has its receipt')
     t.same(await claims.byIds(['clm_1']), [added])
     for (const id of ['clm_0', 'clm_1']) t.same(await claims.history(id), [RECORD])
@@ -303,7 +303,7 @@ export function testStorage(
     }
     for (const [what, changes] of Object.entries(otherwise)) await t.rejects(storage.apply(changes), what)
     t.equal(await storage.read.log.evidenceOf('rcpt_0'), undefined)
-    t.same(await storage.read.log.state(), LOG)
+    t.match(await storage.read.log.state(), LOG)
     t.same(await storage.read.claims.byIds(['clm_0', 'clm_3', 'clm_7']), [claimNumber(0)])
     t.same(await storage.read.log.receipts('log', 0, 10), [])
     t.match(await storage.read.log.newestHead(), { number: 0 })
@@ -372,7 +372,7 @@ export function testStorage(
     }
     for (const [what, evidence] of Object.entries(wrong)) {
       await t.rejects(storage.apply({ log: LOG, head: head(1), receipts: [receipt(0)], evidence }), what)
-      t.same(await storage.read.log.state(), LOG)
+      t.match(await storage.read.log.state(), LOG)
       t.same(await storage.read.log.receipts('log', 0, 10), [])
       t.equal(await storage.read.log.evidenceOf('rcpt_0'), undefined)
     }
