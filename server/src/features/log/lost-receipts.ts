@@ -1,11 +1,11 @@
 /** Names the receipts that this host signed and the database lacks, so that who holds one learns what to do. */
 import type { FastifyBaseLogger } from 'fastify'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
-import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
+import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { SignedReceipts } from './signing/signed-receipts.ts'
 
 export interface LostReceipts {
-  /** Stores them, once for each state of the logs. It must not keep a host from saying what is wrong: does not throw while the database is away. */
+  /** Stores them, once for each state of the logs. Never throws: it must not keep a host from saying what is wrong. */
   report(): Promise<void>
   /** In the transaction that ends a log. @returns all that hosts have named of it */
   end(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
@@ -37,7 +37,6 @@ export function createLostReceipts({ storage, signedReceipts, logger }: LostRece
           )
         reported = key
       } catch (error) {
-        if (!(error instanceof StorageError)) throw error
         logger.error({ err: error }, 'cannot write down which receipts are lost')
       }
     },
