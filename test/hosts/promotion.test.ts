@@ -88,6 +88,8 @@ t.test(
   async (t) => {
     const started = await start(t)
     const { primary, standby, hosts, client, installation } = started
+    t.match((await installation.request('/readyz')).body.warnings, [/^no standby is synchronous/])
+    t.match((await installation.request('/metrics')).body, /durability_at_risk\{reason="standby"\} 1/)
     const receipts = await submitAll(started, 3)
     await hasReplayed(primary, standby)
     await fallOver(started)

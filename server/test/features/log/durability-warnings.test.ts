@@ -1,0 +1,37 @@
+/** What of a database's settings may lose receipts in a disaster. */
+import { warningsOf } from '@claimcheck/server/features/log/durability-warnings'
+import t from 'tap'
+
+const SAFE = {
+  fsync: 'on',
+  fullPageWrites: 'on',
+  synchronousCommit: 'on',
+  synchronousNames: '',
+  standbys: 0,
+  hidden: 0,
+  synchronous: 0,
+}
+const STANDBY = { standbys: 1, synchronousNames: 'one' }
+
+for (const [what, settings, reasons, words] of [
+  ['safe settings', {}, [], /^$/],
+  ['no fsync', { fsync: 'off' }, ['fsync'], /fsync is off/],
+  ['no full pages', { fullPageWrites: 'off' }, ['full_page_writes'], /may be damaged/],
+  ['no commit', { synchronousCommit: 'off' }, ['synchronous_commit'], /the last receipts are lost/],
+  ['an asynchronous standby', { standbys: 1 }, ['standby'], /no standby is synchronous/],
+  ['a synchronous standby', { ...STANDBY, synchronous: 1 }, [], /^$/],
+  [
+    'one that is not waited for',
+    { ...STANDBY, synchronous: 1, synchronousCommit: 'local' },
+    ['synchronous_commit'],
+    /local/,
+  ],
+  ['one that is hidden', { ...STANDBY, hidden: 1 }, ['standby'], /hidden from this database user.*pg_monitor/],
+  ['one that is hidden, where none can be synchronous', { standbys: 1, hidden: 1 }, ['standby'], /no standby is/],
+] as const) {
+  t.test(what, async (t) => {
+    const warnings = warningsOf({ ...SAFE, ...settings })
+    t.strictSame([...warnings.keys()], [...reasons])
+    t.match([...warnings.values()].join(), words)
+  })
+}
