@@ -42,6 +42,7 @@ export const logFeature = {
     const { services } = await import('./services.ts')
     return services
   },
+  closes: ['signedReceipts'],
   async prepare({ storage, signingKeys, logWatch, clockWatch, durabilityWarnings }) {
     const hasLog = (await storage.read.log.state()) !== undefined
     // What a log begins with stays.

@@ -16,6 +16,7 @@ export interface SignedReceipts {
   add(receipts: readonly LostReceiptRow[]): void
   /** The last ones, some ten thousand, in any order. */
   recent(): readonly LostReceiptRow[]
+  close(): Promise<void>
 }
 
 interface SignedReceiptsOptions {
@@ -45,6 +46,9 @@ export function createSignedReceipts({ config, logger }: SignedReceiptsOptions):
         }
       }
     },
+    async close() {
+      for (const file of files) file.close()
+    },
     recent: () => [
       ...new Map(files.flatMap((file) => file.read()).map((receipt) => [receipt.receiptId, receipt])).values(),
     ],
@@ -72,6 +76,10 @@ function segments(path: string) {
       }
       writeSync(open.file, lines)
       open.size += lines.length
+    },
+    close(): void {
+      if (open) closeSync(open.file)
+      open = undefined
     },
     read: () => [older, path].flatMap(readLines),
   }
