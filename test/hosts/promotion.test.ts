@@ -150,3 +150,29 @@ t.test('a host that is killed at the same moment is waited for, and then no more
   )
   t.comment(`all hosts sign again after ${await until('signing', 40_000, () => takesClaims(started))} ms`)
 })
+
+t.test(
+  'a host that knows nothing asks those that run, and signs when they answered or their leases ended',
+  async (t) => {
+    const installation = await Installation.start({ database: await createDatabase('postgres') })
+    t.teardown(() => installation.remove())
+    const client = await installation.client('acme')
+    await client.submit()
+    const { databaseUrl } = installation.config
+    // It runs, and answers nothing.
+    await query(
+      databaseUrl,
+      `INSERT INTO log_hosts SELECT 'silent', extract(epoch FROM now()) * 1000 + 12000, compared_on, 0, 0 FROM log_hosts`,
+    )
+    const other = await installation.addHost()
+    t.match(await problemsOf(other), [
+      /does not know the newest state of the log: it waits for the answers of 1 host of 2 hosts/,
+    ])
+    t.equal((await client.at(other).submit()).status, 503)
+    t.equal((await client.submit()).status, 202, 'others go on')
+    const waited = await until('signing', 15_000, async () => (await client.at(other).submit()).status === 202)
+    t.comment(`signs after ${waited} ms more`)
+    const another = await installation.addHost()
+    t.equal((await client.at(another).submit()).status, 202, 'nobody silent runs')
+  },
+)
