@@ -15,7 +15,7 @@ async function start(t: Test) {
   const address = await startSwitch(primary.url)
   const database = await createDatabase('postgres', { serverUrl: primary.url })
   const url = address.urlOf(database.env.DATABASE_URL!)
-  const standby = await startPostgres({ primary: primary.url })
+  const standby = await startPostgres({ standbyOf: primary })
   t.teardown(() => standby.remove())
   const env = { ...database.env, DATABASE_URL: url }
   const installation = await Installation.start({ database: { ...database, env, remove: async () => {} } })
