@@ -16,7 +16,13 @@ export const DIALECTS = ['sqlite', 'postgres'] as const
 let databases = 0
 
 export function claimcheck({ folder, config }: Installation, args: readonly string[], env: Env = {}): Promise<Outcome> {
-  return runClaimcheck(folder, args, { DATA_DIR: config.dataDir, SECRET_KEY, ...env })
+  return runClaimcheck(folder, args, {
+    DATA_DIR: config.dataDir,
+    DATABASE_URL: config.databaseUrl,
+    HEAD_MEMORY: 'none',
+    SECRET_KEY,
+    ...env,
+  })
 }
 
 /** An empty database to copy to. */
@@ -40,7 +46,7 @@ export async function startSource(t: Test, dialect: Dialect): Promise<Installati
 
 /** The installation's configuration, with another database. */
 export function configOf({ folder, config }: Installation, databaseUrl: string, env: Env = {}): Config {
-  const common = { PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: config.dataDir, SECRET_KEY }
+  const common = { PORT: '0', LOG_LEVEL: 'silent', HEAD_MEMORY: 'none', DATA_DIR: config.dataDir, SECRET_KEY }
   return loadConfig({ ...common, DATABASE_URL: databaseUrl, ...env }, folder)
 }
 

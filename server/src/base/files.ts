@@ -79,7 +79,8 @@ function writeWhole(path: string, content: string): void {
   }
 }
 
-function syncFolder(folder: string): void {
+/** After it, what was made or renamed in the folder outlives a loss of power. */
+export function syncFolder(folder: string): void {
   const handle = openSync(folder, 'r')
   try {
     fsyncSync(handle)

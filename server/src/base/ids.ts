@@ -8,7 +8,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_LETTERS = 10
 const RANDOM_LETTERS = 16
 
-type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_'
+type Prefix = 'ws_' | 'key_' | 'conn_' | 'clm_' | 'rcpt_' | 'usr_' | 'mem_' | 'ses_' | 'lnk_' | 'mail_' | 'bkp_'
 
 /** 48 bits of time and 80 random bits. The random bits are never counted up, so an id does not reveal its neighbours. */
 export function newId(prefix: Prefix, now: Instant): string {

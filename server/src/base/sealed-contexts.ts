@@ -20,3 +20,8 @@ export function signingKeyContext(keyId: string): string {
 export function secondStepContext(userId: string): string {
   return `second-step:${userId}`
 }
+
+/** The digest of a backup's manifest. */
+export function backupContext(epoch: string): string {
+  return `backup:${epoch}`
+}

@@ -104,7 +104,7 @@ export function changeParts(
     `INSERT INTO ${table.name} (${table.names}) SELECT ${columns} FROM ${rows} AS added WHERE ${condition}`
   return {
     // Who waits here for an erasure reads afterwards what was there before: it sees by the number that there was one.
-    held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL AND contradicted_by IS NULL
+    held: `SELECT 1 AS one FROM logs WHERE log_id = ${given('log_id')} AND ended_at IS NULL AND contradicted_by IS NULL AND restored_from IS NULL
       ${sql.answersAs ? `AND agreed_on = ${sql.answersAs}` : ''}
       AND erasures = (SELECT erasures FROM logs AS seen WHERE seen.log_id = ${given('log_id')}) ${lock}`,
     grown: insert(

@@ -1,6 +1,6 @@
-/** Copies every row of one database into another, empty one, of the same dialect or of another. The source is read as it is at one moment. */
+/** Reads every row of a database as it is at one moment, and writes rows into an empty database, of the same dialect or of another. */
 import type { Knex } from 'knex'
-import { type Db, type Row, runAll } from './db.ts'
+import { type Db, runAll } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import { BOOKKEEPING, migrate, requireThisSchema } from './migrate.ts'
 import { openStorage } from './open.ts'
@@ -8,12 +8,19 @@ import type { OpenedStorage } from './pools.ts'
 import { insertCells } from './rows.ts'
 import { copiedTables, type Schema } from './schema.ts'
 import { StorageError } from './storage.ts'
-import { type Cell, type Table, toHex } from './table.ts'
+import { type Cell, type Cells, type Table, toHex } from './table.ts'
 
 /** How many rows of each table. */
 export type Copied = Readonly<Record<string, number>>
 
 export type CopyProgress = (rows: number, allRows: number) => void
+
+/** All rows of an installation: a database, or a backup of one. */
+export interface RowSource {
+  count(table: Table<unknown>): Promise<number>
+  /** All rows, some at a time, each as its cells are stored. */
+  pages(table: Table<unknown>): AsyncIterable<readonly Cells[]>
+}
 
 /** Bounds memory: the largest rows hold some 10 KB. */
 const ROWS_PER_PAGE = 1000
@@ -34,30 +41,41 @@ export function openTarget(databaseUrl: string, schema: Schema): Promise<OpenedS
 }
 
 /** @throws StorageError `not_empty` when another program has written to the target since it was opened */
-export async function copyRows(from: Db, to: Db, schema: Schema, onProgress: CopyProgress = () => {}): Promise<Copied> {
+export async function copyRows(from: RowSource, to: Db, schema: Schema, onProgress: CopyProgress = () => {}) {
   const tables = copiedTables(schema)
   const names = tables.map(({ name }) => name)
   await stayIdle(to)
   // Held until the end, so that no host begins another installation there.
   await runAll(to, to.dialect.lockTables(names))
   await refuseRows(to.dialect, to.table)
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, await count(from, name))
-  const all = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
-  let done = 0
+  const { copied, pages } = await withProgress(from, tables, onProgress)
   for (const table of tables) {
-    for await (const rows of pages(from, table)) {
-      const cells = rows.map((row) => table.columns.map(({ name }) => toCell(row[name])))
-      await insertCells(to, table, cells).catch((cause) => {
+    for await (const rows of pages(table)) {
+      await insertCells(to, table, rows).catch((cause) => {
         throw to.dialect.refusesRows(cause) ? refusal(table.name, cause) : cause
       })
-      done += rows.length
-      onProgress(done, all)
     }
   }
   // Otherwise the first queries are planned for empty tables.
   await runAll(to, to.dialect.analyze(names))
-  return Object.fromEntries(counts)
+  return copied
+}
+
+/** Counts the rows, and reports how many were read. */
+export async function withProgress(from: RowSource, tables: readonly Table<unknown>[], onProgress: CopyProgress) {
+  const counts = new Map<string, number>()
+  for (const table of tables) counts.set(table.name, await from.count(table))
+  const all = [...counts.values()].reduce((sum, rows) => sum + rows, 0)
+  const copied: Copied = Object.fromEntries(counts)
+  let done = 0
+  async function* pages(table: Table<unknown>) {
+    for await (const rows of from.pages(table)) {
+      yield rows
+      done += rows.length
+      onProgress(done, all)
+    }
+  }
+  return { copied, pages }
 }
 
 /** Lets this transaction wait for the other database, as long as that takes. */
@@ -71,27 +89,30 @@ function refusal(table: string, cause: unknown): StorageError {
   return new StorageError('corrupt', message, { cause })
 }
 
-/** All rows, in the order of the key. */
-async function* pages(db: Db, { name, names, key }: Table<unknown>): AsyncGenerator<Row[]> {
-  const order = key.join(', ')
-  const first = `SELECT ${names} FROM ${name} ORDER BY ${order} LIMIT ?`
-  const next = `SELECT ${names} FROM ${name} WHERE (${order}) > (${key.map(() => '?').join(', ')}) ORDER BY ${order} LIMIT ?`
-  let rows = await db.query(first, [ROWS_PER_PAGE])
-  while (rows.length > 0) {
-    yield rows
-    const last = rows.at(-1)!
-    rows = await db.query(next, [...key.map((column) => last[column] as string | number), ROWS_PER_PAGE])
+/** The rows of a snapshot, in the order of their keys. */
+export function rowsOfDatabase(db: Db): RowSource {
+  return {
+    async count({ name }) {
+      const [row] = await db.query(`SELECT COUNT(*) AS rows FROM ${name}`)
+      return Number(row!.rows)
+    },
+    async *pages({ name, names, key, columns }) {
+      const order = key.join(', ')
+      const first = `SELECT ${names} FROM ${name} ORDER BY ${order} LIMIT ?`
+      const next = `SELECT ${names} FROM ${name} WHERE (${order}) > (${key.map(() => '?').join(', ')}) ORDER BY ${order} LIMIT ?`
+      let rows = await db.query(first, [ROWS_PER_PAGE])
+      while (rows.length > 0) {
+        yield rows.map((row) => columns.map((column) => toCell(row[column.name])))
+        const last = rows.at(-1)!
+        rows = await db.query(next, [...key.map((column) => last[column] as string | number), ROWS_PER_PAGE])
+      }
+    },
   }
 }
 
 /** As it is stored, also where that is not the column's type. */
 function toCell(stored: unknown): Cell {
   return stored instanceof Uint8Array ? toHex(stored) : (stored as Cell)
-}
-
-async function count(db: Db, table: string): Promise<number> {
-  const [row] = await db.query(`SELECT COUNT(*) AS rows FROM ${table}`)
-  return Number(row!.rows)
 }
 
 /** In any table, also one that is not the service's. */

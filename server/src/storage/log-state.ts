@@ -1,6 +1,13 @@
 /** The state of a log: its newest tree head, and the key that signed it, which signs the next one. */
+import type { Instant } from '@claimcheck/core/rules'
 import type { Row } from './db.ts'
-import { bigint, bytes, instant, nullable, part, type RowOf, table, text } from './table.ts'
+import { bigint, bytes, instant, json, nullable, part, type RowOf, table, text } from './table.ts'
+
+export interface RestoredFrom {
+  /** The id of the backup. */
+  readonly epoch: string
+  readonly madeAt: Instant
+}
 
 /** Each log of this installation: the open one, and those that have ended. */
 export const logs = table('logs', ['logId'], {
@@ -17,6 +24,8 @@ export const logs = table('logs', ['logId'], {
   agreedOn: text('agreed_on'),
   /** The system and timeline that it had then; empty where the server does not tell. */
   agreedSystem: text('agreed_system'),
+  /** Its rows were restored from this backup. Nothing is appended until the operator has decided how it goes on. */
+  restoredFrom: nullable(json<RestoredFrom>('restored_from')),
   /** How often something was erased while it was open. */
   erasures: bigint('erasures'),
 })
@@ -35,7 +44,7 @@ export const treeHeads = table('tree_heads', ['logId', 'number'], {
 
 const state = part(treeHeads, 'number', 'treeSize', 'rootHash', 'issuedAt', 'keyId')
 const named = part(logs, 'logId', 'name')
-const guarded = part(logs, 'contradictedBy', 'agreedOn')
+const guarded = part(logs, 'contradictedBy', 'restoredFrom', 'agreedOn')
 
 export type LogRow = RowOf<typeof logs>
 export type TreeHeadRow = RowOf<typeof treeHeads>

@@ -11,6 +11,7 @@ import {
   logs,
   OPEN_LOG,
   OPEN_LOG_ID,
+  type RestoredFrom,
   type TreeHeadRow,
   toLogState,
   treeHeads,
@@ -88,6 +89,7 @@ const NEW_LOG = {
   endedAt: null,
   archivedAt: null,
   contradictedBy: null,
+  restoredFrom: null,
   agreedOn: '',
   agreedSystem: '',
   erasures: 0,
@@ -271,6 +273,14 @@ export function logWrites(db: Db) {
     /** For a copy that has all rows of its source: its first host takes it as it is. */
     async unbind(): Promise<void> {
       await db.query(`UPDATE logs SET agreed_on = '', agreed_system = ''`)
+    },
+    /** The open log waits for the operator. */
+    async restored(from: RestoredFrom): Promise<void> {
+      await db.query('UPDATE logs SET restored_from = ? WHERE ended_at IS NULL', [JSON.stringify(from)])
+    },
+    /** The open log goes on. */
+    async resume(): Promise<void> {
+      await db.query('UPDATE logs SET restored_from = NULL WHERE ended_at IS NULL')
     },
     async archived(logId: string): Promise<void> {
       const at = `CAST(${db.dialect.clock} AS bigint)`

@@ -6,10 +6,11 @@
 
 import { rootAt, TileError } from '@claimcheck/core/log'
 import { bytesEqual } from '@claimcheck/core/receipts'
+import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
 import type { Clock } from '../../clock/clock.ts'
-import type { LogState } from '../../storage/log-state.ts'
+import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
@@ -150,6 +151,7 @@ function wait(guard: Guard, reason: string): never {
 /** The database refuses an append where this does, and does not say why. */
 function checkOpen(guard: Guard, log: LogState): void {
   checkContradiction(guard, log)
+  if (log.restoredFrom !== null) refuse(guard, restoredProblem(log, log.restoredFrom))
   if (!guard.logAgreement.isBound(log)) wait(guard, UNBOUND)
 }
 
@@ -196,6 +198,13 @@ async function compareAll(guard: Guard, heads: readonly Head[], log: LogState, r
   guard.clock.logged(log.issuedAt)
   checkContradiction(guard, log)
   for (const head of heads) await compare(guard, head, log, rows)
+  if (log.restoredFrom !== null) refuse(guard, restoredProblem(log, log.restoredFrom))
+}
+
+/** Why a log waits that was restored from a backup, and that nothing contradicts. */
+export function restoredProblem({ treeSize }: LogState, { madeAt }: RestoredFrom): string {
+  const at = formatInstant(madeAt)
+  return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing. Decide how it goes on, with claimcheck log resume or claimcheck log new`
 }
 
 function checkContradiction(guard: Guard, log: LogState): void {

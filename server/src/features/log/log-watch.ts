@@ -20,6 +20,8 @@ const EVERY_MS = 1000
 const WHILE_WAITING_MS = 250
 /** Then this host serves reads, and says at `/readyz` what it waits for. */
 const LONGEST_BEGINNING_MS = 4000
+/** By then the other hosts, which look once a second, have written what the database lacks. */
+export const ANSWER_MS = 2000
 
 export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(

@@ -72,6 +72,8 @@ async function createLogs(db: MigrationDb): Promise<void> {
     // As what the database answered when hosts agreed that it is the newest: where it answers otherwise, nothing is appended.
     table.text('agreed_on').notNullable()
     table.text('agreed_system').notNullable()
+    // The backup that its rows were restored from: until the operator has decided, nothing may be appended.
+    table.text('restored_from')
     // Goes up with each erasure, while it is open: who waited meanwhile sees that what it read is old.
     table.bigInteger('erasures').notNullable()
   })

@@ -1,19 +1,30 @@
-/** Maintenance: operators check everything that is stored, copy an installation, and replace the key that seals secrets. */
-
+/** Maintenance: operators check everything that is stored, back up, restore or copy an installation, and replace the key that seals secrets. */
+import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { maintenanceAuditWords } from './audit-words.ts'
+import { addBackupCommands } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addSecretKeyCommands } from './commands/secret-key.ts'
+import { lastBackup, maintenanceStored } from './last-backup.ts'
 
 export const maintenanceFeature = {
   name: 'maintenance',
+  stored: maintenanceStored,
   auditWords: maintenanceAuditWords,
+  metrics:
+    ({ storage }) =>
+    ({ gauge }) => {
+      const help = 'When the newest backup was made, in seconds since 1970; 0 before the first'
+      const made = gauge('backup_last_success_timestamp_seconds', help)
+      return async () => made.set(((await lastBackup(storage.read)) ?? 0) / 1000)
+    },
   commands(program, withServices, own) {
     addMigrateCommand(program, own)
     addSecretKeyCommands(program, withServices)
     addDoctorCommand(program, withServices)
     addCopyCommand(program, own)
+    addBackupCommands(program, own)
   },
-} satisfies Feature
+} satisfies Feature<Pick<HostServices, 'storage'>>

@@ -23,3 +23,13 @@ export function startProgress(unit: string): Progress {
     stop: () => bar.stop(),
   }
 }
+
+/** Shows how far the work has come. */
+export async function withProgress<T>(unit: string, work: (onProgress: Progress['update']) => Promise<T>): Promise<T> {
+  const progress = startProgress(unit)
+  try {
+    return await work(progress.update)
+  } finally {
+    progress.stop()
+  }
+}

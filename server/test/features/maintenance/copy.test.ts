@@ -1,6 +1,6 @@
 import { BY_SERVICE } from '@claimcheck/server/base/actor'
 import { checks, contentLeft } from '@claimcheck/server/storage/claim-row'
-import { copyRows, openSource, openTarget } from '@claimcheck/server/storage/copy'
+import { copyRows, openSource, openTarget, rowsOfDatabase } from '@claimcheck/server/storage/copy'
 import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import { insertRows } from '@claimcheck/server/storage/rows'
 import { copiedTables } from '@claimcheck/server/storage/schema'
@@ -168,7 +168,9 @@ for (const dialect of DIALECTS) {
       const target = await closing(t, openTarget(await newDatabase(t, to, { isEmpty: true }), SCHEMA))
       const progress: [number, number][] = []
       const copied = await source.snapshot((from) =>
-        target.transaction((tx) => copyRows(from, tx, SCHEMA, (rows, all) => progress.push([rows, all]))),
+        target.transaction((tx) =>
+          copyRows(rowsOfDatabase(from), tx, SCHEMA, (rows, all) => progress.push([rows, all])),
+        ),
       )
       const there = await contents(target)
       for (const table of TABLES) {
@@ -187,7 +189,7 @@ for (const dialect of DIALECTS) {
     const target = await closing(t, openTarget(databaseUrl, SCHEMA))
     const other = await opened(t, databaseUrl)
     await other.write((tx) => tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON }))
-    const copying = source.snapshot((from) => target.transaction((tx) => copyRows(from, tx, SCHEMA)))
+    const copying = source.snapshot((from) => target.transaction((tx) => copyRows(rowsOfDatabase(from), tx, SCHEMA)))
     await t.rejects(copying, { code: 'not_empty', message: /workspaces/ })
   })
 }

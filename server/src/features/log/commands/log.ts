@@ -8,17 +8,16 @@ import { confirm } from '../../../host/terminal/confirm.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../log-archives.ts'
-import type { LogGuard } from '../log-guard.ts'
+import type { ResumeServices } from '../resume.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 
-interface Services {
+interface Services extends ResumeServices {
   readonly clockWatch: ClockWatch
   readonly signingKeys: SigningKeys
   readonly archives: Pick<LogArchives, 'write'>
-  readonly logGuard: Pick<LogGuard, 'confirm'>
 }
 
-interface NewLogOptions extends OutputOptions {
+interface ConfirmedOptions extends OutputOptions {
   readonly yes?: boolean
 }
 
@@ -48,7 +47,7 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
 
   subcommand(log, 'new', 'end this log, and begin an empty one')
     .option('--yes', 'do not ask for confirmation')
-    .action(async (options: NewLogOptions) => {
+    .action(async (options: ConfirmedOptions) => {
       if (!options.yes) await confirm(MEANING, 'Begin a new log?')
       const { log, ended, lost } = await withServices(async ({ clockWatch, signingKeys }) => {
         await clockWatch.requireTime()
@@ -71,11 +70,25 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
 
   subcommand(log, 'confirm', 'say that this database is the newest, after its file was moved or restored')
     .option('--yes', 'do not ask for confirmation')
-    .action(async (options: NewLogOptions) => {
+    .action(async (options: ConfirmedOptions) => {
       if (!options.yes) await confirm(NEWEST, 'Is this the newest database?')
       const { logId, treeSize } = await withServices(({ logGuard }) => logGuard.confirm())
       print(options, { log_id: logId, tree_size: treeSize }, [
         `Confirmed: the log ${logId} goes on after its ${treeSize} entries.`,
+      ])
+    })
+
+  subcommand(log, 'resume', 'let the log of a restored backup go on, where nothing was signed since')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (options: ConfirmedOptions) => {
+      const { resumeLog } = await import('../resume.ts')
+      const { logId, treeSize } = await withServices((services) =>
+        resumeLog(services, async (meaning) => {
+          if (!options.yes) await confirm(meaning, 'Go on with this log?')
+        }),
+      )
+      print(options, { log_id: logId, tree_size: treeSize }, [
+        `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,
       ])
     })
 

@@ -6,8 +6,8 @@ import type { Command } from 'commander'
 import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'
 import type { LoadConfig, Program } from '../../../host/feature.ts'
-import { startProgress } from '../../../host/terminal/progress.ts'
-import type { Copied, CopyProgress } from '../../../storage/copy.ts'
+import { withProgress } from '../../../host/terminal/progress.ts'
+import type { Copied } from '../../../storage/copy.ts'
 
 interface CopyCommandOptions extends OutputOptions {
   readonly from: string
@@ -22,18 +22,9 @@ export function addCopyCommand(program: Command, { loadConfig, schema }: Program
       const { copyInstallation } = await import('../copy.ts')
       const from = configFor('--from', options.from, loadConfig)
       const to = configFor('--to', options.to, loadConfig)
-      const copied = await withProgress((onProgress) => copyInstallation({ from, to, schema, onProgress }))
+      const copied = await withProgress('rows', (onProgress) => copyInstallation({ from, to, schema, onProgress }))
       print(options, { copied }, linesOf(copied, from, to))
     })
-}
-
-async function withProgress<T>(work: (onProgress: CopyProgress) => Promise<T>): Promise<T> {
-  const progress = startProgress('rows')
-  try {
-    return await work(progress.update)
-  } finally {
-    progress.stop()
-  }
 }
 
 /** The configuration of this environment with another database. @throws ConfigError */

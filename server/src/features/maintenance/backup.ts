@@ -1,0 +1,176 @@
+/** Makes backups of an installation, of either database, while hosts run. It holds no lock: it reads one snapshot. */
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { opendir, readFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { formatInstant } from '@claimcheck/core/rules'
+import { byCommand } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { syncFolder } from '../../base/files.ts'
+import { newId } from '../../base/ids.ts'
+import { signingKeyContext } from '../../base/sealed-contexts.ts'
+import { openSecrets, type Secrets } from '../../base/secrets.ts'
+import { VERSION } from '../../base/version.ts'
+import type { HostConfig } from '../../config/config.ts'
+import { fileUrl } from '../../config/database-url.ts'
+import { databaseClock } from '../../storage/clock.ts'
+import {
+  type CopyProgress,
+  openSource,
+  openTarget,
+  rowsOfDatabase,
+  stayIdle,
+  withProgress,
+} from '../../storage/copy.ts'
+import type { Db } from '../../storage/db.ts'
+import { copiedTables, type Schema } from '../../storage/schema.ts'
+import { type Reads, reads, type Storage } from '../../storage/storage.ts'
+import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
+import { readSigningKey, requireSecretKey, using } from './handover.ts'
+import { insertBackup } from './last-backup.ts'
+import { diagnoseRestored, openBackup, restoreRows } from './restore.ts'
+
+export interface BackupOptions {
+  readonly config: HostConfig
+  readonly schema: Schema
+  /** The folder to make. */
+  readonly to: string
+  /** False: the backup is not restored as a trial. */
+  readonly verify?: boolean
+  readonly onProgress?: CopyProgress
+}
+
+export interface Backup {
+  readonly manifest: Manifest
+  /** Why the installation could not write down that there is a backup. */
+  readonly unrecorded: string | undefined
+}
+
+/**
+ * Writes a backup whole or not at all.
+ * @throws ServiceError `conflict` where the folder is there, or the backup is not sound; StorageError, SecretError, SigningError
+ */
+export async function makeBackup(options: BackupOptions): Promise<Backup> {
+  const { config, schema } = options
+  const to = resolve(options.to)
+  const partial = `${to}.partial`
+  for (const folder of [to, partial]) {
+    if (!existsSync(folder)) continue
+    const hint = folder === partial ? 'another backup is under way, or did not end: remove it then' : 'name another'
+    throw new ServiceError('conflict', `${folder} is there already, and nothing was changed: ${hint}`)
+  }
+  return using(await openSource(config.databaseUrl, schema), async (source) => {
+    mkdirSync(dirname(to), { recursive: true })
+    mkdirSync(partial, { mode: 0o700 })
+    try {
+      const manifest = await source.snapshot((snapshot) => writeBackup(options, partial, source, snapshot))
+      if (options.verify !== false) await tryBackup(options, partial)
+      renameSync(partial, to)
+      syncFolder(dirname(to))
+      return { manifest, unrecorded: await record(source, manifest) }
+    } finally {
+      rmSync(partial, { recursive: true, force: true })
+    }
+  })
+}
+
+async function writeBackup(
+  { config, schema, onProgress = () => {} }: BackupOptions,
+  folder: string,
+  source: Storage,
+  snapshot: Db,
+): Promise<Manifest> {
+  await stayIdle(snapshot)
+  const read = reads(snapshot)
+  // Before anything is written: a backup that nobody can open is useless.
+  await requireSecretKey(read, schema, config)
+  const secrets = openSecrets(config)
+  const madeAt = Math.floor(await databaseClock(snapshot)())
+  const files: Record<string, BackupFile> = {}
+  const tables = copiedTables(schema)
+  const { pages } = await withProgress(rowsOfDatabase(snapshot), tables, onProgress)
+  for (const table of tables) files[table.name] = await writeLines(folder, table.name, pages(table))
+  files[ARCHIVES] = await writeLines(
+    folder,
+    ARCHIVES,
+    archivedFiles(join(config.dataDir, 'logs'), await archived(read)),
+  )
+  const manifest: Manifest = {
+    format: FORMAT,
+    epoch: newId('bkp_', madeAt),
+    made_at: formatInstant(madeAt),
+    version: VERSION,
+    schema: Object.keys(schema.migrations),
+    log: await logOf(read),
+    signing_key: await sealedKey(read, source, config, secrets),
+    files,
+  }
+  writeManifest(folder, manifest, secrets)
+  return manifest
+}
+
+async function logOf({ log }: Reads): Promise<Manifest['log']> {
+  const head = await log.newestHead()
+  return head ? { log_id: head.logId, tree_size: head.treeSize, tree_head: head.signed } : null
+}
+
+async function sealedKey(
+  read: Reads,
+  source: Storage,
+  config: HostConfig,
+  secrets: Secrets,
+): Promise<Manifest['signing_key']> {
+  const key = await readSigningKey(read, source, config)
+  return key ? { key_id: key.keyId, sealed: secrets.seal(key.pem, signingKeyContext(key.keyId)) } : null
+}
+
+async function archived({ log }: Reads): Promise<readonly string[]> {
+  return (await log.all()).flatMap(({ logId, archivedAt }) => (archivedAt === null ? [] : logId))
+}
+
+/** Doctor says which are missing. */
+async function* archivedFiles(root: string, logIds: readonly string[]) {
+  for (const logId of logIds) {
+    for await (const path of filesIn(join(root, logId))) {
+      yield [[relative(root, path), (await readFile(path)).toString('base64')]]
+    }
+  }
+}
+
+async function* filesIn(folder: string): AsyncGenerator<string> {
+  if (!existsSync(folder)) return
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* filesIn(path)
+    else yield path
+  }
+}
+
+/** Restores it within its own folder, and derives everything again. */
+async function tryBackup({ config, schema, onProgress }: BackupOptions, folder: string): Promise<void> {
+  const backup = await openBackup(folder, config, schema)
+  const trial = join(folder, 'trial')
+  try {
+    const dataDir = join(trial, 'data')
+    const problems = await using(await openTarget(fileUrl(join(trial, 'claimcheck.db')), schema), async (target) => {
+      await target.transaction((tx) =>
+        restoreRows(backup, { tx, dataDir, schema, ...(onProgress ? { onProgress } : {}) }),
+      )
+      return diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config) })
+    })
+    if (problems.length === 0) return
+    const all = problems.map((problem) => `\n  ${problem}`).join('')
+    const detail = `the backup is not sound, and was removed: claimcheck doctor says whether the installation is. With --no-verify it is kept. Found in it:${all}`
+    throw new ServiceError('conflict', detail)
+  } finally {
+    rmSync(trial, { recursive: true, force: true })
+  }
+}
+
+async function record(source: Storage, { epoch, made_at }: Manifest): Promise<string | undefined> {
+  try {
+    await insertBackup(source, { epoch, madeAt: Date.parse(made_at) }, byCommand())
+    return undefined
+  } catch (error) {
+    return (error as Error).message
+  }
+}

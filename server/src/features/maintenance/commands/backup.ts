@@ -1,0 +1,88 @@
+/** `claimcheck backup` and `claimcheck restore`. */
+
+import { CommandError } from '@claimcheck/cli/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { typed } from '@claimcheck/cli/typed'
+import type { Command } from 'commander'
+import { byCommand } from '../../../base/actor.ts'
+import { newId } from '../../../base/ids.ts'
+import type { Program } from '../../../host/feature.ts'
+import { withProgress } from '../../../host/terminal/progress.ts'
+import type { Manifest } from '../backup-format.ts'
+
+interface BackupCommandOptions extends OutputOptions {
+  readonly record?: boolean
+  readonly verify: boolean
+}
+
+export function addBackupCommands(program: Command, own: Program): void {
+  subcommand(program, 'backup', 'write a backup of the installation to a new folder, also while its server runs')
+    .argument('[to]', 'the folder to make')
+    .option('--no-verify', 'do not restore the backup as a trial')
+    .option('--record', 'write no backup: record that another program has just made one')
+    .action((to: string | undefined, options: BackupCommandOptions) => {
+      if (options.record === (to !== undefined)) throw new CommandError('usage', 'Name a folder, or give --record.')
+      return to === undefined ? recordBackup(options, own) : backup(to, options, own)
+    })
+
+  subcommand(program, 'restore', 'restore a backup to an empty database')
+    .argument('<from>', 'the folder of the backup')
+    .action((from: string, options: OutputOptions) => restore(from, options, own))
+}
+
+async function backup(to: string, options: BackupCommandOptions, { loadConfig, schema }: Program): Promise<void> {
+  const { makeBackup } = await import('../backup.ts')
+  const config = loadConfig(process.env)
+  const { verify } = options
+  const { manifest, unrecorded } = await withProgress('rows', (onProgress) =>
+    makeBackup({ config, schema, to, verify, onProgress }),
+  )
+  print(options, { folder: to, ...summaryOf(manifest), verified: verify, unrecorded: unrecorded ?? null }, [
+    `The backup is complete: ${to}, ${sentenceOf(manifest)}.`,
+    verify ? 'It was restored as a trial, and doctor found no problem.' : 'It was not restored as a trial.',
+    `In it: all claims, receipts, accounts and settings, readable by whoever reads the folder; ${KEYS}.`,
+    'Not in it: the secret key, the configuration file, plugins, and the checkpoints that hosts remember. Keep the first two elsewhere.',
+    ...(unrecorded === undefined ? [] : [`The metrics do not know of it: ${unrecorded}`]),
+  ])
+}
+
+const KEYS = 'the signing key and all credentials, sealed under the secret key'
+
+async function recordBackup(options: OutputOptions, { loadConfig, schema }: Program): Promise<void> {
+  const { openSource } = await import('../../../storage/copy.ts')
+  const { insertBackup } = await import('../last-backup.ts')
+  const storage = await openSource(loadConfig(process.env).databaseUrl, schema)
+  try {
+    const madeAt = Date.now()
+    const epoch = newId('bkp_', madeAt)
+    await insertBackup(storage, { epoch, madeAt }, byCommand())
+    print(options, { epoch }, ['Recorded: the metrics tell the age of a backup that was made now.'])
+  } finally {
+    await storage.close()
+  }
+}
+
+async function restore(from: string, options: OutputOptions, { loadConfig, schema }: Program): Promise<void> {
+  const { restoreBackup } = await import('../restore.ts')
+  const config = loadConfig(process.env)
+  const { manifest, copied, problems } = await withProgress('rows', (onProgress) =>
+    restoreBackup({ from, config, schema, onProgress }),
+  )
+  const ok = problems.length === 0
+  print(options, { ...summaryOf(manifest), copied, ok, problems }, [
+    `Restored ${sentenceOf(manifest)}.`,
+    ...(ok ? ['Doctor found no problem.'] : problems),
+    `What happened after ${manifest.made_at} is missing: claims and receipts, and that keys were revoked, people removed, contents erased. Do that again.`,
+    `Until you decide how the log goes on, every host is read-only: ${typed('log resume')} where nothing was signed since, ${typed('log new')} where something was, or may have been.`,
+  ])
+  if (!ok) process.exitCode = 1
+}
+
+function summaryOf({ epoch, made_at, log }: Manifest) {
+  return { epoch, made_at, log_id: log?.log_id ?? null, tree_size: log?.tree_size ?? 0 }
+}
+
+function sentenceOf({ made_at, log, files }: Manifest): string {
+  const rows = Object.values(files).reduce((sum, { rows }) => sum + rows, 0)
+  return `${rows} rows of ${made_at}, with ${log?.tree_size ?? 0} entries of the log${log ? ` ${log.log_id}` : ''}`
+}

@@ -1,0 +1,154 @@
+/** Restores a backup into an empty installation, on either database. The log then waits until the operator has decided how it goes on. */
+import { createPrivateKey } from 'node:crypto'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { examineAnchor } from '@claimcheck/cli/verify/anchor-check'
+import { byCommand } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { signingKeyContext } from '../../base/sealed-contexts.ts'
+import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
+import { openSecrets, type Secrets } from '../../base/secrets.ts'
+import type { HostConfig } from '../../config/config.ts'
+import { databaseClock } from '../../storage/clock.ts'
+import { type Copied, type CopyProgress, copyRows, openTarget, type RowSource } from '../../storage/copy.ts'
+import type { Db } from '../../storage/db.ts'
+import type { Schema } from '../../storage/schema.ts'
+import { type Storage, writes } from '../../storage/storage.ts'
+import type { Cells } from '../../storage/table.ts'
+import { createLogArchives } from '../log/log-archives.ts'
+import { sealedKeyFiles } from '../log/signing/key-files.ts'
+import { createSigner } from '../log/signing/signer.ts'
+import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest } from './backup-format.ts'
+import { diagnose } from './doctor.ts'
+import { type SigningKey, storedKeys, using } from './handover.ts'
+
+/** A backup with sound files. */
+export interface OpenedBackup {
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly signingKey: SigningKey | undefined
+}
+
+export interface RestoreOptions {
+  /** The folder of the backup. */
+  readonly from: string
+  readonly config: HostConfig
+  readonly schema: Schema
+  readonly onProgress?: CopyProgress
+}
+
+export interface Restored {
+  readonly manifest: Manifest
+  readonly copied: Copied
+  /** What doctor finds; empty where all is sound. */
+  readonly problems: readonly string[]
+}
+
+/**
+ * Restores everything or nothing.
+ * @throws ServiceError `bad_request` for a backup that is not sound or not whole; StorageError `not_empty`, SecretError
+ */
+export async function restoreBackup({ from, config, schema, onProgress }: RestoreOptions): Promise<Restored> {
+  const { dataDir, databaseUrl } = config
+  const backup = await openBackup(resolve(from), config, schema)
+  const { manifest, signingKey } = backup
+  refuseArchives(dataDir)
+  return using(await openTarget(databaseUrl, schema), async (target) => {
+    const copied = await target.transaction(async (tx) => {
+      const copied = await restoreRows(backup, { tx, dataDir, schema, ...(onProgress ? { onProgress } : {}) })
+      const { log, audit } = writes(tx, schema)
+      if (signingKey) await storedKeys(target, config).insert(writes(tx, schema), signingKey.keyId, signingKey.pem)
+      await log.unbind()
+      await log.restored({ epoch: manifest.epoch, madeAt: Date.parse(manifest.made_at) })
+      const at = Math.floor(await databaseClock(tx)())
+      const details = { made_at: manifest.made_at }
+      audit.record({ event: 'database.restored', at, by: byCommand(), subject: manifest.epoch, details })
+      await audit.flush()
+      return copied
+    })
+    const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config) })
+    return { manifest, copied, problems }
+  })
+}
+
+/** Checks each file before anything is written. @throws ServiceError `bad_request`; SecretError `wrong_key` */
+export async function openBackup(folder: string, config: HostConfig, schema: Schema): Promise<OpenedBackup> {
+  const secrets = secretsOf(config)
+  const manifest = readManifest(folder, secrets)
+  const migrations = Object.keys(schema.migrations)
+  if (manifest.schema.join() !== migrations.join()) {
+    const detail = `the backup is of version ${manifest.version}, which stores other tables: restore it with that version, and update then`
+    throw new ServiceError('bad_request', detail)
+  }
+  await checkFiles(folder, manifest)
+  return { folder, manifest, signingKey: openKey(manifest, secrets) }
+}
+
+interface RowsOptions {
+  readonly tx: Db
+  /** Where the archives of logs are written. */
+  readonly dataDir: string
+  readonly schema: Schema
+  readonly onProgress?: CopyProgress
+}
+
+/** Writes the rows and the archives of logs. */
+export async function restoreRows(
+  { folder, manifest }: OpenedBackup,
+  { tx, dataDir, schema, onProgress }: RowsOptions,
+): Promise<Copied> {
+  const source: RowSource = {
+    count: async ({ name }) => manifest.files[name]!.rows,
+    pages: ({ name }) => readLines(folder, name) as AsyncGenerator<Cells[]>,
+  }
+  const copied = await copyRows(source, tx, schema, onProgress)
+  const draft = join(dataDir, 'logs.restoring')
+  rmSync(draft, { recursive: true, force: true })
+  for await (const lines of readLines(folder, ARCHIVES)) {
+    for (const [path, content] of lines as [string, string][]) {
+      const file = join(draft, path)
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      await writeFile(file, content, { encoding: 'base64', mode: 0o600, flush: true })
+    }
+  }
+  if (existsSync(draft)) renameSync(draft, archivesOf(dataDir))
+  return copied
+}
+
+/** With the same examinations as `claimcheck doctor`. */
+export async function diagnoseRestored(
+  storage: Storage,
+  { schema, dataDir, secrets }: { readonly schema: Schema; readonly dataDir: string; readonly secrets: Secrets },
+): Promise<readonly string[]> {
+  const archives = createLogArchives({ storage, config: { dataDir } })
+  const keyFiles = sealedKeyFiles(dataDir)
+  return (await diagnose(storage, { schema, secrets, keyFiles, archives, examineAnchor })).problems
+}
+
+/** Makes no key where there is none: a new one opens nothing. */
+function secretsOf(config: HostConfig): Secrets {
+  const path = secretKeyPath(config.dataDir)
+  if (config.secretKey || existsSync(path)) return openSecrets(config)
+  const message = `the backup is sealed, and nothing was restored: set SECRET_KEY to the key of the installation, or put its secret.key back to ${path}`
+  throw new SecretError('wrong_key', message)
+}
+
+function openKey({ signing_key }: Manifest, secrets: Secrets): SigningKey | undefined {
+  if (!signing_key) return undefined
+  const { key_id: keyId, sealed } = signing_key
+  const pem = secrets.open(sealed, signingKeyContext(keyId))
+  if (createSigner(createPrivateKey(pem)).keyId !== keyId) throw new SecretError('wrong_key', `${keyId} is another key`)
+  return { keyId, pem }
+}
+
+function refuseArchives(dataDir: string): void {
+  const archives = archivesOf(dataDir)
+  if (!existsSync(archives)) return
+  const detail = `there are archives of logs in ${archives} already, and nothing was restored: move them away, or name another DATA_DIR`
+  throw new ServiceError('conflict', detail)
+}
+
+function archivesOf(dataDir: string): string {
+  return join(dataDir, 'logs')
+}
