@@ -1,22 +1,27 @@
 /** Backups of a running installation, and how it goes on after a loss. Threat O6 of `security.md`. */
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import t, { type Test } from 'tap'
+import type { Env } from './support/command.ts'
 import { connect } from './support/connect.ts'
-import { claimcheck, configOf, DIALECTS, emptyDatabase, startHost, startSource, submitMany } from './support/copies.ts'
+import {
+  claimcheck,
+  configOf,
+  DIALECTS,
+  emptyDatabase,
+  newFolder,
+  startHost,
+  startSource,
+  submitMany,
+} from './support/copies.ts'
 import type { Dialect } from './support/database.ts'
 import type { Host, Installation } from './support/installation.ts'
 import { query } from './support/sql.ts'
 
-interface Env {
-  readonly [name: string]: string
-}
-
 /** An empty installation: another database, and another DATA_DIR. */
-async function elsewhere(t: Test, dialect: Dialect): Promise<Env> {
-  return { DATABASE_URL: await emptyDatabase(t, dialect), DATA_DIR: join(t.testdir(), 'data') }
+async function elsewhere(t: Test, dialect: Dialect) {
+  return { DATABASE_URL: await emptyDatabase(t, dialect), DATA_DIR: join(newFolder(t), 'data') }
 }
 
 async function run(source: Installation, args: readonly string[], env: Env = {}) {
@@ -43,76 +48,156 @@ async function becomesReady(t: Test, host: Host) {
 }
 
 for (const dialect of DIALECTS) {
-  t.test(`a drill on ${dialect}: load, backup under load, more load, loss, restore, another log`, async (t) => {
-    const source = await startSource(t, dialect)
-    const client = await source.client('acme')
-    await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
-    const archived = (await client.submit()).body.receipt_id
-    const { value: begun } = await run(source, ['log', 'new', '--yes'])
-    t.equal((await run(source, ['log', 'archive', begun.ended_log_id])).code, 0)
-    await submitMany(client, 100)
-    const kept = (await client.submit()).body
-    t.match((await source.request('/metrics')).body, /^claimcheck_backup_last_success_timestamp_seconds 0$/m)
+  t.test(
+    `a drill on ${dialect}: load, backup under load, more load, loss, restore to another database, another log`,
+    async (t) => {
+      const source = await startSource(t, dialect)
+      const client = await source.client('acme')
+      await connect(source.claimcheck, client.workspaceId, 'cave', { token: 'open sesame' })
+      const archived = (await client.submit()).body.receipt_id
+      const { value: begun } = await run(source, ['log', 'new', '--yes'])
+      t.equal((await run(source, ['log', 'archive', begun.ended_log_id])).code, 0)
+      await submitMany(client, 100)
+      const kept = (await client.submit()).body
+      t.match((await source.request('/metrics')).body, /^claimcheck_backup_last_success_timestamp_seconds 0$/m)
 
-    const folder = join(t.testdir(), 'backups', 'tonight')
-    let isMade = false
-    const making = run(source, ['backup', folder]).finally(() => {
-      isMade = true
-    })
-    let submitted = 0
-    for (; !isMade; submitted += 20) await submitMany(client, 20)
-    const { code, stderr, value } = await making
-    t.equal(code, 0, stderr)
-    t.match(value, { folder, epoch: /^bkp_/, log_id: begun.log_id, verified: true, unrecorded: null })
-    t.ok(value.tree_size >= 101 && value.tree_size < 101 + submitted, `${value.tree_size} of ${101 + submitted}`)
-    const [, seconds] = /^claimcheck_backup_last_success_timestamp_seconds (\S+)$/m.exec(
-      (await source.request('/metrics')).body,
-    )!
-    t.equal(Number(seconds) * 1000, Date.parse(value.made_at))
-
-    const lost = (await client.submit()).body
-    await source.stop()
-    for (const to of ['sqlite', 'postgres'] as const) {
-      await t.test(`restored to ${to}`, async (t) => {
-        const env = await elsewhere(t, to)
-        const restored = await run(source, ['restore', folder], env)
-        t.match(
-          restored,
-          { code: 0, value: { ok: true, problems: [], copied: { receipts: value.tree_size + 1 } } },
-          restored.stderr,
-        )
-        const host = await startHost(t, configOf(source, env.DATABASE_URL!, env))
-        const there = client.at(host)
-
-        const refused = await there.submit()
-        t.match(refused, { status: 503, body: { detail: new RegExp(`restored from the backup of ${value.made_at}`) } })
-        t.match(refused.headers.get('retry-after'), /^\d+$/)
-        t.match(await host.request('/readyz'), {
-          status: 503,
-          body: { problems: [/log resume or claimcheck log new/] },
-        })
-        t.match(await host.request('/v1/log/head'), {
-          status: 200,
-          body: { tree_head: { body: { tree_size: value.tree_size } } },
-        })
-        for (const id of [archived, kept.receipt_id])
-          t.match(await isProven(host, id), { valid: true, checks: { inclusion: true } })
-        t.equal((await host.request(`/v1/receipts/${lost.receipt_id}`)).status, 404)
-        t.match(await there.get(`/v1/claims/${kept.claim_id}`), { body: { state: 'decided' } })
-        t.match(await run(source, ['signing-key', 'rotate'], env), { code: 1, value: { error: { code: 'read_only' } } })
-
-        t.match(await run(source, ['log', 'new', '--yes'], env), {
-          code: 0,
-          value: { ended_tree_size: value.tree_size },
-        })
-        await becomesReady(t, host)
-        t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
-        t.match(await isProven(host, kept.receipt_id), { valid: true, checks: { inclusion: true } })
-        t.match(await run(source, ['log', 'resume', '--yes'], env), { code: 1, value: { error: { code: 'conflict' } } })
-        await isSound(t, source, env)
-        const events = await query(env.DATABASE_URL!, `SELECT event FROM audit_trail WHERE event LIKE 'database.%'`)
-        t.match(events.at(-1), { event: 'database.restored' })
+      const folder = join(newFolder(t), 'backups', 'tonight')
+      let isMade = false
+      const making = run(source, ['backup', folder]).finally(() => {
+        isMade = true
       })
-    }
-  })
+      let submitted = 0
+      for (; !isMade; submitted += 20) await submitMany(client, 20)
+      const { code, stderr, value } = await making
+      t.equal(code, 0, stderr)
+      t.match(value, { folder, epoch: /^bkp_/, log_id: begun.log_id, verified: true, unrecorded: null })
+      t.ok(value.tree_size >= 101 && value.tree_size < 101 + submitted, `${value.tree_size} of ${101 + submitted}`)
+      const [, seconds] = /^claimcheck_backup_last_success_timestamp_seconds (\S+)$/m.exec(
+        (await source.request('/metrics')).body,
+      )!
+      t.equal(Number(seconds) * 1000, Date.parse(value.made_at))
+
+      const lost = (await client.submit()).body
+      await source.stop()
+      const env = await elsewhere(t, dialect === 'sqlite' ? 'postgres' : 'sqlite')
+      const restored = await run(source, ['restore', folder], env)
+      t.match(
+        restored,
+        { code: 0, value: { ok: true, problems: [], copied: { receipts: value.tree_size + 1 } } },
+        restored.stderr,
+      )
+      const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+      const there = client.at(host)
+
+      const refused = await there.submit()
+      t.match(refused, { status: 503, body: { detail: new RegExp(`restored from the backup of ${value.made_at}`) } })
+      t.match(refused.headers.get('retry-after'), /^\d+$/)
+      t.match(await host.request('/readyz'), {
+        status: 503,
+        body: { problems: [/log resume or claimcheck log new/] },
+      })
+      t.match(await host.request('/v1/log/head'), {
+        status: 200,
+        body: { tree_head: { body: { tree_size: value.tree_size } } },
+      })
+      for (const id of [archived, kept.receipt_id])
+        t.match(await isProven(host, id), { valid: true, checks: { inclusion: true } })
+      t.equal((await host.request(`/v1/receipts/${lost.receipt_id}`)).status, 404)
+      t.match(await there.get(`/v1/claims/${kept.claim_id}`), { body: { state: 'decided' } })
+      t.match(await run(source, ['signing-key', 'rotate'], env), { code: 1, value: { error: { code: 'read_only' } } })
+
+      t.match(await run(source, ['log', 'new', '--yes'], env), {
+        code: 0,
+        value: { ended_tree_size: value.tree_size },
+      })
+      await becomesReady(t, host)
+      t.match(await there.submit({ action: 'test.cave.open', params: {} }), { body: { verdict: 'verified' } })
+      t.match(await isProven(host, kept.receipt_id), { valid: true, checks: { inclusion: true } })
+      t.match(await run(source, ['log', 'resume', '--yes'], env), { code: 1, value: { error: { code: 'conflict' } } })
+      await isSound(t, source, env)
+      const events = await query(env.DATABASE_URL, `SELECT event FROM audit_trail WHERE event LIKE 'database.%'`)
+      t.match(events.at(-1), { event: 'database.restored' })
+    },
+  )
 }
+
+/** A backup, and the only copy of all that was stored since is gone. */
+async function backedUp(t: Test, dialect: Dialect) {
+  const source = await startSource(t, dialect)
+  const client = await source.client('acme')
+  await submitMany(client, 3)
+  const memory = join(newFolder(t), 'memory')
+  const folder = join(newFolder(t), 'backup')
+  t.match(await run(source, ['backup', folder]), { code: 0 })
+  return { source, client, memory, folder }
+}
+
+const RESUME = ['log', 'resume'] as const
+
+t.test('where nothing remembers, the operator decides, and the log goes on', async (t) => {
+  for (const dialect of DIALECTS) {
+    const { source, client, folder } = await backedUp(t, dialect)
+    await source.stop()
+    const env = await elsewhere(t, dialect)
+    t.match(await run(source, ['restore', folder], env), { code: 0 })
+    const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+    const asked = await run(source, RESUME, env)
+    t.match(asked, { code: 1, value: { error: { code: 'not_confirmed' } }, stderr: /going on forks the log/ }, dialect)
+    t.match(await client.at(host).submit(), { status: 503 })
+    t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
+    await becomesReady(t, host)
+    t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
+    t.match(await host.request('/v1/log/head'), { body: { tree_head: { body: { tree_size: 4 } } } })
+    await isSound(t, source, env)
+  }
+})
+
+t.test('where a folder remembers exactly the head of the backup, the log goes on without a question', async (t) => {
+  const { source, memory, folder } = await backedUp(t, 'sqlite')
+  const env = { ...(await elsewhere(t, 'sqlite')), HEAD_MEMORY: memory }
+  t.match(await run(source, ['restore', folder], env), { code: 0 })
+  mkdirSync(memory)
+  const head = join(source.config.dataDir, 'log-head.json')
+  const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
+  cpSync(head, join(memory, `${log_id}.json`))
+  t.match(await run(source, RESUME, env), { code: 0, value: { tree_size: 3 } })
+})
+
+t.test('where a folder remembers more, only another log helps', async (t) => {
+  const { source, client, memory, folder } = await backedUp(t, 'sqlite')
+  await client.submit()
+  const env = { ...(await elsewhere(t, 'sqlite')), HEAD_MEMORY: memory }
+  t.match(await run(source, ['restore', folder], env), { code: 0 })
+  mkdirSync(memory)
+  const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
+  cpSync(join(source.config.dataDir, 'log-head.json'), join(memory, `${log_id}.json`))
+  const refused = await run(source, [...RESUME, '--yes'], env)
+  t.match(refused, { code: 1, value: { error: { code: 'read_only', message: /3 entries, and 4 were signed/ } } })
+  t.match(await run(source, ['log', 'new', '--yes'], env), { code: 0 })
+  const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
+  t.match(await client.at(host).submit(), { body: { verdict: 'verified' } })
+})
+
+t.test('where a host that runs remembers more, only another log helps', async (t) => {
+  const { source, client, folder } = await backedUp(t, 'postgres')
+  await client.submit()
+  await source.stop()
+  const env = await elsewhere(t, 'postgres')
+  t.match(await run(source, ['restore', folder], env), { code: 0 })
+  // It has its DATA_DIR from before.
+  await startHost(t, configOf(source, env.DATABASE_URL))
+  const refused = await run(source, [...RESUME, '--yes'], env)
+  t.match(refused, { code: 1, value: { error: { code: 'read_only', message: /3 entries, and 4 were signed/ } } })
+})
+
+t.test('a backup that another program made is recorded', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  const before = Date.now()
+  t.match(await run(source, ['backup', '--record']), { code: 0, value: { epoch: /^bkp_/ } })
+  const metrics: string = (await source.request('/metrics')).body
+  const [, seconds] = /^claimcheck_backup_last_success_timestamp_seconds (\S+)$/m.exec(metrics)!
+  t.ok(Number(seconds) * 1000 >= before && Number(seconds) * 1000 <= Date.now())
+  t.match(await claimcheck(source, ['backup']), { code: 2, stderr: /Name a folder, or give --record/ })
+  t.match(await claimcheck(source, ['backup', 'folder', '--record']), { code: 2 })
+  t.notOk(existsSync(join(source.folder, 'folder')))
+})

@@ -1,4 +1,6 @@
 /** Installations to copy, databases to copy them to, and the command. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Config, loadConfig } from '@claimcheck/server/features'
 import type { Test } from 'tap'
@@ -13,7 +15,6 @@ export const LOCKED = { use: resolve('build/test/plugins/locked.js'), trusted: t
 const SECRET_KEY = 'c0'.repeat(32)
 /** Copies are about both, however short the run is. */
 export const DIALECTS = ['sqlite', 'postgres'] as const
-let databases = 0
 
 export function claimcheck({ folder, config }: Installation, args: readonly string[], env: Env = {}): Promise<Outcome> {
   return runClaimcheck(folder, args, {
@@ -25,9 +26,16 @@ export function claimcheck({ folder, config }: Installation, args: readonly stri
   })
 }
 
+/** A new folder, which is removed with the test; `t.testdir` has one for each test. */
+export function newFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-copies-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
 /** An empty database to copy to. */
 export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> {
-  if (dialect === 'sqlite') return `sqlite:${join(t.testdir(), `${++databases}.db`)}`
+  if (dialect === 'sqlite') return `sqlite:${join(newFolder(t), 'copy.db')}`
   const database = await createDatabase(dialect, { isEmpty: true })
   t.teardown(() => database.remove())
   return database.env.DATABASE_URL!
