@@ -63,6 +63,12 @@ async function submitUntilRefused(client: Client, most: number) {
   return { taken, refused: undefined }
 }
 
+async function canExamine(t: Test, { folder, env }: Installation, what: string) {
+  const { code, stdout, stderr } = await runClaimcheck(folder, ['doctor', '--json'], env)
+  t.equal(code, 0, `${what}: ${stderr}`)
+  t.match(JSON.parse(stdout), { ok: true, problems: [] }, what)
+}
+
 async function isSound(t: Test, { claimcheck }: Installation) {
   t.strictSame((await diagnose(claimcheck.storage, { schema: SCHEMA, signatures: true })).problems, [])
 }
@@ -87,8 +93,12 @@ t.test(
     t.match(await installation.request('/readyz/read'), { status: 200 })
     t.equal((await installation.request('/v1/log/head')).status, 200)
     t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { state: 'queued' })
-
+    await canExamine(t, installation, 'beside a full disk')
+    await installation.host.stop()
+    fill(filler)
+    await canExamine(t, installation, 'on a full disk')
     rmSync(filler)
+    await installation.host.start()
     t.match(await installation.request('/readyz'), { status: 200 })
     t.equal((await client.submit()).body.state, 'decided')
     t.match(await client.decided(waiting.claim_id), { verdict: 'verified' })
@@ -109,6 +119,7 @@ t.test('a host does not start on a disk that it cannot write to, and says so', {
     name: 'StorageError',
     code: 'unavailable',
   })
+  await canExamine(t, installation, 'on a read-only disk')
   execFileSync('mount', ['-o', 'remount,rw', disk])
   await installation.resume()
   t.equal((await installation.request(`/v1/receipts/${body.receipt_id}`)).status, 200)
@@ -140,6 +151,7 @@ t.test('a database that takes no writes, as a standby does not, is read, and wri
   t.equal((await installation.request(`/v1/receipts/${body.receipt_id}`)).status, 200)
   t.match(await installation.request('/readyz'), { status: 503, body: { problems: [/it is read-only/] } })
   t.match(await installation.request('/readyz/read'), { status: 200 })
+  await canExamine(t, installation, 'on a standby')
   await setReadOnly('off')
   // A session that was opened meanwhile stays read-only. One that has answered so is not used again, nor are those beside it.
   const [first, second] = [await client.submit(), await client.submit()]

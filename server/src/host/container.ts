@@ -52,7 +52,7 @@ export interface HostServices {
   readonly close: () => Promise<void>
 }
 
-export interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' | 'drivers'> {
+export interface OpenOptions extends Pick<OpenStorageOptions, 'asIs' | 'beforeStatement' | 'drivers'> {
   /** Loads all configured plugins. Commands that use no destination work with the one that signs, if any. */
   readonly plugins: boolean
   /** This host's monotonic clock. */
@@ -67,7 +67,7 @@ export interface OpenOptions extends Pick<OpenStorageOptions, 'beforeStatement' 
 export async function openInstallation<S extends HostServices>(
   features: readonly Feature[],
   config: HostConfig,
-  { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false }: OpenOptions,
+  { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false, asIs = false }: OpenOptions,
 ): Promise<S> {
   // Logs go to standard error, because commands print their results on standard output.
   const lines = createLogLines()
@@ -75,7 +75,7 @@ export async function openInstallation<S extends HostServices>(
   const active = activeOf(features, config.disabledFeatures)
   const schema = schemaOfFeatures(features)
   const tracing = plugins ? await openTracing(config) : NO_TRACING
-  const storage = await openStorage(config, { schema, beforeStatement, drivers, patient })
+  const storage = await openStorage(config, { schema, beforeStatement, drivers, patient, asIs })
   const clocks = { ...(steady ? { steady } : {}), ...(wall ? { wall } : {}) }
   const clock = await openClock({ storage, logger, ...clocks }).catch(closing(storage))
   const { now } = clock

@@ -17,7 +17,12 @@ export type Factories = Readonly<Record<string, (services: any) => unknown>>
 /** Runs `work` on the installation of this environment, and closes it. A server may run on it at the same time. */
 export type WithServices<S> = <T>(
   work: (services: S) => Promise<T>,
-  options?: { /** Loads the plugins. */ readonly plugins?: boolean },
+  options?: {
+    /** Loads the plugins. */
+    readonly plugins?: boolean
+    /** Leaves the database as it is, also where it takes no writes. */
+    readonly asIs?: boolean
+  },
 ) => Promise<T>
 
 /** Reads the configuration of an environment, in the working directory. @throws ConfigError */

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex'
 import { type Db, runAll } from './db.ts'
 import type { Dialect } from './dialect.ts'
-import { BOOKKEEPING, migrate, requireThisSchema } from './migrate.ts'
+import { BOOKKEEPING, migrate } from './migrate.ts'
 import { openStorage } from './open.ts'
 import type { OpenedStorage } from './pools.ts'
 import { insertCells } from './rows.ts'
@@ -27,8 +27,7 @@ const ROWS_PER_PAGE = 1000
 
 /** Opens a database of this version, and leaves it as it is. @throws StorageError `unavailable` when there is none */
 export function openSource(databaseUrl: string, schema: Schema): Promise<OpenedStorage> {
-  const prepareSchema = (db: Knex) => requireThisSchema(db, schema)
-  return openStorage({ databaseUrl }, { schema, prepareSchema, patient: true, mustExist: true })
+  return openStorage({ databaseUrl }, { schema, patient: true, asIs: true })
 }
 
 /** Opens a database without a row, and brings it to this version's schema. @throws StorageError `not_empty` */

@@ -31,8 +31,8 @@ async function takeTables(tx: Knex.Transaction, dialect: Dialect, tables: readon
   for (const sql of dialect.migrations.takeTables([...taken].filter((name) => there.includes(name)))) await tx.raw(sql)
 }
 
-/** For readers that must not change a database. @throws StorageError `newer_schema`, `older_schema` */
-export async function requireThisSchema(db: Knex, { migrations }: Schema): Promise<string[]> {
+/** Changes nothing. @throws StorageError `newer_schema`, `older_schema` */
+export async function requireThisSchema(db: Knex, _dialect: Dialect, { migrations }: Schema): Promise<string[]> {
   const applied = await knownMigrations(db, migrations)
   const missing = Object.keys(migrations).filter((name) => !applied.includes(name))
   if (missing.length === 0) return []

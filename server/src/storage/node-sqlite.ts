@@ -130,7 +130,7 @@ class Database implements Connection {
   }
 }
 
-export const nodeSqlite: SqliteModule = { Database, OPEN_READWRITE: 0, OPEN_CREATE: 0 }
+export const nodeSqlite: SqliteModule = { Database, OPEN_READWRITE: 0, OPEN_CREATE: 0, OPEN_URI: 1 }
 
 /** A message takes along all the memory that its bytes are a part of. */
 function copied(bindings: readonly Binding[] = []): Binding[] {

@@ -185,12 +185,12 @@ class Connections<C> {
 export interface OpenStorageOptions {
   readonly schema: Schema
   readonly beforeStatement?: BeforeStatement | undefined
-  /** Replaces the migration on opening. Returns the migrations that it ran. */
+  /** Replaces what is done to the schema on opening. Returns the migrations that it ran. */
   readonly prepareSchema?: (db: Knex, dialect: Dialect, schema: Schema) => Promise<string[]>
   /** Waits for answers as long as they take: for work that goes through everything while no client waits. */
   readonly patient?: boolean
-  /** A database that is not there is refused. Otherwise it is made, where opening can make one. */
-  readonly mustExist?: boolean
+  /** Opens an existing database of this version and leaves it as it is, also where its disk takes no writes. Otherwise it is made and migrated. */
+  readonly asIs?: boolean
   /** Where a database has several drivers, the names of those that are tried; without it, all of them. */
   readonly drivers?: readonly string[] | undefined
   /** Of a replica. */

@@ -6,7 +6,7 @@ import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
 import type { Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireThisSchema } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
 import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool, type PoolOptions } from './postgres-pool.ts'
 import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.ts'
@@ -163,7 +163,14 @@ function changesStatement(): string {
 /** @throws StorageError */
 export async function openPostgres(
   url: string,
-  { schema, beforeStatement, prepareSchema = migrate, patient = false, readUrl }: OpenStorageOptions,
+  {
+    schema,
+    beforeStatement,
+    asIs = false,
+    prepareSchema = asIs ? requireThisSchema : migrate,
+    patient = false,
+    readUrl,
+  }: OpenStorageOptions,
 ): Promise<OpenedStorage> {
   const common = { schema, beforeStatement }
   const { pool, storage } = storageAt(url, common, { silenceMs: patient ? 0 : SILENCE_MS, byKeys: !patient })

@@ -5,6 +5,8 @@ export interface SqliteModule {
   readonly Database: new (file: string, flags: number, done: Done) => Connection
   readonly OPEN_READWRITE: number
   readonly OPEN_CREATE: number
+  /** The name of a file may be a URI. */
+  readonly OPEN_URI: number
 }
 
 export interface Connection {

@@ -1,6 +1,7 @@
 /** SQLite: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import knex, { type Knex } from 'knex'
 // @ts-expect-error knex has no types for its dialects
 import Sqlite3Client from 'knex/lib/dialects/sqlite3/index.js'
@@ -9,7 +10,7 @@ import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
 import type { Binding, Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
-import { migrate } from './migrate.ts'
+import { migrate, requireThisSchema } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions } from './pools.ts'
 import { loadSqliteDriver, type SqliteDriver, type SqliteDriverName } from './sqlite-drivers.ts'
 import type { Connection, Done, Statement } from './sqlite-module.ts'
@@ -25,6 +26,9 @@ const ACQUIRE_TIMEOUT_MS = 10_000
  * because the writer maps nothing, and what it has committed is on disk.
  */
 const MAPPED = `PRAGMA mmap_size = ${2 ** 31};`
+
+/** Of a database in use. */
+const SHARED_MEMORY_BYTES = 32_768
 
 const BEGIN = 'BEGIN IMMEDIATE'
 const BUSY_PAUSE_MS = 10
@@ -165,22 +169,34 @@ export function openSqliteUrl(url: string, options: OpenStorageOptions): Promise
 }
 
 /** Opens the database file, which it makes where that is allowed, and migrates it. @throws StorageError */
-export async function openSqlite(
-  file: string,
-  { schema, beforeStatement, prepareSchema = migrate, mustExist = false, drivers }: OpenStorageOptions,
-): Promise<OpenedStorage> {
-  const driver = await loadSqliteDriver(drivers as readonly SqliteDriverName[] | undefined)
-  if (mustExist && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
+export async function openSqlite(file: string, options: OpenStorageOptions): Promise<OpenedStorage> {
+  const driver = await loadSqliteDriver(options.drivers as readonly SqliteDriverName[] | undefined)
+  if (options.asIs && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
-  const writer = connect(driver, file, 1, changesTrigger())
-  const reader = connect(driver, file, READERS, MAPPED)
-  const label = `the database ${file}`
+  try {
+    return await openWith(driver, file, options)
+  } catch (error) {
+    // A disk without room for SQLite's other files also has none for a server, which could change the file meanwhile.
+    const isFixed = options.asIs && error instanceof StorageError && error.code === 'unavailable' && isIdle(file)
+    if (!isFixed) throw error
+    return openWith(driver, `${pathToFileURL(file).href}?immutable=1`, options)
+  }
+}
+
+/** @param name of the file, or a URI of it */
+async function openWith(
+  driver: SqliteDriver,
+  name: string,
+  { schema, beforeStatement, asIs = false, prepareSchema = asIs ? requireThisSchema : migrate }: OpenStorageOptions,
+): Promise<OpenedStorage> {
+  const writer = connect(driver, name, 1, changesTrigger())
+  const reader = connect(driver, name, READERS, MAPPED)
   const storage = createStorage<Connection>({
     dialect: sqlite,
     schema,
     driver: driver.name,
-    label,
-    file,
+    label: `the database ${name}`,
+    file: name,
     writer,
     reader,
     run,
@@ -191,8 +207,14 @@ export async function openSqlite(
     return { ...storage, migrated: await prepareSchema(writer, sqlite, schema) }
   } catch (error) {
     await storage.close()
-    throw error instanceof StorageError ? error : openingError(file, error)
+    throw error instanceof StorageError ? error : openingError(name, error)
   }
+}
+
+/** No other program has it open, and nothing of it is in the write-ahead log. */
+function isIdle(file: string): boolean {
+  const sizeOf = (ending: string) => statSync(file + ending, { throwIfNoEntry: false })?.size ?? 0
+  return sizeOf('-wal') === 0 && sizeOf('-shm') < SHARED_MEMORY_BYTES
 }
 
 function run(connection: Connection, sql: string, bindings: readonly Binding[]): Promise<Row[]> {
@@ -233,7 +255,7 @@ function makeFile(file: string): void {
 function connect(driver: SqliteDriver, file: string, connections: number, definitions = ''): Knex {
   return knex({
     client: clientOf(driver),
-    connection: { filename: file },
+    connection: { filename: file, flags: ['OPEN_URI'] },
     // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,
     useNullAsDefault: true,

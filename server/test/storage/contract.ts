@@ -31,6 +31,7 @@ const LOG = {
   logId: 'log',
   name: 'log',
   contradictedBy: null,
+  restoredFrom: null,
   number: 0,
   keyId: 'key',
   treeSize: 0,

@@ -92,7 +92,7 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     for (const path of [join(folder, 'folder.db'), join(folder, 'file', 'claimcheck.db'), '/proc/claimcheck.db']) {
       await t.rejects(openSqlite(path, options), { code: 'unavailable' }, path)
     }
-    await t.rejects(openSqlite(join(folder, 'none.db'), { ...options, mustExist: true }), { code: 'unavailable' })
+    await t.rejects(openSqlite(join(folder, 'none.db'), { ...options, asIs: true }), { code: 'unavailable' })
     t.throws(() => statSync(join(folder, 'none.db')), { code: 'ENOENT' })
   })
 

@@ -21,7 +21,8 @@ export function addBackupCommands(program: Command, own: Program): void {
     .option('--no-verify', 'do not restore the backup as a trial')
     .option('--record', 'write no backup: record that another program has just made one')
     .action((to: string | undefined, options: BackupCommandOptions) => {
-      if ((options.record ?? false) === (to !== undefined)) throw new CommandError('usage', 'Name a folder, or give --record.')
+      if ((options.record ?? false) === (to !== undefined))
+        throw new CommandError('usage', 'Name a folder, or give --record.')
       return to === undefined ? recordBackup(options, own) : backup(to, options, own)
     })
 

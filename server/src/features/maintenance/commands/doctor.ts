@@ -33,30 +33,33 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
       const { diagnose } = await import('../doctor.ts')
       const { examineAnchor } = await import('@claimcheck/cli/verify/anchor-check')
       const { sealedKeyFiles } = await import('../../log/signing/key-files.ts')
-      const { ok, problems, leaves, notices, doubt, driver } = await withServices(async (claimcheck) => {
-        const { config, storage, schema, secrets, archives, clockWatch } = claimcheck
-        const progress = startProgress('receipts')
-        try {
-          const { signatures = false } = options
-          const keyFiles = sealedKeyFiles(config.dataDir)
-          const onProgress = progress.update
-          const found = await diagnose(storage, {
-            schema,
-            signatures,
-            secrets,
-            keyFiles,
-            archives,
-            examineAnchor,
-            onProgress,
-          })
-          const doubt = await clockWatch.compare()
-          const problems = [...found.problems, ...(await signingProblems(claimcheck))]
-          const ok = problems.length === 0
-          return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
-        } finally {
-          progress.stop()
-        }
-      })
+      const { ok, problems, leaves, notices, doubt, driver } = await withServices(
+        async (claimcheck) => {
+          const { config, storage, schema, secrets, archives, clockWatch } = claimcheck
+          const progress = startProgress('receipts')
+          try {
+            const { signatures = false } = options
+            const keyFiles = sealedKeyFiles(config.dataDir)
+            const onProgress = progress.update
+            const found = await diagnose(storage, {
+              schema,
+              signatures,
+              secrets,
+              keyFiles,
+              archives,
+              examineAnchor,
+              onProgress,
+            })
+            const doubt = await clockWatch.compare()
+            const problems = [...found.problems, ...(await signingProblems(claimcheck))]
+            const ok = problems.length === 0
+            return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
+          } finally {
+            progress.stop()
+          }
+        },
+        { asIs: true },
+      )
       print(options, { ok, problems, notices, time_doubt: doubt ?? null, driver }, [
         ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),
         ...notices,
