@@ -6,7 +6,7 @@ import { type Config, loadConfig } from '@claimcheck/server/features'
 import type { Test } from 'tap'
 import type { Client } from './client.ts'
 import { type Env, type Outcome, runClaimcheck } from './command.ts'
-import { createDatabase, type Dialect } from './database.ts'
+import { createDatabase, type Database, type Dialect } from './database.ts'
 import { Host } from './host.ts'
 import { Installation, SCRIPTED } from './installation.ts'
 import { openStorage } from './storage.ts'
@@ -42,7 +42,15 @@ export async function emptyDatabase(t: Test, dialect: Dialect): Promise<string> 
 }
 
 export async function startSource(t: Test, dialect: Dialect): Promise<Installation> {
-  const database = await createDatabase(dialect)
+  return startOn(t, await createDatabase(dialect))
+}
+
+/** @param serverUrl of a PostgreSQL server other than the one that tests share, with which the database is removed */
+export async function startSourceOn(t: Test, serverUrl: string): Promise<Installation> {
+  return startOn(t, { ...(await createDatabase('postgres', { serverUrl })), remove: async () => {} })
+}
+
+async function startOn(t: Test, database: Database): Promise<Installation> {
   const installation = await Installation.start({
     database: { ...database, env: { ...database.env, SECRET_KEY } },
     plugins: [SCRIPTED, LOCKED],

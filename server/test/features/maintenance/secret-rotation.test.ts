@@ -336,9 +336,9 @@ t.test('only the files that are known to seal do, so that the table of sealed co
   t.strictSame(sealing.sort(), [
     'features/log/signing/key-files.ts',
     'features/log/signing/sealed-keys.ts',
+    'features/mail/outbox.ts',
     'features/maintenance/backup-format.ts',
     'features/maintenance/backup.ts',
-    'features/mail/outbox.ts',
     'features/oauth/records.ts',
     'features/people/second-steps.ts',
     'features/people/tickets.ts',
