@@ -66,6 +66,7 @@ export const CHAPTERS: readonly Chapter[] = [
       'postgres',
       'scaling',
       'durability',
+      'backup',
       'logs',
       'secret-keys',
       'audit-trail',
