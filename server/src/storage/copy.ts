@@ -47,7 +47,7 @@ export async function copyRows(from: RowSource, to: Db, schema: Schema, onProgre
   // Held until the end, so that no host begins another installation there.
   await runAll(to, to.dialect.lockTables(names))
   await refuseRows(to.dialect, to.table)
-  const { copied, pages } = await withProgress(from, tables, onProgress)
+  const { copied, pages } = await countedPages(from, tables, onProgress)
   for (const table of tables) {
     for await (const rows of pages(table)) {
       await insertCells(to, table, rows).catch((cause) => {
@@ -61,7 +61,7 @@ export async function copyRows(from: RowSource, to: Db, schema: Schema, onProgre
 }
 
 /** Counts the rows, and reports how many were read. */
-export async function withProgress(from: RowSource, tables: readonly Table<unknown>[], onProgress: CopyProgress) {
+export async function countedPages(from: RowSource, tables: readonly Table<unknown>[], onProgress: CopyProgress) {
   const counts = new Map<string, number>()
   for (const table of tables) counts.set(table.name, await from.count(table))
   const all = [...counts.values()].reduce((sum, rows) => sum + rows, 0)

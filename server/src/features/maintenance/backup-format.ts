@@ -11,7 +11,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable, type Transform } from 'node:stream'
+import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { ServiceError } from '../../base/errors.ts'
@@ -83,8 +83,9 @@ export async function writeLines(
 
 /** The lines of a file, some at a time. */
 export async function* readLines(folder: string, name: string): AsyncGenerator<readonly Line[]> {
-  // What is missing was found before.
-  const text = createReadStream(join(folder, fileName(name))).pipe(createGunzip()) as Transform
+  const text = createGunzip()
+  // An error of the file becomes one of the text.
+  pipeline(createReadStream(join(folder, fileName(name))), text).catch(() => {})
   let rest = ''
   let lines: Line[] = []
   for await (const chunk of text.setEncoding('utf8')) {

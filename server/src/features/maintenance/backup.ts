@@ -15,17 +15,17 @@ import { fileUrl } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
 import {
   type CopyProgress,
+  countedPages,
   openSource,
   openTarget,
   rowsOfDatabase,
   stayIdle,
-  withProgress,
 } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Reads, reads, type Storage } from '../../storage/storage.ts'
 import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
-import { readSigningKey, requireSecretKey, using } from './handover.ts'
+import { readSigningKey, requireSecretKey, toFileError, using } from './handover.ts'
 import { insertBackup } from './last-backup.ts'
 import { diagnoseRestored, openBackup, restoreRows } from './restore.ts'
 
@@ -59,14 +59,16 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
     throw new ServiceError('conflict', `${folder} is there already, and nothing was changed: ${hint}`)
   }
   return using(await openSource(config.databaseUrl, schema), async (source) => {
-    mkdirSync(dirname(to), { recursive: true })
-    mkdirSync(partial, { mode: 0o700 })
     try {
+      mkdirSync(dirname(to), { recursive: true })
+      mkdirSync(partial, { mode: 0o700 })
       const manifest = await source.snapshot((snapshot) => writeBackup(options, partial, source, snapshot))
       if (options.verify !== false) await tryBackup(options, partial)
       renameSync(partial, to)
       syncFolder(dirname(to))
       return { manifest, unrecorded: await record(source, manifest) }
+    } catch (error) {
+      throw toFileError('the backup was not made', error)
     } finally {
       rmSync(partial, { recursive: true, force: true })
     }
@@ -87,7 +89,7 @@ async function writeBackup(
   const madeAt = Math.floor(await databaseClock(snapshot)())
   const files: Record<string, BackupFile> = {}
   const tables = copiedTables(schema)
-  const { pages } = await withProgress(rowsOfDatabase(snapshot), tables, onProgress)
+  const { pages } = await countedPages(rowsOfDatabase(snapshot), tables, onProgress)
   for (const table of tables) files[table.name] = await writeLines(folder, table.name, pages(table))
   files[ARCHIVES] = await writeLines(
     folder,

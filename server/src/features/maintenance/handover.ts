@@ -1,4 +1,5 @@
 /** What moves with an installation beside its rows: the key that signs its log, under secrets that open. */
+import { ServiceError } from '../../base/errors.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
@@ -58,6 +59,12 @@ export function storedKeys(storage: Storage, config: HostConfig) {
       return openSecrets(config)
     },
   })
+}
+
+/** The file system's errors in words for people, such as of a full disk; others as they are. */
+export function toFileError(what: string, error: unknown): unknown {
+  const { syscall, message } = error as NodeJS.ErrnoException
+  return syscall === undefined ? error : new ServiceError('unavailable', `${what}: ${message}`, { cause: error })
 }
 
 export async function using<R extends { close(): Promise<void> }, T>(resource: R, work: (resource: R) => Promise<T>) {

@@ -21,7 +21,7 @@ import { sealedKeyFiles } from '../log/signing/key-files.ts'
 import { createSigner } from '../log/signing/signer.ts'
 import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
-import { type SigningKey, storedKeys, using } from './handover.ts'
+import { type SigningKey, storedKeys, toFileError, using } from './handover.ts'
 
 /** A backup with sound files. */
 export interface OpenedBackup {
@@ -105,15 +105,19 @@ export async function restoreRows(
   const copied = await copyRows(source, tx, schema, onProgress)
   const draft = join(dataDir, 'logs.restoring')
   rmSync(draft, { recursive: true, force: true })
-  for await (const lines of readLines(folder, ARCHIVES)) {
-    for (const [path, content] of lines as [string, string][]) {
-      const file = join(draft, path)
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(file, content, { encoding: 'base64', mode: 0o600, flush: true })
+  try {
+    for await (const lines of readLines(folder, ARCHIVES)) {
+      for (const [path, content] of lines as [string, string][]) {
+        const file = join(draft, path)
+        await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+        await writeFile(file, content, { encoding: 'base64', mode: 0o600, flush: true })
+      }
     }
+    if (existsSync(draft)) renameSync(draft, archivesOf(dataDir))
+    return copied
+  } catch (error) {
+    throw toFileError(`nothing was restored, as archives cannot be written to ${dataDir}`, error)
   }
-  if (existsSync(draft)) renameSync(draft, archivesOf(dataDir))
-  return copied
 }
 
 /** With the same examinations as `claimcheck doctor`. */
