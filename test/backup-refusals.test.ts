@@ -36,6 +36,8 @@ async function refused(source: Installation, args: readonly string[], env: Env =
 t.test('a backup that is damaged, partial or of others is refused, with the file that is at fault', async (t) => {
   const source = await startSource(t, 'sqlite')
   await submitMany(await source.client('acme'), 3)
+  const { stdout } = await claimcheck(source, ['log', 'new', '--yes', '--json'])
+  t.match(await claimcheck(source, ['log', 'archive', JSON.parse(stdout).ended_log_id]), { code: 0 })
   const whole = join(newFolder(t), 'whole')
   t.match(await claimcheck(source, ['backup', whole]), { code: 0, stderr: '' })
   t.strictSame(readdirSync(join(whole, '..')), ['whole'])
@@ -75,8 +77,14 @@ t.test('a backup that is damaged, partial or of others is refused, with the file
   const none = { ...env, SECRET_KEY: '' }
   t.match(await refused(source, ['restore', whole], none), { exit: 1, message: /set SECRET_KEY.*secret\.key back/ })
   t.notOk(existsSync(env.DATA_DIR), 'no key is made')
-  t.match(await refused(source, ['restore', whole]), { exit: 1, message: /the target is not empty/ })
-  mkdirSync(join(env.DATA_DIR, 'logs'), { recursive: true })
+  const full = { DATA_DIR: env.DATA_DIR }
+  t.match(await refused(source, ['restore', whole], full), { exit: 1, message: /the target is not empty/ })
+  mkdirSync(env.DATA_DIR)
+  writeFileSync(join(env.DATA_DIR, 'signing-keys'), 'no folder')
+  t.match(await refused(source, ['restore', whole], env), { exit: 1, code: 'unusable_key', message: /EEXIST|ENOTDIR/ })
+  t.strictSame(readdirSync(env.DATA_DIR), ['signing-keys'], 'no archive is left')
+  t.equal(await rowsIn(url), 0)
+  mkdirSync(join(env.DATA_DIR, 'logs'))
   t.match(await refused(source, ['restore', whole], env), { exit: 1, message: /archives of logs/ })
 })
 

@@ -142,7 +142,15 @@ t.test('where nothing remembers, the operator decides, and the log goes on', asy
     t.match(await run(source, ['restore', folder], env), { code: 0 })
     const host = await startHost(t, configOf(source, env.DATABASE_URL, env))
     const asked = await run(source, RESUME, env)
-    t.match(asked, { code: 1, value: { error: { code: 'not_confirmed' } }, stderr: /going on forks the log/ }, dialect)
+    t.match(
+      asked,
+      {
+        code: 1,
+        value: { error: { code: 'not_confirmed' } },
+        stderr: /remembers neither these nor more.*going on forks the log/s,
+      },
+      dialect,
+    )
     t.match(await client.at(host).submit(), { status: 503 })
     t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
     await becomesReady(t, host)
@@ -152,7 +160,7 @@ t.test('where nothing remembers, the operator decides, and the log goes on', asy
   }
 })
 
-t.test('where a folder remembers exactly the head of the backup, the log goes on without a question', async (t) => {
+t.test('where a folder remembers exactly the head of the backup, the question says so', async (t) => {
   const { source, memory, folder } = await backedUp(t, 'sqlite')
   const env = { ...(await elsewhere(t, 'sqlite')), HEAD_MEMORY: memory }
   t.match(await run(source, ['restore', folder], env), { code: 0 })
@@ -160,7 +168,8 @@ t.test('where a folder remembers exactly the head of the backup, the log goes on
   const head = join(source.config.dataDir, 'log-head.json')
   const { log_id } = (await source.request('/v1/log/head')).body.tree_head.body
   cpSync(head, join(memory, `${log_id}.json`))
-  t.match(await run(source, RESUME, env), { code: 0, value: { tree_size: 3 } })
+  t.match(await run(source, RESUME, env), { code: 1, stderr: /this host remembers exactly these/ })
+  t.match(await run(source, [...RESUME, '--yes'], env), { code: 0, value: { tree_size: 3 } })
 })
 
 t.test('where a folder remembers more, only another log helps', async (t) => {

@@ -14,7 +14,7 @@ export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly checkpointStore: CheckpointStore
 }
 
-/** Asks the operator, where nothing proves that the backup is the newest state. @throws where the answer is no */
+/** Asks the operator: no memory proves that nothing else was signed. @throws where the answer is no */
 export type ConfirmResume = (meaning: string) => Promise<void>
 
 /**
@@ -32,9 +32,7 @@ export async function resumeLog(
   const problem = logGuard.problem()
   if (problem !== undefined && problem !== restoredProblem(log, log.restoredFrom))
     throw new ServiceError('read_only', problem)
-  // Of hosts that share a database, the one that signed last may be lost.
-  const isNewest = !storage.shared && remembers(checkpointStore, log)
-  if (!isNewest) await confirm(meaningOf(log))
+  await confirm(meaningOf(log, remembers(checkpointStore, log)))
   return storage.write(async (tx) => {
     await tx.log.lock()
     const still = await waiting(tx.log)
@@ -58,10 +56,11 @@ function remembers(checkpointStore: CheckpointStore, { logId, treeSize }: LogSta
   return checkpointStore.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
 }
 
-function meaningOf({ treeSize, restoredFrom: { madeAt } }: Waiting): string {
+function meaningOf({ treeSize, restoredFrom: { madeAt } }: Waiting, isRemembered: boolean): string {
   const at = formatInstant(madeAt)
-  return `The log goes on from the backup of ${at}, with ${treeSize} entries. Nothing that was asked remembers a later entry, and nothing
-proves that there is none.
+  const known = isRemembered ? 'this host remembers exactly these' : 'this host remembers neither these nor more'
+  return `The log goes on from the backup of ${at}, with ${treeSize} entries: ${known}, and no other that was
+asked remembers more. A host that is gone, or a folder that was restored with the backup, may have known more.
   - If no host has accepted a claim since ${at}, going on is right.
   - If one has, going on forks the log: whoever has a receipt from then can prove that. Then, and where you do not know, use
     claimcheck log new: it begins another log, and all receipts of the backup stay proven.`

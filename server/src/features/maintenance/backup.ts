@@ -36,7 +36,7 @@ export interface BackupOptions {
   readonly to: string
   /** False: the backup is not restored as a trial. */
   readonly verify?: boolean
-  readonly onProgress?: CopyProgress
+  readonly onProgress: CopyProgress
 }
 
 export interface Backup {
@@ -76,7 +76,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
 }
 
 async function writeBackup(
-  { config, schema, onProgress = () => {} }: BackupOptions,
+  { config, schema, onProgress }: BackupOptions,
   folder: string,
   source: Storage,
   snapshot: Db,
@@ -86,6 +86,7 @@ async function writeBackup(
   // Before anything is written: a backup that nobody can open is useless.
   await requireSecretKey(read, schema, config)
   const secrets = openSecrets(config)
+  const signingKey = await sealedKey(read, source, config, secrets)
   const madeAt = Math.floor(await databaseClock(snapshot)())
   const files: Record<string, BackupFile> = {}
   const tables = copiedTables(schema)
@@ -103,7 +104,7 @@ async function writeBackup(
     version: VERSION,
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
-    signing_key: await sealedKey(read, source, config, secrets),
+    signing_key: signingKey,
     files,
   }
   writeManifest(folder, manifest, secrets)
@@ -154,10 +155,8 @@ async function tryBackup({ config, schema, onProgress }: BackupOptions, folder: 
   try {
     const dataDir = join(trial, 'data')
     const problems = await using(await openTarget(fileUrl(join(trial, 'claimcheck.db')), schema), async (target) => {
-      await target.transaction((tx) =>
-        restoreRows(backup, { tx, dataDir, schema, ...(onProgress ? { onProgress } : {}) }),
-      )
-      return diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config) })
+      await target.transaction((tx) => restoreRows(backup, { tx, dataDir, schema, onProgress }))
+      return diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
     })
     if (problems.length === 0) return
     const all = problems.map((problem) => `\n  ${problem}`).join('')

@@ -35,7 +35,7 @@ export interface RestoreOptions {
   readonly from: string
   readonly config: HostConfig
   readonly schema: Schema
-  readonly onProgress?: CopyProgress
+  readonly onProgress: CopyProgress
 }
 
 export interface Restored {
@@ -49,27 +49,41 @@ export interface Restored {
  * Restores everything or nothing.
  * @throws ServiceError `bad_request` for a backup that is not sound or not whole; StorageError `not_empty`, SecretError
  */
-export async function restoreBackup({ from, config, schema, onProgress }: RestoreOptions): Promise<Restored> {
+export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
+  const { config, schema, onProgress } = options
   const { dataDir, databaseUrl } = config
-  const backup = await openBackup(resolve(from), config, schema)
-  const { manifest, signingKey } = backup
+  const backup = await openBackup(resolve(options.from), config, schema)
   refuseArchives(dataDir)
   return using(await openTarget(databaseUrl, schema), async (target) => {
-    const copied = await target.transaction(async (tx) => {
-      const copied = await restoreRows(backup, { tx, dataDir, schema, ...(onProgress ? { onProgress } : {}) })
-      const { log, audit } = writes(tx, schema)
-      if (signingKey) await storedKeys(target, config).insert(writes(tx, schema), signingKey.keyId, signingKey.pem)
-      await log.unbind()
-      await log.restored({ epoch: manifest.epoch, madeAt: Date.parse(manifest.made_at) })
-      const at = Math.floor(await databaseClock(tx)())
-      const details = { made_at: manifest.made_at }
-      audit.record({ event: 'database.restored', at, by: byCommand(), subject: manifest.epoch, details })
-      await audit.flush()
-      return copied
-    })
-    const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config) })
-    return { manifest, copied, problems }
+    const copied = await target
+      .transaction((tx) => restoreAll(backup, options, target, tx))
+      .catch((error) => {
+        // There were none.
+        rmSync(archivesOf(dataDir), { recursive: true, force: true })
+        throw error
+      })
+    const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
+    return { manifest: backup.manifest, copied, problems }
   })
+}
+
+async function restoreAll(
+  backup: OpenedBackup,
+  { config, schema, onProgress }: RestoreOptions,
+  target: Storage,
+  db: Db,
+): Promise<Copied> {
+  const { signingKey, manifest } = backup
+  const { epoch, made_at } = manifest
+  const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
+  const tx = writes(db, schema)
+  if (signingKey) await storedKeys(target, config).insert(tx, signingKey.keyId, signingKey.pem)
+  await tx.log.unbind()
+  await tx.log.restored({ epoch, madeAt: Date.parse(made_at) })
+  const at = Math.floor(await databaseClock(db)())
+  tx.audit.record({ event: 'database.restored', at, by: byCommand(), subject: epoch, details: { made_at } })
+  await tx.audit.flush()
+  return copied
 }
 
 /** Checks each file before anything is written. @throws ServiceError `bad_request`; SecretError `wrong_key` */
@@ -90,7 +104,7 @@ interface RowsOptions {
   /** Where the archives of logs are written. */
   readonly dataDir: string
   readonly schema: Schema
-  readonly onProgress?: CopyProgress
+  readonly onProgress: CopyProgress
 }
 
 /** Writes the rows and the archives of logs. */
@@ -120,14 +134,18 @@ export async function restoreRows(
   }
 }
 
+interface RestoredOptions extends Omit<RowsOptions, 'tx'> {
+  readonly secrets: Secrets
+}
+
 /** With the same examinations as `claimcheck doctor`. */
 export async function diagnoseRestored(
   storage: Storage,
-  { schema, dataDir, secrets }: { readonly schema: Schema; readonly dataDir: string; readonly secrets: Secrets },
+  { schema, dataDir, secrets, onProgress }: RestoredOptions,
 ): Promise<readonly string[]> {
   const archives = createLogArchives({ storage, config: { dataDir } })
   const keyFiles = sealedKeyFiles(dataDir)
-  return (await diagnose(storage, { schema, secrets, keyFiles, archives, examineAnchor })).problems
+  return (await diagnose(storage, { schema, secrets, keyFiles, archives, examineAnchor, onProgress })).problems
 }
 
 /** Makes no key where there is none: a new one opens nothing. */
