@@ -173,11 +173,12 @@ export async function openSqlite(file: string, options: OpenStorageOptions): Pro
   const driver = await loadSqliteDriver(options.drivers as readonly SqliteDriverName[] | undefined)
   if (options.asIs && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
+  const wasIdle = isIdle(file)
   try {
     return await openWith(driver, file, options)
   } catch (error) {
     // A disk without room for SQLite's other files also has none for a server, which could change the file meanwhile.
-    const isFixed = options.asIs && error instanceof StorageError && error.code === 'unavailable' && isIdle(file)
+    const isFixed = options.asIs && error instanceof StorageError && error.code === 'unavailable' && wasIdle
     if (!isFixed) throw error
     return openWith(driver, `${pathToFileURL(file).href}?immutable=1`, options)
   }

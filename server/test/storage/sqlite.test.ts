@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
@@ -94,6 +94,30 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
     }
     await t.rejects(openSqlite(join(folder, 'none.db'), { ...options, asIs: true }), { code: 'unavailable' })
     t.throws(() => statSync(join(folder, 'none.db')), { code: 'ENOENT' })
+  })
+
+  t.test('where SQLite cannot make its other files, a whole database is read as it is', async (t) => {
+    const file = join(t.testdir(), 'claimcheck.db')
+    const writing = await openSqlite(file, options)
+    await writing.write((tx) => tx.log.insertEnded({ logId: 'before', name: 'before' }, 0))
+    const unfolded = `${file}.unfolded`
+    for (const ending of ['', '-wal']) copyFileSync(file + ending, unfolded + ending)
+    symlinkSync('nowhere/at/all', `${unfolded}-shm`)
+    await writing.close()
+    symlinkSync('nowhere/at/all', `${file}-shm`)
+    await t.rejects(openSqlite(file, options), { code: 'unavailable' })
+    const storage = await openSqlite(file, { ...options, asIs: true })
+    t.match(await storage.read.log.all(), [{ logId: 'before' }])
+    await t.rejects(
+      storage.write((tx) => tx.log.insertEnded({ logId: 'log', name: 'log' }, 0)),
+      { code: 'unavailable' },
+    )
+    await storage.close()
+    await t.rejects(
+      openSqlite(unfolded, { ...options, asIs: true }),
+      { code: 'unavailable' },
+      'one with changes elsewhere',
+    )
   })
 
   t.test('a new file that is opened several times at once is opened each time', LONG, async (t) => {

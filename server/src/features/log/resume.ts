@@ -62,6 +62,6 @@ function meaningOf({ treeSize, restoredFrom: { madeAt } }: Waiting, isRemembered
   return `The log goes on from the backup of ${at}, with ${treeSize} entries: ${known}, and no other that was
 asked remembers more. A host that is gone, or a folder that was restored with the backup, may have known more.
   - If no host has accepted a claim since ${at}, going on is right.
-  - If one has, going on forks the log: whoever has a receipt from then can prove that. Then, and where you do not know, use
+  - If one has, going on forks the log: anyone with a receipt from then can prove that. Then, and where you do not know, use
     claimcheck log new: it begins another log, and all receipts of the backup stay proven.`
 }

@@ -6,7 +6,7 @@
  * - `archives.jsonl.gz`: a line for each file of the archives of logs that have ended: its path below `DATA_DIR/logs`, and its content in
  *   base64
  * - `manifest.json`: what the backup is of, the rows, bytes and SHA-256 of each file, and the key that signs the log, sealed under the
- *   secret key. Its last member is the sealed digest of all others: without the secret key nobody makes a manifest that is accepted
+ *   secret key. Its last member is the sealed digest of all others: a manifest that was made without the secret key is refused
  */
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, readFileSync } from 'node:fs'

@@ -83,7 +83,7 @@ async function writeBackup(
 ): Promise<Manifest> {
   await stayIdle(snapshot)
   const read = reads(snapshot)
-  // Before anything is written: a backup that nobody can open is useless.
+  // Before anything is written: a backup that no key opens is useless.
   await requireSecretKey(read, schema, config)
   const secrets = openSecrets(config)
   const signingKey = await sealedKey(read, source, config, secrets)

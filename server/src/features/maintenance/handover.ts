@@ -1,4 +1,4 @@
-/** What moves with an installation beside its rows: the key that signs its log, under secrets that open. */
+/** What an installation hands over besides its rows: the key that signs its log. */
 import { ServiceError } from '../../base/errors.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets } from '../../base/secrets.ts'

@@ -41,7 +41,7 @@ async function backup(to: string, options: BackupCommandOptions, { loadConfig, s
   print(options, { folder: to, ...summaryOf(manifest), verified: verify, unrecorded: unrecorded ?? null }, [
     `The backup is complete: ${to}, ${sentenceOf(manifest)}.`,
     verify ? 'It was restored as a trial, and doctor found no problem.' : 'It was not restored as a trial.',
-    `In it: all claims, receipts, accounts and settings, readable by whoever reads the folder; ${KEYS}.`,
+    `In it: all claims, receipts, accounts and settings, readable by all who can read the folder; ${KEYS}.`,
     'Not in it: the secret key, the configuration file, plugins, and the checkpoints that hosts remember. Keep the first two elsewhere.',
     ...(unrecorded === undefined ? [] : [`The metrics do not know of it: ${unrecorded}`]),
   ])
