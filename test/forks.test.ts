@@ -3,6 +3,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlin
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
+import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t, { type Test } from 'tap'
@@ -42,7 +43,7 @@ function rotate(started: Started) {
 
 /** What an operator says of a database file that was brought back. */
 function confirmFile(started: Started) {
-  return beside(started, ({ logGuard }) => logGuard.confirm())
+  return beside(started, (claimcheck) => resumeLog(claimcheck, async () => {}))
 }
 
 async function receiptOf({ client }: Started): Promise<string> {
@@ -146,7 +147,7 @@ t.test('a host goes on when the newest database is back', async (t) => {
   await putBack()
   await installation.resume()
   await isReadOnly(t, started, 'another file')
-  t.match((await installation.request('/readyz')).body.problems, [/claimcheck log confirm/])
+  t.match((await installation.request('/readyz')).body.problems, [/claimcheck log resume/])
   await confirmFile(started)
   await signsAgain(t, started, 'the newest one')
   t.equal((await installation.request(`/v1/receipts/${receiptId}`)).status, 200)
@@ -392,14 +393,14 @@ t.test('a copy of DATA_DIR in another folder waits for a confirmation, and stops
   cpSync(dataDir, `${dataDir}-trial`, { recursive: true })
   const url = installation.config.databaseUrl.replace('data/', 'data-trial/')
   const trial = await installation.addHost({ DATA_DIR: `${dataDir}-trial`, DATABASE_URL: url })
-  t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/claimcheck log confirm/] } })
+  t.match(await trial.request('/readyz'), { status: 503, body: { problems: [/claimcheck log resume/] } })
   t.equal((await client.at(trial).submit()).status, 503)
-  const confirmed = await runClaimcheck(installation.folder, ['log', 'confirm', '--yes'], {
+  const confirmed = await runClaimcheck(installation.folder, ['log', 'resume', '--yes'], {
     ...env,
     DATA_DIR: `${dataDir}-trial`,
     DATABASE_URL: url,
   })
-  t.match(confirmed, { code: 0, stdout: /after its 1 entries/ })
+  t.match(confirmed, { code: 0, stdout: /goes on, with 1 entries/ })
   for (let i = 0; i < 50 && (await trial.request('/readyz')).status !== 200; i++) {
     await new Promise((done) => setTimeout(done, 100))
   }

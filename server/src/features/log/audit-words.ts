@@ -2,7 +2,7 @@
 import type { AuditWords } from '../../base/audit-events.ts'
 
 export const logAuditWords: AuditWords = {
-  'log.resumed': 'let the log go on after a backup was restored',
+  'log.resumed': 'let the log go on in a database that was restored or moved',
   'log.begun': 'ended the log, and began a new one',
   'signing_key.rotated': 'replaced the key that signs receipts',
 }

@@ -5,8 +5,8 @@ import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogAgreement } from './agreement.ts'
 
-const CONFIRM =
-  'the database file is not the one that was signed with before: it was restored or copied. Where it is the newest, and nothing else signs with this key, confirm that with: claimcheck log confirm. Otherwise restore the newest database, or begin another log with: claimcheck log new'
+export const OTHER_FILE =
+  'the database file is not the one that was signed with before: it was restored or copied. Where it is the newest, and nothing else signs with this key, go on with: claimcheck log resume. Otherwise restore the newest database, or begin another log with: claimcheck log new'
 const REPLACED = 'the database file was moved or replaced while this host ran: restart it'
 /** The file system does not say when it made a file. */
 const UNKNOWN = 'file:'
@@ -32,7 +32,7 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
       if (log.agreedOn === opened || isSame(log.agreedOn, opened)) return undefined
       // A copy that has all rows of its source, or rows of a server.
       const isNew = !log.agreedOn.startsWith(UNKNOWN)
-      if (!isNew && !proveNewest) return CONFIRM
+      if (!isNew && !proveNewest) return OTHER_FILE
       if (!isNew) logger.warn('the database file is another one than before, and has all that was signed')
       await bind(log, opened)
       return undefined

@@ -53,8 +53,6 @@ export interface LogGuard {
   lost(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
   /** The file that a new log is bound to; undefined: the database says what it is. */
   file(): string | undefined
-  /** Goes on with a database that is another one than before, because an operator says that it is the newest. @throws ServiceError `read_only` */
-  confirm(): Promise<LogState>
 }
 
 interface LogGuardOptions {
@@ -72,7 +70,6 @@ const CHECK_EVERY_MS = 1000
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
-const NO_LOG = 'there is no log yet: start the service once to create it'
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
@@ -118,7 +115,6 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     checkOpen: (log) => checkOpen(guard, log),
     lost: (tx, logId) => lostReceipts.end(tx, logId),
     file: () => logAgreement.file(),
-    confirm: () => confirm(guard),
     checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
     checkStored: (log, rows) => checkStored(guard, log, rows),
     remember: (head) => remember(guard, head),
@@ -378,12 +374,4 @@ async function requireAnchored(guard: Guard, logId: string): Promise<void> {
   const state = (await log.state())!
   if (anchor && anchor.treeSize > state.treeSize && state.logId === logId)
     refuse(guard, `${behind(state, anchor.treeSize)}: they are anchored. ${RECOVERY}`)
-}
-
-async function confirm(guard: Guard): Promise<LogState> {
-  if (!(await guard.storage.read.log.state())) throw new ServiceError('not_found', NO_LOG)
-  const { heads, log } = await readAll(guard)
-  await compareAll(guard, heads, await settled(guard, heads, log), guard.storage.read.log)
-  await guard.logAgreement.confirm(log)
-  return log
 }

@@ -1,16 +1,19 @@
-/** Lets a log go on that was restored from a backup, where nothing is known to have been signed since. */
+/** Lets a log go on that waits for its operator: its database was restored from a backup, or is in another file than before. */
 import { setTimeout } from 'node:timers/promises'
 import { formatInstant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
-import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
+import type { LogState } from '../../storage/log-state.ts'
+import type { LogAgreement } from './agreement.ts'
+import { OTHER_FILE } from './file-binding.ts'
 import { type LogGuard, restoredProblem } from './log-guard.ts'
 import { ANSWER_MS } from './log-watch.ts'
 import type { CheckpointStore } from './signing/checkpoint-store.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
+  readonly logAgreement: Pick<LogAgreement, 'confirm'>
   readonly checkpointStore: CheckpointStore
 }
 
@@ -22,46 +25,45 @@ export type ConfirmResume = (meaning: string) => Promise<void>
  * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed
  */
 export async function resumeLog(
-  { storage, now, logGuard, checkpointStore }: ResumeServices,
+  { storage, now, logGuard, logAgreement, checkpointStore }: ResumeServices,
   confirm: ConfirmResume,
   by: Acting = byCommand(),
 ): Promise<LogState> {
   if (storage.shared) await setTimeout(ANSWER_MS)
-  const log = await waiting(storage.read.log)
   await logGuard.examine()
+  const log = await storage.read.log.state()
   const problem = logGuard.problem()
-  if (problem !== undefined && problem !== restoredProblem(log, log.restoredFrom))
-    throw new ServiceError('read_only', problem)
+  if (!log || problem === undefined)
+    throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
+  const isRestored = log.restoredFrom !== null && problem === restoredProblem(log, log.restoredFrom)
+  if (!isRestored && problem !== OTHER_FILE) throw new ServiceError('read_only', problem)
   await confirm(meaningOf(log, remembers(checkpointStore, log)))
-  return storage.write(async (tx) => {
+  await storage.write(async (tx) => {
     await tx.log.lock()
-    const still = await waiting(tx.log)
-    if (still.contradictedBy !== null) throw new ServiceError('read_only', 'more was signed: begin another log')
+    const still = await tx.log.state()
+    if (still?.logId !== log.logId || still.contradictedBy !== null)
+      throw new ServiceError('read_only', 'more was signed: begin another log')
     await tx.log.resume()
-    const { epoch: subject } = still.restoredFrom
-    tx.audit.record({ event: 'log.resumed', at: now(), by, subject, details: { tree_size: still.treeSize } })
-    return { ...still, restoredFrom: null }
+    const details = { tree_size: still.treeSize, ...(still.restoredFrom ? { backup: still.restoredFrom.epoch } : {}) }
+    tx.audit.record({ event: 'log.resumed', at: now(), by, subject: log.logId, details })
   })
-}
-
-type Waiting = LogState & { readonly restoredFrom: RestoredFrom }
-
-async function waiting(rows: { state(): Promise<LogState | undefined> }): Promise<Waiting> {
-  const log = await rows.state()
-  if (log?.restoredFrom) return { ...log, restoredFrom: log.restoredFrom }
-  throw new ServiceError('conflict', 'nothing was done: the log does not wait, as it does after claimcheck restore')
+  // A restored log is bound to nothing.
+  if (!isRestored) await logAgreement.confirm(log)
+  return log
 }
 
 function remembers(checkpointStore: CheckpointStore, { logId, treeSize }: LogState): boolean {
   return checkpointStore.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
 }
 
-function meaningOf({ treeSize, restoredFrom: { madeAt } }: Waiting, isRemembered: boolean): string {
-  const at = formatInstant(madeAt)
+function meaningOf({ treeSize, restoredFrom }: LogState, isRemembered: boolean): string {
+  const at = restoredFrom && formatInstant(restoredFrom.madeAt)
+  const from = at === null ? 'in a database file that was moved or copied' : `from the backup of ${at}`
+  const since = at === null ? 'with another copy of the database' : `since ${at}`
   const known = isRemembered ? 'this host remembers exactly these' : 'this host remembers neither these nor more'
-  return `The log goes on from the backup of ${at}, with ${treeSize} entries: ${known}, and no other that was
-asked remembers more. A host that is gone, or a folder that was restored with the backup, may have known more.
-  - If no host has accepted a claim since ${at}, going on is right.
+  return `The log goes on ${from}, with ${treeSize} entries: ${known}, and no other that was
+asked remembers more. A host that is gone, or a folder that was restored with the database, may have known more.
+  - If no host has accepted a claim ${since}, going on is right.
   - If one has, going on forks the log: anyone with a receipt from then can prove that. Then, and where you do not know, use
-    claimcheck log new: it begins another log, and all receipts of the backup stay proven.`
+    claimcheck log new: it begins another log, and all receipts in this database stay proven.`
 }

@@ -27,9 +27,6 @@ database is lost, it is how an older one goes on: if a newer database exists, us
   - Receipts that it does not hold (issued after its backup was made) are lost. Those that hosts know are listed.
   - All hosts and this command must use the same database. Running hosts go on with the new log.`
 
-const NEWEST = `Hosts sign again on this database as it is. What was signed after it was made, and is not in it, would be contradicted for ever:
-confirm only where nothing was, such as after moving the file of a database whose host was stopped.`
-
 function toLost({ receiptId, leafIndex, leafHash }: LostReceiptRow) {
   return { receipt_id: receiptId, leaf_index: leafIndex, leaf_hash: toBase64url(leafHash) }
 }
@@ -68,17 +65,11 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
       ])
     })
 
-  subcommand(log, 'confirm', 'say that this database is the newest, after its file was moved or restored')
-    .option('--yes', 'do not ask for confirmation')
-    .action(async (options: ConfirmedOptions) => {
-      if (!options.yes) await confirm(NEWEST, 'Is this the newest database?')
-      const { logId, treeSize } = await withServices(({ logGuard }) => logGuard.confirm())
-      print(options, { log_id: logId, tree_size: treeSize }, [
-        `Confirmed: the log ${logId} goes on after its ${treeSize} entries.`,
-      ])
-    })
-
-  subcommand(log, 'resume', 'let the log of a restored backup go on, where nothing was signed since')
+  subcommand(
+    log,
+    'resume',
+    'let the log go on in a database that was restored or moved, where nothing was signed since',
+  )
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: ConfirmedOptions) => {
       const { resumeLog } = await import('../resume.ts')
