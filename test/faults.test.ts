@@ -242,3 +242,31 @@ t.test('a database that refuses the password is no reason to wait', async (t) =>
   t.equal(code, 1)
   t.match(stderr, /cannot open the database: password authentication failed/)
 })
+
+t.test('a host whose role may not write receipts is not ready until it may', async (t) => {
+  const database = await createDatabase('postgres', { isEmpty: true })
+  const url = new URL(database.env.DATABASE_URL!)
+  const role = `app_${url.pathname.slice(1)}`
+  await query(url.href, `CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
+  await query(url.href, `ALTER DATABASE ${url.pathname.slice(1)} OWNER TO ${role}`)
+  const own = new URL(url)
+  own.username = role
+  own.password = 'secret'
+  const installation = await Installation.start({
+    database: { ...database, env: { ...database.env, DATABASE_URL: own.href } },
+  })
+  t.teardown(async () => {
+    await installation.remove()
+    await query(await sharedPostgresUrl(), `DROP ROLE ${role}`)
+  })
+  const client = await installation.client('acme')
+  await query(url.href, `REVOKE INSERT ON receipts FROM ${role}`)
+  for (let look = 0; look < 3; look++) {
+    t.match(await client.submit(), { status: 503 })
+    const expected = { status: 503, body: { problems: [/refuses the permission/] } }
+    t.match(await installation.request('/readyz'), expected, 'also after writes of other tables went well')
+  }
+  await query(url.href, `GRANT INSERT ON receipts TO ${role}`)
+  t.match(await installation.request('/readyz'), { status: 200 })
+  t.match(await client.submit(), { status: 202 })
+})

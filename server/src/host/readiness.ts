@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
+import { touchTables } from '../storage/changes.ts'
 import type { Storage, Writes } from '../storage/storage.ts'
 import type { Feature, NotReady } from './feature.ts'
 import type { Readiness } from './monitoring.ts'
@@ -19,7 +20,12 @@ const LONGEST_PROBE_MS = 2_000
 const DATABASE = 'database'
 const CLAIM_BYTES = 32 * 1024
 
-const UNREADABLE: Readiness = { ok: false, problems: ['the database cannot be read'], reasons: [DATABASE], warnings: [] }
+const UNREADABLE: Readiness = {
+  ok: false,
+  problems: ['the database cannot be read'],
+  reasons: [DATABASE],
+  warnings: [],
+}
 
 export function createReadiness(features: readonly Feature[], services: ReadinessServices): () => Promise<Readiness> {
   const writeProblem = watchWriting(services.storage)
@@ -70,9 +76,10 @@ function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): (
   async function probeNow(hasFailed: boolean): Promise<void> {
     const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
     // A failure is in `writing`.
-    const take = async ({ leases }: Writes) => {
+    const take = async ({ leases, db }: Writes) => {
       await leases.take(name, holder, 0)
       await leases.release(name, holder)
+      if (hasFailed) await touchTables(db)
     }
     await write(take, { proves: hasFailed }).catch(() => {})
     probe = undefined

@@ -6,6 +6,7 @@
 import {
   type ClaimProgress,
   checked,
+  checks,
   claims,
   logOfReceipt,
   mayBeStored,
@@ -15,7 +16,7 @@ import {
   storedClaims,
   UNDECIDED,
 } from './claim-row.ts'
-import type { Binding, Db } from './db.ts'
+import { type Binding, type Db, runAll } from './db.ts'
 import type { Expressions } from './dialect.ts'
 import { type EvidenceRow, evidence, type ReceiptRow, receipts, type TileRow, tiles } from './log.ts'
 import { type LogTip, type TreeHeadRow, treeHeads } from './log-state.ts'
@@ -124,4 +125,13 @@ export function changeParts(
     /** The claims as they are given, for `keepChecks`. */
     rows: { moved, added },
   }
+}
+
+/** Changes no row of the tables that changes of claims write. A database that refuses those refuses this, too. */
+export async function touchTables(db: Db): Promise<void> {
+  const tables = [claims, checks, receipts, evidence, tiles, treeHeads]
+  await runAll(db, [
+    ...tables.map(({ name }) => `INSERT INTO ${name} SELECT * FROM ${name} WHERE 1 = 0`),
+    `UPDATE ${claims.name} SET state = state WHERE 1 = 0`,
+  ])
 }
