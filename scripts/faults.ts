@@ -2,6 +2,7 @@
 import { ON_POSTGRES } from '../test/faults/on-postgres.ts'
 import { ON_SQLITE } from '../test/faults/on-sqlite.ts'
 import { playFault } from '../test/faults/play.ts'
+import { WITHOUT_PROMETHEUS } from '../test/support/prometheus.ts'
 import { readOptions } from './options.ts'
 
 const USAGE = `Usage: npm run faults -- [options]
@@ -29,7 +30,8 @@ if (faults.length === 0) {
 }
 
 console.log(`seed ${seed}`)
-console.log('database | fault | claims | lost | doubled | forked | recovery | by hand | not ready because')
+if (WITHOUT_PROMETHEUS) console.log(`no alerts: ${WITHOUT_PROMETHEUS}`)
+console.log('database | fault | claims | lost | doubled | forked | recovery | by hand | alerts | not ready because')
 let failed = 0
 for (const fault of faults) {
   const { dialect, name, restores, mend } = fault
@@ -38,10 +40,13 @@ for (const fault of faults) {
     continue
   }
   try {
-    const { claims, lost, doubled, forked, recoveryMs, reasons, problems } = await playFault(fault, Number(seed))
+    const { claims, lost, doubled, forked, recoveryMs, reasons, alerts, problems } = await playFault(
+      fault,
+      Number(seed),
+    )
     const steps = mend?.steps.join(', ') ?? 'nothing'
     const figures = [claims, lost, doubled, forked, `${(recoveryMs / 1000).toFixed(1)} s`]
-    console.log([dialect, name, ...figures, steps, reasons.join('; ') || '-'].join(' | '))
+    console.log([dialect, name, ...figures, steps, alerts.join(', ') || '-', reasons.join('; ') || '-'].join(' | '))
     for (const problem of problems.slice(0, 5)) console.log(`  ${problem}`)
     const isSound = doubled + forked + problems.length === 0 && (lost === 0 || restores)
     if (!isSound) failed++

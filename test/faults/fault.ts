@@ -27,5 +27,7 @@ export interface Report {
   readonly recoveryMs: number
   /** What `/readyz` said while hosts were not ready. */
   readonly reasons: readonly string[]
+  /** The alerts that came true; none where there is no Prometheus. */
+  readonly alerts: readonly string[]
   readonly problems: readonly string[]
 }

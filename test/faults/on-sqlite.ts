@@ -9,9 +9,10 @@ const DAY = 24 * 60 * 60
 const NEEDS_ROOT = process.platform === 'linux' && process.getuid?.() === 0 ? false : 'mounting a disk needs root'
 const BEGIN_LOG = {
   steps: ['claimcheck log new --yes'],
-  run: async ({ fleet }: World) => {
-    const { code, stderr } = await fleet.command('log', 'new', '--yes')
+  run: async ({ fleet, lostReceipts }: World) => {
+    const { code, stdout, stderr } = await fleet.command('log', 'new', '--yes', '--json')
     if (code !== 0) throw new Error(`log new: ${stderr}`)
+    for (const { receipt_id } of JSON.parse(stdout).lost_receipts) lostReceipts.add(receipt_id)
   },
 } as const
 
@@ -166,7 +167,6 @@ export const ON_SQLITE: readonly Fault[] = (
         await world.fleet.startAll()
         await world.wait(3000)
         await world.stopAll()
-        forget(world)
         for (const name of readdirSync(world.dataDir()))
           if (name.startsWith('claimcheck.db')) rmSync(join(world.dataDir(), name))
         cpSync(away, world.dataDir(), { recursive: true })

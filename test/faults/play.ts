@@ -2,31 +2,60 @@
 import { setTimeout } from 'node:timers/promises'
 import { audit } from '../crash/audit.ts'
 import { Ledger, type ServedHead } from '../crash/ledger.ts'
+import { readRules } from '../support/alerts.ts'
+import { type Prometheus, startPrometheus, WITHOUT_PROMETHEUS } from '../support/prometheus.ts'
 import type { Fault, Report } from './fault.ts'
 import { World } from './world.ts'
 
 const WATCH_EVERY_MS = 200
+/** Prometheus has seen each host by then. */
+const FIRST_SCRAPES_MS = 2500
 
 export async function playFault(fault: Fault, seed: number): Promise<Report> {
   const world = await World.start(fault, seed)
-  const watched = watch(world)
+  const prometheus = WITHOUT_PROMETHEUS ? undefined : await startPrometheus()
+  const watched = watch(world, prometheus)
   try {
     await world.underLoad()
+    await watched.begin()
     return fault.restores ? await playRestore(world, fault, watched) : await playPassing(world, fault, watched)
   } finally {
     await watched.stop()
+    await prometheus?.remove()
     await world.remove()
   }
 }
 
 type Watched = ReturnType<typeof watch>
 
-/** What each host says of itself until it is stopped. */
-function watch({ fleet, hosts }: World) {
+/** What each host says of itself until it is stopped, and the alerts that come true by it. */
+function watch({ fleet, hosts }: World, prometheus: Prometheus | undefined) {
   const reasons = new Set<string>()
   const ending = new AbortController()
+  const usual = new Set<string>()
+  let scraped = ''
+  let beganAt = performance.now()
+
+  /** Hosts that start again listen elsewhere. */
+  async function aim(): Promise<void> {
+    const urls = hosts.flatMap(({ url }) => url ?? [])
+    if (urls.join() === scraped) return
+    scraped = urls.join()
+    await prometheus?.scrapeAll(urls)
+  }
+
+  async function alerts(): Promise<string[]> {
+    if (!prometheus) return []
+    const seconds = Math.ceil((performance.now() - beganAt) / 1000) + 1
+    const names: string[] = []
+    for (const { name, expression } of readRules())
+      if (await prometheus.isTrue(`count_over_time((${expression})[${seconds}s:500ms]) > 0`)) names.push(name)
+    return names.filter((name) => !usual.has(name))
+  }
+
   async function look(): Promise<void> {
     while (!ending.signal.aborted) {
+      await aim()
       const answers = await Promise.all(hosts.map((host) => fleet.request(host, '/readyz')))
       for (const answer of answers)
         if (answer?.status === 503) for (const problem of problemsOf(answer.text)) reasons.add(problem)
@@ -36,6 +65,13 @@ function watch({ fleet, hosts }: World) {
   const looking = look()
   return {
     reasons,
+    alerts,
+    /** What is true from now on is not the fault's. */
+    async begin() {
+      if (prometheus) await setTimeout(FIRST_SCRAPES_MS)
+      for (const name of await alerts()) usual.add(name)
+      beganAt = performance.now()
+    },
     async stop() {
       ending.abort()
       await looking
@@ -73,6 +109,7 @@ async function playRestore(world: World, fault: Fault, watched: Watched): Promis
   await world.underLoad()
   await world.endLoad()
   const lost = await missing(world, before)
+  problems.push(...unlisted(world, before, lost))
   problems.push(
     ...lost.map((id) => `${id}: acknowledged, and lost`),
     ...forks([...before.heads, ...world.ledger.heads]),
@@ -122,6 +159,14 @@ export async function missing(
   return lost
 }
 
+/** Receipts that were lost, and that the command which began the next log did not name. */
+function unlisted({ lostReceipts }: World, { acknowledged }: Ledger, lost: readonly string[]): readonly string[] {
+  const gone = acknowledged.filter(({ claimId, receiptId }) => receiptId !== undefined && lost.includes(claimId!))
+  return gone
+    .filter(({ receiptId }) => !lostReceipts.has(receiptId!))
+    .map(({ receiptId }) => `${receiptId}: it went with the database, and log new does not name it`)
+}
+
 /** Two heads of one log that have the same size and not the same root. */
 export function forks(heads: readonly ServedHead[]): readonly string[] {
   const roots = new Map<string, string>()
@@ -140,8 +185,13 @@ const KINDS = {
   forked: /forked|is not the beginning|served after one|proves another tree/,
 } as const
 
-function reportOf(claims: number, problems: readonly string[], recoveryMs: number, { reasons }: Watched): Report {
-  return { claims, ...harmOf(problems), recoveryMs, reasons: [...reasons] }
+async function reportOf(
+  claims: number,
+  problems: readonly string[],
+  recoveryMs: number,
+  { reasons, alerts }: Watched,
+): Promise<Report> {
+  return { claims, ...harmOf(problems), recoveryMs, reasons: [...reasons], alerts: await alerts() }
 }
 
 /** @param problems a sentence each */

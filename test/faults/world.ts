@@ -47,6 +47,8 @@ export class World {
   readonly databaseUrl: string
   readonly #parts: Parts
   ledger = new Ledger()
+  /** Ids that `log new` named. */
+  readonly lostReceipts = new Set<string>()
   #load: Load | undefined
   #loads = 0
 

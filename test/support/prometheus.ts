@@ -16,6 +16,8 @@ export const WITHOUT_PROMTOOL = PROMTOOL === undefined ? 'promtool is not instal
 export interface Prometheus {
   /** @param url of a service, whose `/metrics` are scraped from now on @param slowly where an answer takes seconds */
   scrape(url: string, slowly?: 'slowly'): Promise<void>
+  /** Scrapes these services alone from now on. */
+  scrapeAll(urls: readonly string[]): Promise<void>
   /** Whether the expression has a result, as an alert needs it. */
   isTrue(expression: string): Promise<boolean>
   /** Waits until it has. False when it takes too long. */
@@ -37,6 +39,10 @@ export async function startPrometheus(): Promise<Prometheus> {
     relabel_configs: [{ target_label: 'job', replacement: 'claimcheck' }],
   }))
   const config = { scrape_configs }
+  async function aim(pace: string, hosts: readonly string[]): Promise<void> {
+    await writeFile(`${targetsOf(pace)}.new`, JSON.stringify([{ targets: hosts }]))
+    await rename(`${targetsOf(pace)}.new`, targetsOf(pace))
+  }
   for (const pace of Object.keys(EVERY_MS)) await writeFile(targetsOf(pace), '[]')
   // JSON is YAML.
   await writeFile(join(folder, 'prometheus.yml'), JSON.stringify(config))
@@ -72,13 +78,15 @@ export async function startPrometheus(): Promise<Prometheus> {
   return {
     async scrape(service, slowly) {
       const { host } = new URL(service)
-      for (const pace of Object.keys(EVERY_MS)) {
-        const targets = (pace === 'slow') === (slowly !== undefined) ? [{ targets: [host] }] : []
-        await writeFile(`${targetsOf(pace)}.new`, JSON.stringify(targets))
-        await rename(`${targetsOf(pace)}.new`, targetsOf(pace))
-      }
+      for (const pace of Object.keys(EVERY_MS))
+        await aim(pace, (pace === 'slow') === (slowly !== undefined) ? [host] : [])
       await becomesTrue(`up{instance="${host}"} == 1`)
     },
+    scrapeAll: (urls) =>
+      aim(
+        'quick',
+        urls.map((one) => new URL(one).host),
+      ),
     isTrue,
     becomesTrue,
     async remove() {
