@@ -76,10 +76,13 @@ function watchWriting({ writing, write }: Pick<Storage, 'writing' | 'write'>): (
   async function probeNow(hasFailed: boolean): Promise<void> {
     const holder = hasFailed ? randomBytes(CLAIM_BYTES).toString('hex') : name
     // A failure is in `writing`.
-    const take = async ({ leases, db }: Writes) => {
+    const take = async ({ leases, log, db }: Writes) => {
       await leases.take(name, holder, 0)
       await leases.release(name, holder)
-      if (hasFailed) await touchTables(db)
+      if (!hasFailed) return
+      // Another session may hold the row that each append waits for.
+      await log.lock()
+      await touchTables(db)
     }
     await write(take, { proves: hasFailed }).catch(() => {})
     probe = undefined

@@ -1,7 +1,10 @@
 /** Warns of what would lose receipts in a disaster: settings of the database, and a memory of the newest head that cannot be written. */
 import type { FastifyBaseLogger } from 'fastify'
+import type { HostConfig } from '../../config/config.ts'
 import type { Durability } from '../../storage/durability.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { LogConfig } from './config.ts'
+import { apartFolderOf } from './signing/checkpoint-store.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
 
 /** As metrics name them. */
@@ -23,15 +26,17 @@ export interface DurabilityWarnings {
 interface DurabilityWarningsOptions {
   readonly storage: Pick<Storage, 'read' | 'shared'>
   readonly remoteMemory: Pick<RemoteMemory, 'problem'>
+  readonly config: Pick<HostConfig, 'dataDir' | 'databaseUrl'> & Pick<LogConfig, 'headMemory' | 'remoteMemory'>
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
 }
 
 const EVERY_MS = 10_000
 
 export function createDurabilityWarnings(options: DurabilityWarningsOptions): DurabilityWarnings {
-  const { storage, remoteMemory, logger } = options
+  const { storage, remoteMemory, config, logger } = options
   const { shared, read } = storage
   const said = new Set<string>()
+  const isAlone = !shared && !config.remoteMemory && apartFolderOf(config) === undefined
   let found = new Map<Risk, string>()
   let readAt = Number.NEGATIVE_INFINITY
 
@@ -49,7 +54,7 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
   return {
     async current() {
       const warnings = new Map(await ofDatabase())
-      const problem = remoteMemory.problem()
+      const problem = remoteMemory.problem() ?? (isAlone ? NO_MEMORY : undefined)
       if (problem !== undefined) warnings.set('head_memory', problem)
       for (const warning of warnings.values()) {
         if (!said.has(warning)) logger.warn({ warning }, 'a disaster may lose receipts')
@@ -60,6 +65,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
   }
 }
 
+const NO_MEMORY =
+  'nothing outside of DATA_DIR remembers the newest entry of the log: where DATA_DIR is restored as a whole, the loss stays unnoticed. Name a folder on another disk, or a URL, in HEAD_MEMORY'
 const SYSTEM_HIDDEN =
   'the database does not tell its system identifier and timeline: after a failover hosts compare what they remember with the log as always, and cannot name what happened'
 

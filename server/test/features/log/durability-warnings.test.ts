@@ -1,5 +1,6 @@
 /** What of a database's settings may lose receipts in a disaster. */
-import { warningsOf } from '@claimcheck/server/features/log/durability-warnings'
+import type { HeadMemory } from '@claimcheck/server/features/log/config'
+import { createDurabilityWarnings, warningsOf } from '@claimcheck/server/features/log/durability-warnings'
 import t from 'tap'
 
 const SAFE = {
@@ -35,3 +36,17 @@ for (const [what, settings, reasons, words] of [
     t.match([...warnings.values()].join(), words)
   })
 }
+
+t.test('SQLite without a memory outside of DATA_DIR', async (t) => {
+  const folder = t.testdir({ file: '' })
+  const current = (headMemory: HeadMemory | undefined) =>
+    createDurabilityWarnings({
+      storage: { shared: undefined, read: undefined as never },
+      remoteMemory: { problem: () => undefined },
+      config: { dataDir: folder, databaseUrl: 'sqlite:x.db', headMemory, remoteMemory: undefined },
+      logger: { warn() {} },
+    }).current()
+  t.match((await current(undefined)).get('head_memory'), /^nothing outside of DATA_DIR/)
+  t.match((await current({ folder: `${folder}/file/none`, isDefault: true })).get('head_memory'), /HEAD_MEMORY/)
+  t.equal((await current({ folder, isDefault: false })).size, 0)
+})
