@@ -63,6 +63,7 @@ for (const one of PROXIES) {
     await t.test('a client is known by its address, and by nothing that it writes', (t) => knowsClients(t, behind))
     await t.test('the service says what is too large', (t) => limitsBodies(t, behind))
     await t.test('a stream is passed on while it is open', (t) => streams(t, behind))
+    await t.test('where no host can store, all are read', (t) => readsOn(t, one))
   })
 }
 
@@ -79,10 +80,19 @@ async function routes(t: Test, behind: Behind, asksHealth: boolean): Promise<unk
   for (let number = 0; number < 6; number++) t.equal((await proxy.ask('/v1/log/head')).status, 200)
   const posts = askedOfReader.filter((line) => line.startsWith('POST'))
   const reads = askedOfReader.filter((line) => line === 'GET /v1/log/head')
-  // nginx leaves out for a while who refused a claim.
-  if (!asksHealth) return t.ok(posts.length > 0, 'a claim that it cannot store was repeated at the other one')
   t.ok(reads.length > 0, 'the other host is read')
+  if (!asksHealth) return t.ok(posts.length > 0, 'a claim that it cannot store was repeated at the other one')
   t.strictSame(posts, [], 'and asked nothing that it cannot do')
+}
+
+async function readsOn(t: Test, one: (typeof PROXIES)[number]): Promise<void> {
+  const readers = [await startReader(t), await startReader(t)] as const
+  const proxy = await RunningProxy.start(one, [readers[0].address, readers[1].address])
+  t.teardown(() => proxy.stop())
+  t.equal((await submit({ proxy, key: 'none' }, 'refused')).status, 503)
+  t.equal((await proxy.ask('/readyz')).status, 503)
+  for (let number = 0; number < 6; number++) t.equal((await proxy.ask('/v1/log/head')).status, 200)
+  for (const { asked } of readers) t.ok(asked.includes('GET /v1/log/head'))
 }
 
 async function knowsClients(t: Test, { proxy }: Behind): Promise<void> {
@@ -119,7 +129,7 @@ async function streams(t: Test, { proxy, key }: Behind): Promise<void> {
   t.match(answer.text, /data:/)
 }
 
-function submit({ proxy, key }: Behind, id: string) {
+function submit({ proxy, key }: Pick<Behind, 'proxy' | 'key'>, id: string) {
   const claim = {
     client_claim_id: id,
     agent_id: 'agent-1',
