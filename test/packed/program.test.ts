@@ -1,7 +1,7 @@
 /** The program as its package ships it: it starts in an empty folder, loads whatever it names, and ships each module once. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -127,10 +127,21 @@ t.test('each module ships once, and nothing of the build', async (t) => {
 })
 
 t.test('each package can be published from a checkout, which works afterwards as before', async (t) => {
+  // What the page about Compose has an operator put there.
+  const secrets = 'server/deploy/secrets'
+  const secret = join(secrets, `packed-${process.pid}`)
+  const made = await mkdir(secrets, { recursive: true })
+  t.teardown(async () => {
+    await rm(secret)
+    if (made) await rmdir(secrets)
+  })
+  await writeFile(secret, 'secret')
   // Its scripts ran when it was packed.
   const args = ['publish', '--workspaces', '--dry-run', '--ignore-scripts', '--json', '--tag', 'test']
   const { stdout } = await execute('npm', args, { maxBuffer: MOST_BYTES })
   for (const name of packed.keys()) t.match(stdout, `"${name}@`)
+  t.match(stdout, '"deploy/compose.yaml"')
+  t.notMatch(stdout, '"deploy/secrets', 'without the secrets of this checkout')
   const { stdout: version } = await execute('npx', ['--no-install', 'claimcheck', '--version'])
   t.match(version, /^\d+\.\d+\.\d+\n$/)
 })
