@@ -16,6 +16,8 @@ import { query } from './support/sql.ts'
 import { SCHEMA } from './support/storage.ts'
 
 const HOUR_MS = 60 * 60_000
+/** The advisory lock that a migration on Postgres takes. */
+const MIGRATION_LOCK = 0x636c6d
 const CANNOT_MOUNT = canMount() ? false : 'mounting a file system needs root'
 
 function canMount(): boolean {
@@ -229,6 +231,26 @@ t.test('a host that starts while the database is away listens, and begins when i
   t.equal(await statusOf('/readyz'), 503)
   t.equal(await statusOf('/v1/log/head'), 503)
   await postgres.start()
+  const program = await starting
+  t.equal(await statusOf('/readyz'), 200)
+  await program.stop()
+})
+
+t.test('a host that waits for the migration of another one listens meanwhile', async (t) => {
+  const database = await createDatabase('postgres')
+  t.teardown(() => database.remove())
+  const other = new pg.Client(database.env.DATABASE_URL)
+  await other.connect()
+  await other.query(`SELECT pg_advisory_lock(${MIGRATION_LOCK})`)
+  const port = await freePort()
+  const env = { ...database.env, PATH: process.env.PATH!, PORT: String(port), SECRET_KEY: 'ab'.repeat(32) }
+  const starting = startProgram(t.testdir(), { ...env, LOG_LEVEL: 'silent' })
+  const statusOf = async (path: string) =>
+    (await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined))?.status
+  while ((await statusOf('/healthz')) !== 200) await setTimeout(100)
+  t.equal(await statusOf('/readyz'), 503)
+  await other.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`)
+  await other.end()
   const program = await starting
   t.equal(await statusOf('/readyz'), 200)
   await program.stop()
