@@ -1,5 +1,6 @@
 /** The newest head is remembered in an object store, too. Threat O6 of `security.md`. */
 import { cpSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from './support/database.ts'
@@ -78,32 +79,37 @@ t.test('a copy of the newest database goes on without a confirmation', async (t)
   t.equal((await client.submit()).status, 202)
 })
 
-t.test('a store that is away: a host that starts waits for it, and one that runs goes on and warns', async (t) => {
-  const { store, installation, client } = await start(t)
-  await client.submit()
-  await installation.stop()
-  store.isAway = true
-  await installation.resume()
-  t.match(await installation.request('/readyz'), {
-    status: 503,
-    body: { problems: [/cannot read HEAD_MEMORY.*it answers 503\. This host signs as soon as it can be read/] },
-  })
-  t.equal((await client.submit()).status, 503)
-  store.isAway = false
-  await until('ready', () => isReady(installation.host))
-  t.equal((await client.submit()).status, 202)
-  await until('written', () => sizes(store)[0] === 2)
+t.test(
+  'a store that is away: a host that knows nothing waits for it, and one that knows the newest state warns',
+  async (t) => {
+    const { store, installation, client } = await start(t)
+    await client.submit()
+    await installation.stop()
+    store.isAway = true
+    const own = join(installation.config.dataDir, 'log-head.json')
+    rmSync(own)
+    await installation.resume()
+    t.match(await installation.request('/readyz'), {
+      status: 503,
+      body: { problems: [/cannot read HEAD_MEMORY.*it answers 503\. This host signs as soon as it can be read/] },
+    })
+    t.equal((await client.submit()).status, 503)
+    store.isAway = false
+    await until('ready', () => isReady(installation.host))
+    t.equal((await client.submit()).status, 202)
+    await until('written', () => sizes(store)[0] === 2)
 
-  store.isAway = true
-  t.equal((await client.submit()).status, 202)
-  const warnings = async () => (await installation.request('/readyz')).body.warnings.join()
-  await until('warned', async () => /HEAD_MEMORY cannot be written: it answers 503/.test(await warnings()))
-  t.ok(await isReady(installation.host))
-  t.match((await installation.request('/metrics')).body, /durability_at_risk\{reason="head_memory"\} 1/)
-  store.isAway = false
-  await until('written', () => sizes(store)[0] === 3)
-  t.equal(await warnings(), '')
-})
+    store.isAway = true
+    t.equal((await client.submit()).status, 202)
+    const warnings = async () => (await installation.request('/readyz')).body.warnings.join()
+    await until('warned', async () => /HEAD_MEMORY cannot be written: it answers 503/.test(await warnings()))
+    t.ok(await isReady(installation.host))
+    t.match((await installation.request('/metrics')).body, /durability_at_risk\{reason="head_memory"\} 1/)
+    store.isAway = false
+    await until('written', () => sizes(store)[0] === 3)
+    t.equal(await warnings(), '')
+  },
+)
 
 t.test('hosts write one object, and each writes only over what it knows', async (t) => {
   const { store, installation, client } = await start(t, { dialect: 'postgres' })

@@ -1,6 +1,6 @@
 /** Receipts that hosts signed, and that the database lacks since it was restored or replaced by a standby. */
 import type { Db } from './db.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
+import { insertRows, selectRows } from './rows.ts'
 import { bigint, bytes, type RowOf, table, text } from './table.ts'
 
 export const lostReceipts = table('lost_receipts', ['receiptId'], {
@@ -18,8 +18,8 @@ export function lostReceiptReads(db: Db) {
     async ofLog(logId: string): Promise<LostReceiptRow[]> {
       return selectRows(db, lostReceipts, 'WHERE log_id = ? ORDER BY leaf_index, receipt_id', [logId])
     },
-    async byId(receiptId: string): Promise<LostReceiptRow | undefined> {
-      return selectRow(db, lostReceipts, 'WHERE receipt_id = ?', [receiptId])
+    async byIds(receiptIds: readonly string[]): Promise<LostReceiptRow[]> {
+      return selectRows(db, lostReceipts, `WHERE receipt_id IN ${db.dialect.texts}`, [JSON.stringify(receiptIds)])
     },
   }
 }

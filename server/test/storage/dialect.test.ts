@@ -5,7 +5,7 @@ import t from 'tap'
 
 const SERVER = resolve('server/src')
 
-/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, and in the list of documentation. */
+/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, in the list of documentation, and where operators see its codes and settings. */
 const NAMED_IN = [
   'storage/sqlite.ts',
   'storage/sqlite-drivers.ts',
@@ -13,9 +13,13 @@ const NAMED_IN = [
   'storage/node-sqlite.ts',
   'storage/node-sqlite-thread.ts',
   'storage/postgres.ts',
+  'storage/postgres-pool.ts',
+  'storage/postgres-servers.ts',
   'storage/open.ts',
   'config/database-url.ts',
   'features/site/docs/contents.ts',
+  'storage/use.ts',
+  'features/log/durability-warnings.ts',
 ]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm

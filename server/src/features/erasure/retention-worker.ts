@@ -5,6 +5,7 @@ import { createLoop, type Worker } from '../../base/worker.ts'
 import type { Clock } from '../../clock/clock.ts'
 import { createLease } from '../../host/lease.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { LogGuard } from '../log/log-guard.ts'
 import type { RetentionService } from './retention.ts'
 
 export interface RetentionWorker extends Worker {
@@ -16,6 +17,7 @@ interface RetentionWorkerOptions {
   readonly retention: Pick<RetentionService, 'isNeeded' | 'pass'>
   readonly storage: Pick<Storage, 'write'>
   readonly clock: Pick<Clock, 'doubt'>
+  readonly logGuard: Pick<LogGuard, 'maySign'>
   readonly logger: Pick<FastifyBaseLogger, 'error'>
 }
 
@@ -31,7 +33,7 @@ interface Pauses {
 const PAUSES: Pauses = { firstMs: 10 * 60_000, idleMs: 10 * 60_000, busyMs: 1000 }
 
 export function createRetentionWorker(
-  { retention, storage, clock, logger }: RetentionWorkerOptions,
+  { retention, storage, clock, logGuard, logger }: RetentionWorkerOptions,
   pauses: Pauses = PAUSES,
 ): RetentionWorker {
   const lease = createLease('retention', { storage })
@@ -39,8 +41,8 @@ export function createRetentionWorker(
 
   async function round(stopping: AbortSignal): Promise<number> {
     try {
-      // What a wrong clock erases is lost.
-      if (clock.doubt() !== undefined) return pauses.idleMs
+      // What a wrong clock erases is lost, and what an old database's settings do.
+      if (clock.doubt() !== undefined || !(await logGuard.maySign())) return pauses.idleMs
       const pass = (lost: AbortSignal) => retention.pass(BY_SERVICE, AbortSignal.any([stopping, lost]))
       const isMore = (await retention.isNeeded()) && (await lease.hold(pass))
       if (isMore === false) completedAt = Date.now()

@@ -9,11 +9,17 @@ export interface Round {
 
 /** What the memories of this host say of the log, which none of them contradicts. */
 export interface Memories {
+  /** One has a head of it. */
+  readonly knowLog: boolean
   /** One has its newest head. */
   readonly knowNewest: boolean
   /** One that does not share the fate of the database has its newest head. */
   readonly proveNewest: boolean
 }
+
+/** Nothing that this host can ask remembers the log, and the database is another one than before: a dump, a clone, or a standby. */
+export const OTHER_DATABASE =
+  'the database was restarted or replaced, and this host remembers nothing of its log: it waits for a host that does. Where none is left, and this is the newest database, go on with: claimcheck log resume. Otherwise restore the newest database, or begin another log with: claimcheck log new'
 
 export interface LogAgreement {
   /** Call it before comparing. */

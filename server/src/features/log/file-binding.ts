@@ -29,7 +29,11 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
     begin: async () => ({ hosts: [] }),
     async settle(_round, log, { proveNewest }) {
       if (!isSame(identityOf(path), opened)) return REPLACED
-      if (log.agreedOn === opened || isSame(log.agreedOn, opened)) return undefined
+      if (isSame(log.agreedOn, opened)) {
+        // Now the file system says more.
+        if (log.agreedOn !== opened && opened !== UNKNOWN) await bind(log, opened)
+        return undefined
+      }
       // A copy that has all rows of its source, or rows of a server.
       const isNew = !log.agreedOn.startsWith(UNKNOWN)
       if (!isNew && !proveNewest) return OTHER_FILE
@@ -48,7 +52,10 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
 function identityOf(path: string): string {
   const found = stat(path)
   if (!found) return `${UNKNOWN}gone`
-  return found.birthtimeNs === 0n ? UNKNOWN : `${UNKNOWN}${found.ino}/${found.birthtimeNs}`
+  // Where the file system knows no birth time, some systems give the time of the last change.
+  return found.birthtimeNs === 0n || found.birthtimeNs === found.ctimeNs
+    ? UNKNOWN
+    : `${UNKNOWN}${found.ino}/${found.birthtimeNs}`
 }
 
 function stat(path: string): BigIntStats | undefined {

@@ -15,7 +15,7 @@ import type { HostConfig } from '../../config/config.ts'
 import type { LogHost } from '../../storage/log-hosts.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { LogAgreement, Memories, Round } from './agreement.ts'
+import { type LogAgreement, type Memories, OTHER_DATABASE, type Round } from './agreement.ts'
 import { createFileBinding } from './file-binding.ts'
 
 interface LogAgreementOptions {
@@ -38,6 +38,7 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     shared,
     hostId: hostIdIn(config.dataDir),
     question: undefined,
+    askedAt: undefined,
     beat: undefined,
     change: undefined,
     peers: new Set(),
@@ -46,7 +47,9 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     begin: async () => ({ hosts: await shared.logHosts.all() }),
     settle: (round, log, memories) => settle(agreement, round, log, memories),
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
-    confirm: (log) => bind(agreement, log),
+    confirm: async (log) => {
+      await bind(agreement, log)
+    },
     file: () => undefined,
     leave: () => shared.logHosts.leave(agreement.hostId),
   }
@@ -57,6 +60,8 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   readonly hostId: string
   /** To the other hosts; undefined before this host knows whether it has one, 0: it has none, or all have answered. */
   question: number | undefined
+  /** In the time of this process. A lease by a database's clock that was set back lasts for ever. */
+  askedAt: number | undefined
   beat:
     | { readonly at: number; readonly comparedOn: string; readonly asked: number; readonly answered: number }
     | undefined
@@ -81,13 +86,15 @@ async function settle(
   agreement: Agreement,
   { hosts }: Round,
   log: LogState,
-  { knowNewest }: Memories,
+  { knowLog, knowNewest }: Memories,
 ): Promise<string | undefined> {
   const asked = Math.max(0, ...hosts.map((host) => host.asked))
   const others = hosts.filter(({ hostId }) => hostId !== agreement.hostId)
   agreement.question ??= knowNewest || others.length === 0 ? 0 : asked + 1
   const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
   await tell(agreement, log.answersAs, asked)
+  // A database that was copied with all rows of its source is bound to nothing.
+  if (change && !knowLog && log.agreedOn !== '') return OTHER_DATABASE
   if (change) return afterChange(agreement, change, others, log)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
@@ -109,11 +116,13 @@ function ask(agreement: Agreement, others: readonly LogHost[]): string | undefin
   if (question === 0) return undefined
   const alive = others.filter(({ isAlive }) => isAlive)
   const silent = alive.filter(({ answered }) => answered < question)
-  if (beat?.asked === question && silent.length > 0)
+  agreement.askedAt ??= performance.now()
+  const isOver = performance.now() - agreement.askedAt > GIVE_UP_MS
+  if (beat?.asked === question && silent.length > 0 && !isOver)
     return `this host does not know the newest state of the log: it waits for the answers of ${count(silent)} of ${count(alive)}`
   agreement.question = 0
   logger.info(
-    { answered: alive.length, gone: others.length - alive.length },
+    { answered: alive.length - silent.length, silent: silent.length, gone: others.length - alive.length },
     'this host did not know the newest state of the log: it asked the other hosts, and none contradicts',
   )
   return undefined
@@ -122,8 +131,10 @@ function ask(agreement: Agreement, others: readonly LogHost[]): string | undefin
 function changeOf(agreement: Agreement, hosts: readonly LogHost[], { answersAs }: LogState) {
   if (agreement.change?.to === answersAs) return agreement.change
   // As old as what this host stored last: others that ran then have leases that end about when its own does.
-  const last = hosts.find(({ hostId }) => hostId === agreement.hostId)?.until
-  const newest = last ?? Math.max(0, ...hosts.map(({ until }) => until))
+  // Leases that hosts renewed on the server that is there now say nothing of those that have not found it yet.
+  const before = hosts.filter(({ comparedOn }) => comparedOn !== answersAs)
+  const last = before.find(({ hostId }) => hostId === agreement.hostId)?.until
+  const newest = last ?? Math.max(0, ...before.map(({ until }) => until))
   agreement.change = { to: answersAs, at: performance.now(), aliveAfter: newest - 2 * LEASE_MS }
   return agreement.change
 }
@@ -145,7 +156,7 @@ async function afterChange(
   }
   const system = await systemOf(agreement)
   const before = (await agreement.storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem
-  await bind(agreement, log, system)
+  if (!(await bind(agreement, log, system))) return 'another host found that something is missing, or has bound the log'
   logger.warn(
     { before, now: system, compared: compared.length + 1, silent: ids.size, ms: Math.round(waited) },
     `${changeWords(before, system)}: all that hosts remember is there, and they sign again`,
@@ -160,13 +171,14 @@ async function systemOf({ storage }: Agreement): Promise<string> {
   return (await storage.read.log.system()) ?? ''
 }
 
-/** Where another host has not bound it meanwhile, or found that something is missing. */
-async function bind(agreement: Agreement, { logId, answersAs }: LogState, known?: string): Promise<void> {
+/** False where the database changed again, or another host found that something is missing. */
+async function bind(agreement: Agreement, { logId, answersAs }: LogState, known?: string): Promise<boolean> {
   const system = known ?? (await systemOf(agreement))
-  await agreement.storage.write(async (tx) => {
+  return agreement.storage.write(async (tx) => {
     const log = await tx.log.lock()
-    if (log?.logId === logId && log.answersAs === answersAs && log.contradictedBy === null)
-      await tx.log.bind(log, answersAs, system)
+    if (log?.logId !== logId || log.answersAs !== answersAs || log.contradictedBy !== null) return false
+    await tx.log.bind(log, answersAs, system)
+    return true
   })
 }
 

@@ -51,6 +51,8 @@ export interface LogGuard {
   rememberedOther(log: LogState): Head | undefined
   /** In the transaction that ends the log: the receipts that are known to be lost. */
   lost(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
+  /** What is remembered of the log, and is not in the database: a sentence each. Changes nothing. */
+  findLacking(): Promise<readonly string[]>
   /** The file that a new log is bound to; undefined: the database says what it is. */
   file(): string | undefined
 }
@@ -114,6 +116,7 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     },
     checkOpen: (log) => checkOpen(guard, log),
     lost: (tx, logId) => lostReceipts.end(tx, logId),
+    findLacking: () => findLacking(guard),
     file: () => logAgreement.file(),
     checkRoot: (log, storedRoot) => checkRoot(guard, log, storedRoot),
     checkStored: (log, rows) => checkStored(guard, log, rows),
@@ -339,7 +342,8 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
   const knowNewest = heads.some(has)
   const proveNewest = [...checkpointStore.recallApart(log.logId), ...remoteMemory.recall(log.logId)].some(has)
-  const waitsFor = await logAgreement.settle(round, log, { knowNewest, proveNewest })
+  const knowLog = heads.some(({ logId }) => logId === log.logId)
+  const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
   if (waitsFor !== undefined) wait(guard, waitsFor)
   const newest = heads.find((head) => has(head) && head.signed !== undefined)
   const head = isWhole || !newest ? await remembered(log, rows) : newest
@@ -350,21 +354,52 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
 /** Reads the memory elsewhere before the first signature, and after each change of the database. */
 async function readAll(guard: Guard): Promise<{ readonly heads: readonly Head[]; readonly log: LogState }> {
   const { remoteMemory, storage } = guard
-  const { logId, answersAs } = (await storage.read.log.state())!
+  const { logId, answersAs, treeSize } = (await storage.read.log.state())!
   const loadedFor = `${logId} ${answersAs}`
   if (guard.loadedFor !== loadedFor) {
     try {
       await remoteMemory.load(logId)
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
-      refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
+      // A host that knows the newest state itself goes on, and warns.
+      const knowsNewest = recall(guard, logId).some((head) => head.logId === logId && head.treeSize === treeSize)
+      if (!knowsNewest) refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
     }
     await requireAnchored(guard, logId)
     guard.loadedFor = loadedFor
   }
   // Recalls before it reads the log, which may grow in between: the log then includes what is recalled.
-  const heads = [...recall(guard, logId), ...remoteMemory.recall(logId)]
+  const heads = [...recall(guard, logId), ...(await recallRemote(guard, logId))]
   return { heads, log: (await storage.read.log.state())! }
+}
+
+/** What no key of the log signed stops nobody: anyone who writes there could have put it there. */
+async function recallRemote({ remoteMemory, storage, logger }: Guard, logId: string): Promise<readonly Head[]> {
+  const heads = remoteMemory.recall(logId)
+  if (heads.length === 0) return heads
+  const keys = await storage.read.log.signingKeys()
+  const signed = heads.filter((head) => head.signed !== undefined && isSigned(head.signed, keys))
+  if (signed.length < heads.length) logger.warn('HEAD_MEMORY has a head that no key of the log signed: it is left out')
+  return signed
+}
+
+/** What memories have that the database lacks, in words. Changes nothing. */
+async function findLacking(guard: Guard): Promise<readonly string[]> {
+  const { storage, remoteMemory } = guard
+  const rows = storage.read.log
+  const before = await rows.state()
+  if (!before) return []
+  try {
+    await remoteMemory.load(before.logId)
+    // First: the log may grow meanwhile.
+    const heads = [...guard.checkpointStore.recall(before.logId), ...(await recallRemote(guard, before.logId))]
+    const log = (await rows.state())!
+    for (const head of heads) await compare(guard, head, log, rows)
+    return []
+  } catch (error) {
+    if (error instanceof HeadMemoryError || error instanceof ServiceError) return [`log: ${error.message}`]
+    throw error
+  }
 }
 
 /** An anchor of a larger tree is a witness, too. @throws ServiceError */

@@ -113,7 +113,7 @@ async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: r
 
 async function planOptimistically(writer: Writer, drafts: readonly Draft[]): Promise<Append | undefined> {
   const { lastWritten, known, logGuard } = writer
-  if (!lastWritten) return undefined
+  if (!lastWritten || logGuard.problem() !== undefined) return undefined
   if (drafts.length === 0) return { log: lastWritten }
   const isKnown = known && bytesEqual(known.rootHash, lastWritten.rootHash) && logGuard.isRemembered(lastWritten)
   return isKnown ? append(writer, lastWritten, known.range, drafts) : undefined

@@ -5,7 +5,7 @@ import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
-import type { LogAgreement } from './agreement.ts'
+import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import { type LogGuard, restoredProblem } from './log-guard.ts'
 import { ANSWER_MS } from './log-watch.ts'
@@ -36,7 +36,7 @@ export async function resumeLog(
   if (!log || problem === undefined)
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
   const isRestored = log.restoredFrom !== null && problem === restoredProblem(log, log.restoredFrom)
-  if (!isRestored && problem !== OTHER_FILE) throw new ServiceError('read_only', problem)
+  if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
   await confirm(meaningOf(log, remembers(checkpointStore, log)))
   await storage.write(async (tx) => {
     await tx.log.lock()
@@ -58,7 +58,7 @@ function remembers(checkpointStore: CheckpointStore, { logId, treeSize }: LogSta
 
 function meaningOf({ treeSize, restoredFrom }: LogState, isRemembered: boolean): string {
   const at = restoredFrom && formatInstant(restoredFrom.madeAt)
-  const from = at === null ? 'in a database file that was moved or copied' : `from the backup of ${at}`
+  const from = at === null ? 'in a database that was moved, copied or restarted' : `from the backup of ${at}`
   const since = at === null ? 'with another copy of the database' : `since ${at}`
   const known = isRemembered ? 'this host remembers exactly these' : 'this host remembers neither these nor more'
   return `The log goes on ${from}, with ${treeSize} entries: ${known}, and no other that was

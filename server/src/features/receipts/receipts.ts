@@ -5,6 +5,7 @@ import { bytesEqual, toBase64url } from '@claimcheck/core/receipts'
 import { createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { ReceiptPlace, ReceiptRow } from '../../storage/log.ts'
+import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { AnchoredPath, LogService } from '../log/log.ts'
 import type { LogArchives } from '../log/log-archives.ts'
@@ -51,6 +52,8 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
       for (const place of elsewhere)
         if (!erased.has(place.receiptId)) found.set(place.receiptId, (await archived(place))!)
       for (const [receiptId, why] of erased) found.set(receiptId, why)
+      const missing = receiptIds.filter((receiptId) => !found.has(receiptId))
+      for (const [receiptId, why] of await whyLost(storage.read, missing)) found.set(receiptId, why)
       return receiptIds.map((receiptId) => found.get(receiptId))
     },
     { maxItems: MAX_PER_READ },
@@ -84,33 +87,41 @@ export function createReceiptService({ storage, log, archives }: ReceiptServiceO
   }
 
   return {
-    get: async (receiptId) => (await lookups.add(receiptId)) ?? refuseLost(storage.read, receiptId),
+    get: (receiptId) => lookups.add(receiptId),
     async evidence(receiptId) {
       const document = await storage.published.evidenceOf(receiptId)
       if (document !== undefined) return document
       const [erased] = await storage.read.erasures.byReceiptIds([receiptId])
       if (erased) throw new ErasedError(erased)
       const { elsewhere } = await storage.published.receiptsByIds([receiptId])
-      if (!elsewhere[0]) return refuseLost(storage.read, receiptId)
+      if (!elsewhere[0]) {
+        const lost = (await whyLost(storage.read, [receiptId])).get(receiptId)
+        if (lost) throw lost.error
+        return undefined
+      }
       return (await archives.receipt(elsewhere[0].logId, receiptId)).evidence
     },
   }
 }
 
-/** @throws ServiceError `gone` for one that was lost with the newest entries of its log, `unavailable` while these may come back */
-async function refuseLost({ lost, log }: Reads, receiptId: string): Promise<undefined> {
-  const found = await lost.byId(receiptId)
-  if (!found) return undefined
-  const { logId, leafIndex } = found
-  const of = (await log.all()).find((one) => one.logId === logId)
-  if (of?.endedAt === null) {
-    const detail =
-      'this receipt is among the newest entries, which the database lacks since it was restored or replaced'
-    throw new ServiceError('unavailable', detail)
-  }
+/** Why some of these are in no log: they were lost with the newest entries of theirs. */
+async function whyLost({ lost, log }: Reads, receiptIds: readonly string[]): Promise<Map<string, Failed>> {
+  const rows = receiptIds.length === 0 ? [] : await lost.byIds(receiptIds)
+  if (rows.length === 0) return new Map()
+  const logs = await log.all()
+  const isOpen = (id: string) => logs.some(({ logId, endedAt }) => logId === id && endedAt === null)
+  return new Map(rows.map((row) => [row.receiptId, new Failed(isOpen(row.logId) ? LACKING : lostError(row))]))
+}
+
+const LACKING = new ServiceError(
+  'unavailable',
+  'this receipt is among the newest entries, which the database lacks since it was restored or replaced',
+)
+
+function lostError({ receiptId, logId, leafIndex, leafHash }: LostReceiptRow): ServiceError {
   const detail = `this receipt is of a log that ended, and was lost with its newest entries: it was entry ${leafIndex} of the log ${logId}. Its signature still verifies on a copy that you kept; submit the claim again for a receipt that stays`
-  const body = { receipt_id: receiptId, log_id: logId, leaf_index: leafIndex, leaf_hash: toBase64url(found.leafHash) }
-  throw new ServiceError('gone', detail, { more: { lost: body } })
+  const body = { receipt_id: receiptId, log_id: logId, leaf_index: leafIndex, leaf_hash: toBase64url(leafHash) }
+  return new ServiceError('gone', detail, { more: { lost: body } })
 }
 
 /** The receipts' texts by receipt id. */

@@ -15,6 +15,7 @@ const HASH = Buffer.alloc(32)
 const NO_ARCHIVES = { erase: async () => undefined }
 const LOG = { logId: 'log', name: 'log', number: 0, keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RUNNING = new AbortController().signal
+const logGuard = { maySign: async () => true }
 const config = { retention: { byOwners: true, leastDays: 30 } }
 
 /** By how many days ago it was submitted, and decided; undefined: it was not. */
@@ -192,7 +193,7 @@ t.test('the worker erases at once when it is due, and not while the time is in d
       }
       const logger = { error: (fields: unknown) => t.fail(JSON.stringify(fields)) } as never
       const pauses = { firstMs: 0, idleMs: 10, busyMs: 0 }
-      const worker = createRetentionWorker({ retention, storage, clock, logger }, pauses)
+      const worker = createRetentionWorker({ retention, storage, clock, logGuard, logger }, pauses)
       worker.start()
       const poll = setInterval(async () => {
         if (rounds < 2) return
@@ -220,7 +221,10 @@ t.test('a pass that fails is told, and the next one goes on', async (t) => {
   }
   const logger = { error: (fields: unknown) => told.push(fields) } as never
   const pauses = { firstMs: 0, idleMs: 0, busyMs: 0 }
-  const worker = createRetentionWorker({ retention, storage, clock: { doubt: () => undefined }, logger }, pauses)
+  const worker = createRetentionWorker(
+    { retention, storage, clock: { doubt: () => undefined }, logGuard, logger },
+    pauses,
+  )
   worker.start()
   const until: Instant = Date.now() + 10_000
   while (passes < 3 && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5))

@@ -67,32 +67,26 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
     if (!response.ok) throw new Error(`it answers ${response.status}`)
     const head = fromRecord(await response.text())
     const etag = response.headers.get('etag')
-    if (head?.logId !== logId) throw new Error('the object is damaged')
     if (!etag) throw new Error('it gives objects no ETag')
-    return { head, condition: { 'if-match': etag } }
+    const isDamaged = head?.logId !== logId
+    // The next head is written over it.
+    if (isDamaged) logger.warn('HEAD_MEMORY has a damaged object: it is left out')
+    return { head: isDamaged ? undefined : head, condition: { 'if-match': etag } }
   }
 
-  /** Until another host writes no more in between. */
+  /** What another host wrote in between is compared with the log before it is written over: it may be of another branch. */
   async function write(head: Head): Promise<void> {
     const { logId } = head
-    for (let known = stored.get(logId) ?? (await read(logId)); ; known = await read(logId)) {
-      stored.set(logId, known)
-      if (known.head && !isBefore(known.head, head)) return
-      const next = withSignatures(head, known.head)
-      const response = await ask(logId, { method: 'PUT', body: toRecord(next), headers: { ...known.condition } })
-      await response.arrayBuffer()
-      const etag = response.headers.get('etag')
-      if (response.ok && etag) {
-        stored.set(logId, { head: next, condition: { 'if-match': etag } })
-        return
-      }
-      if (response.ok) stored.set(logId, await read(logId))
-      // Another host wrote it first.
-      if (response.status !== 412 && response.status !== 409) {
-        if (!response.ok) throw new Error(`it answers ${response.status}`)
-        return
-      }
-    }
+    const known = stored.get(logId) ?? (await read(logId))
+    stored.set(logId, known)
+    if (known.head && !isBefore(known.head, head)) return
+    const next = withSignatures(head, known.head)
+    const response = await ask(logId, { method: 'PUT', body: toRecord(next), headers: { ...known.condition } })
+    await response.arrayBuffer()
+    const etag = response.headers.get('etag')
+    const isOvertaken = response.status === 412 || response.status === 409
+    if (!response.ok && !isOvertaken) throw new Error(`it answers ${response.status}`)
+    stored.set(logId, response.ok && etag ? { head: next, condition: { 'if-match': etag } } : await read(logId))
   }
 
   function writeNewest(): Promise<void> {
@@ -120,6 +114,7 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
       try {
         stored.set(logId, await read(logId))
       } catch (cause) {
+        problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
         const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
         throw new HeadMemoryError('unreadable', message, { cause })
       }

@@ -8,12 +8,14 @@ import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
+import type { LogGuard } from '../../log/log-guard.ts'
 import type { KeyVault } from '../../log/signing/signing-keys.ts'
 
 interface Services extends Pick<HostServices, 'config' | 'storage' | 'schema' | 'secrets' | 'registry'> {
   readonly clockWatch: ClockWatch
   readonly vault: KeyVault
   readonly archives: LogArchives
+  readonly logGuard: Pick<LogGuard, 'findLacking'>
 }
 
 interface DoctorOptions extends OutputOptions {
@@ -51,7 +53,8 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
               onProgress,
             })
             const doubt = await clockWatch.compare()
-            const problems = [...found.problems, ...(await signingProblems(claimcheck))]
+            const lacking = await claimcheck.logGuard.findLacking()
+            const problems = [...found.problems, ...lacking, ...(await signingProblems(claimcheck))]
             const ok = problems.length === 0
             return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
           } finally {

@@ -112,7 +112,7 @@ const unseen: Readonly<Record<string, readonly string[]>> = {
   'claims decided': ['origin', 'submitted_by'],
   'claims of an unknown action': ['origin', 'submitted_by'],
   'claims decided in three looks': ['origin', 'submitted_by'],
-  'logs the open one': ['erasures'],
+  'logs the open one': ['agreed_on', 'agreed_system', 'erasures'],
   'checks the first of three': ['record'],
   'users with a password': ['email', 'name', 'password_hash', 'created_at', 'generation'],
   'members owner': ['id', 'created_at'],
