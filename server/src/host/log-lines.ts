@@ -1,6 +1,6 @@
 /**
  * Keeps a fault that repeats from filling the log: its first line appears at once, then a summary with a count at most once a minute, and a
- * line when it is over. Refused requests are treated like faults.
+ * line after a minute without it. Refused requests are treated like faults. A fault that is logged at its beginning alone may go on then.
  */
 import type { LogFn, Logger, LoggerOptions } from 'pino'
 
@@ -28,6 +28,8 @@ export const SUMMARY_EVERY_MS = 60_000
 /** Beyond this, faults of one message are counted together: their details may be endless. */
 const MOST_KEYS = 1000
 const WARN = 40
+/** What tells faults of one message apart. */
+const DETAILS = ['problem', 'reason', 'warning', 'doubt', 'code', 'error', 'action', 'limit']
 const REFUSED: ReadonlySet<unknown> = new Set([401, 403, 429, 503])
 
 export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
@@ -42,7 +44,7 @@ export function createLogLines(everyMs = SUMMARY_EVERY_MS): LogLines {
       }
       known.delete(key)
       if (repeated.total > 0)
-        repeated.write({ ...repeated.fields, total: repeated.total + 1 }, `over: ${repeated.message}`)
+        repeated.write({ ...repeated.fields, total: repeated.total + 1 }, `quiet: ${repeated.message}`)
     }, everyMs).unref()
   }
 
@@ -92,7 +94,7 @@ function summarize(repeated: Repeated): void {
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
   if (REFUSED.has(fields.status)) return `${message} ${fields.method} ${fields.route} ${fields.status}`
   if (level < WARN) return undefined
-  const { err, problem, reason } = fields
-  const detail = err instanceof Error ? err.message : (problem ?? reason ?? '')
-  return `${level} ${message} ${detail}`
+  const { err } = fields
+  const details = [err instanceof Error ? err.message : undefined, ...DETAILS.map((name) => fields[name])]
+  return `${level} ${message} ${JSON.stringify(details)}`
 }

@@ -39,7 +39,7 @@ export function boundConnections(
 
   function refuse(limit: 'all' | 'address', fields: object): void {
     refused.inc(limit)
-    logger.warn(fields, 'too many connections: more are refused')
+    logger.warn({ limit, ...fields }, 'too many connections: more are refused')
   }
 
   if (most > 0) server.maxConnections = most

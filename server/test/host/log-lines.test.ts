@@ -1,4 +1,4 @@
-/** A fault that repeats is one line, a summary a minute, and a line at its end. */
+/** A fault that repeats is one line, a summary a minute, and a line when it was quiet for one. */
 import { setTimeout } from 'node:timers/promises'
 import { createLogLines } from '@claimcheck/server/host/log-lines'
 import pino from 'pino'
@@ -17,7 +17,7 @@ async function until(isReached: () => boolean) {
   for (let tries = 0; !isReached() && tries < 200; tries++) await setTimeout(10)
 }
 
-t.test('the first line at once, then counts, then the end', async (t) => {
+t.test('the first line at once, then counts, then that it is quiet', async (t) => {
   const { log, lines } = logger()
   for (let times = 0; times < 50; times++)
     log.error({ err: new Error('away'), claimId: `clm_${times}` }, 'cannot store')
@@ -27,9 +27,18 @@ t.test('the first line at once, then counts, then the end', async (t) => {
   t.match(lines[1], { err: { message: 'full' } }, 'another fault is another line')
   await until(() => lines.length === 4)
   t.match(lines[2], { msg: 'cannot store', claimId: 'clm_49', repeated: 49 })
-  t.match(lines[3], { msg: 'over: cannot store', total: 50 })
+  t.match(lines[3], { msg: 'quiet: cannot store', total: 50 })
   log.error({ err: new Error('away') }, 'cannot store')
-  t.match(lines[4], { msg: 'cannot store' }, 'after its end it is a first line again')
+  t.match(lines[4], { msg: 'cannot store' }, 'after that it is a first line again')
+})
+
+t.test('what differs in a detail is another line, at once', async (t) => {
+  const { log, lines } = logger()
+  for (const name of ['problem', 'reason', 'warning', 'doubt', 'code', 'error', 'action', 'limit'])
+    for (const value of ['one', 'other', 'one']) log.warn({ [name]: value, claimId: 'clm_1' }, 'failed')
+  log.warn({ problem: 'one', action: 'a.b.c' }, 'failed')
+  log.warn({ problem: 'one', action: 'a.b.d' }, 'failed')
+  t.equal(lines.length, 8 * 2 + 2)
 })
 
 t.test('refused requests are sampled, others are not', async (t) => {
