@@ -11,10 +11,12 @@ export function measureRequests(app: App, meters: Meters): void {
     "How long requests took, by method, the route's pattern and the class of the status; route is empty where none fits",
     { labels: ['method', 'route', 'status'], buckets: BUCKETS },
   )
+  const errors = meters.counter('http_errors_total', 'Requests answered with 500: faults of the program')
   app.addHook('onResponse', (request, reply, done) => {
     const status = `${Math.floor(reply.statusCode / 100)}xx`
     const route = request.is404 ? '' : (request.routeOptions.url ?? '')
     seconds.observe({ method: request.method, route, status }, reply.elapsedTime / 1000)
+    if (reply.statusCode === 500) errors.inc()
     done()
   })
 }

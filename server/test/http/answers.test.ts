@@ -1,5 +1,6 @@
 import { CLOSING } from '@claimcheck/core/rules'
 import { ServiceError, type ServiceErrorCode } from '@claimcheck/server/base/errors'
+import { createMeters } from '@claimcheck/server/base/meters'
 import { profileList } from '@claimcheck/server/features/claims/profile-list'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t from 'tap'
@@ -181,15 +182,19 @@ t.test('a 422 says its mistakes in one line, too, whatever names a client chose'
   t.match((await app.post('{')).json, { detail: [{ loc: ['body', Number] }], message: /^body\.1: JSON decode error$/ })
 })
 
-t.test('an unexpected error is logged, and its words stay here', async (t) => {
+t.test('an unexpected error is logged and counted, and its words stay here', async (t) => {
+  const meters = createMeters()
   const failing = await startApp({
+    meters,
     keyDocument: async () => {
       throw new Error('secret words')
     },
   })
   t.teardown(failing.close)
+  t.match(await meters.text(), 'claimcheck_http_errors_total 0')
   const answer = await failing.ask('/.well-known/poaw-keys.json')
   t.equal(answer.status, 500)
+  t.match(await meters.text(), 'claimcheck_http_errors_total 1')
   t.same(answer.json, { detail: 'internal error' })
   const logged = failing.lines.filter(({ level }) => level === 'error')
   t.match(logged, [{ message: 'request failed', fields: { err: { message: 'secret words' } } }])
