@@ -76,6 +76,9 @@ export const postgres: Dialect = {
     '53300': 'it has too many connections',
     '55P03': 'another program holds it',
     '57P03': 'it is starting or stopping',
+    '58030': 'its disk fails',
+    XX001: 'a page of it is damaged',
+    XX002: 'an index of it is damaged',
   },
   refusesRows: (error) => error instanceof DatabaseError && REFUSED_ROWS.test(String(error.code)),
   migrations: {

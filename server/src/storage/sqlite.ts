@@ -77,6 +77,8 @@ export const sqlite: Dialect = {
     SQLITE_READONLY: 'it is read-only',
     SQLITE_BUSY: 'another program holds it',
     SQLITE_CORRUPT: 'its file is damaged',
+    SQLITE_NOTADB: 'its file is damaged',
+    SQLITE_IOERR: 'its disk fails',
   },
   refusesRows: (error) => String((error as { code?: unknown }).code).startsWith('SQLITE_CONSTRAINT'),
   migrations: {
