@@ -92,6 +92,8 @@ function createLimiter(app: App, name: string, max: number, subjectOf: SubjectOf
     })
     if (increment && !isExceeded) return
     onRefusal()
+    // The id of a key or a grant, or a network.
+    request.log.warn({ limit: name, client: subjectOf(request) }, 'a client is over its rate limit')
     reply.header('retry-after', ttlInSeconds)
     throw new HttpError(429, `too many requests: at most ${max} a minute`)
   }

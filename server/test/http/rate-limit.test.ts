@@ -34,6 +34,11 @@ t.test('keyed routes are limited by key', async (t) => {
   t.same(await statuses(app, '/v1/whoami', 1, { key: KEY }), [200])
   t.same(await statuses(app, '/v1/connections', 2, { key: KEY }), [200, 429])
   t.same(await statuses(app, '/v1/whoami', 1, { key: OTHER_KEY }), [200], 'another key has its own')
+  const limited = app.lines.filter(({ message }) => message === 'a client is over its rate limit')
+  t.strictSame(
+    limited.map(({ fields }) => fields),
+    [{ limit: 'key', client: 'key_1' }],
+  )
 })
 
 t.test('a limited answer says when to come back, and every answer how much is left', async (t) => {
