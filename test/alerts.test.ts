@@ -2,7 +2,9 @@
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { postgres } from '@claimcheck/server/storage/postgres'
+import { sqlite } from '@claimcheck/server/storage/sqlite'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readPage } from './docs/markdown.ts'
@@ -99,6 +101,86 @@ t.test('promtool finds nothing to say', { skip: WITHOUT_PROMTOOL }, async (t) =>
   const input = await metricsOf(installation)
   t.equal(execFileSync(PROMTOOL!, ['check', 'metrics'], { input, encoding: 'utf8' }), '')
   t.match(execFileSync(PROMTOOL!, ['check', 'rules', RULES_FILE], { encoding: 'utf8' }), /SUCCESS/)
+})
+
+/** Values of a series every 15 seconds, and what is seen of a rule at these times. */
+const TIMELINES: readonly {
+  readonly what: string
+  readonly series?: readonly [name: string, values: string]
+  readonly alert: string
+  readonly fires: readonly (readonly [at: string, instances: number])[]
+}[] = [
+  {
+    what: 'a first 500',
+    series: ['claimcheck_http_errors_total', '0x4 1x30'],
+    alert: 'ClaimcheckErrors',
+    fires: [
+      ['1m', 0],
+      ['90s', 1],
+    ],
+  },
+  {
+    what: 'a first damaged page',
+    series: ['claimcheck_database_errors_total{code="XX001"}', '0x4 1x30'],
+    alert: 'ClaimcheckDatabaseDamaged',
+    fires: [['90s', 1]],
+  },
+  {
+    what: 'a failover of 20 seconds',
+    series: ['claimcheck_database_errors_total{code="connection"}', '0x4 5 9x30'],
+    alert: 'ClaimcheckDatabaseErrors',
+    fires: ['90s', '2m', '150s', '3m', '4m', '5m'].map((at) => [at, 0] as const),
+  },
+  {
+    what: 'a database that stays away',
+    series: ['claimcheck_database_errors_total{code="connection"}', '0x4 1+1x30'],
+    alert: 'ClaimcheckDatabaseErrors',
+    fires: [
+      ['2m', 0],
+      ['5m', 1],
+    ],
+  },
+  {
+    what: 'writes that end after ten seconds each',
+    series: ['claimcheck_database_write_pending_seconds', '0x4 8 1 2 9 3 0 7 0x30'],
+    alert: 'ClaimcheckAppendsStandStill',
+    fires: [
+      ['1m', 0],
+      ['80s', 1],
+      ['2m', 1],
+      ['5m', 0],
+    ],
+  },
+  {
+    what: 'hosts that agree within 20 seconds',
+    series: ['claimcheck_host_read_only', '1 1 0x20'],
+    alert: 'ClaimcheckHostReadOnly',
+    fires: ['30s', '1m', '2m'].map((at) => [at, 0] as const),
+  },
+  { what: 'no host is scraped', alert: 'ClaimcheckDown', fires: [['2m', 1]] },
+]
+
+t.test('alerts fire when they should, and not earlier', { skip: WITHOUT_PROMTOOL }, async (t) => {
+  const tests = TIMELINES.map(({ what, series, alert, fires }) => ({
+    name: what,
+    interval: '15s',
+    input_series: series ? [{ series: series[0], values: series[1] }] : [],
+    promql_expr_test: fires.map(([eval_time, count]) => ({
+      expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+      eval_time,
+      exp_samples: [{ labels: '{}', value: count }],
+    })),
+  }))
+  const file = join(t.testdir(), 'timelines.yml')
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ rule_files: [resolve(RULES_FILE)], evaluation_interval: '15s', tests }))
+  t.match(execFileSync(PROMTOOL!, ['test', 'rules', file], { encoding: 'utf8' }), /SUCCESS/)
+})
+
+t.test('codes of the database that alerts name are counted from 0', async (t) => {
+  const counted = [...Object.keys(postgres.reasons), ...Object.keys(sqlite.reasons)]
+  for (const { expression } of RULES)
+    for (const code of /code!?=~"(.+?)"/.exec(expression)?.[1]?.split('|') ?? []) t.ok(counted.includes(code), code)
 })
 
 const played = new Set<string>()
