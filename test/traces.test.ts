@@ -13,6 +13,7 @@ interface Span {
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId?: string
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[]
   readonly attributes: readonly { readonly key: string; readonly value: unknown }[]
 }
 
@@ -39,9 +40,14 @@ async function startCollector(t: Test) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, spans, resources }
 }
 
-async function start(t: Test) {
+async function start(t: Test, more: Readonly<Record<string, string>> = {}) {
   const collector = await startCollector(t)
-  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_SERVICE_NAME: 'claims' }
+  const env = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+    OTEL_SERVICE_NAME: 'claims',
+    ...more,
+  }
   const installation = await Installation.start({ database: await createDatabase('sqlite'), env, isNew: true })
   t.teardown(() => installation.remove())
   /** The spans of a trace, once there are so many of this name. */
@@ -66,14 +72,23 @@ function body(claim: object): string {
   })
 }
 
-t.test('a claim that is decided at once continues the trace of its client', async (t) => {
+/** The span of a request that was linked to the client's. */
+async function linked(spans: readonly Span[]): Promise<Span> {
+  const isLinked = ({ name, links = [] }: Span) => name === 'POST /v1/claims' && links.length > 0
+  for (let tries = 0; !spans.some(isLinked) && tries < 200; tries++) await setTimeout(50)
+  return spans.find(isLinked)!
+}
+
+t.test('a claim that is decided at once is one trace, linked to its client, which does not sample', async (t) => {
   const { client, traced, resources, spans } = await start(t)
-  const traceparent = `00-${TRACE}-${CALLER}-01`
+  const traceparent = `00-${TRACE}-${CALLER}-00`
   t.match(await client.post(body({ client_claim_id: 'one' }), { traceparent }), { body: { state: 'decided' } })
-  const found = await traced(TRACE, 'POST /v1/claims', 1)
+  const request = await linked(spans)
+  const found = await traced(request.traceId, 'append', 1)
   t.strictSame(found.map(({ name }) => name).toSorted(), ['POST /v1/claims', 'append', 'check'])
-  const request = found.find(({ name }) => name === 'POST /v1/claims')!
-  t.equal(request.parentSpanId, CALLER)
+  t.not(request.traceId, TRACE)
+  t.notOk(request.parentSpanId)
+  t.match(request.links, [{ traceId: TRACE, spanId: CALLER }])
   for (const { name, parentSpanId } of found) if (name !== request.name) t.equal(parentSpanId, request.spanId, name)
   t.match(JSON.stringify(resources[0]), /"service.name","value":\{"stringValue":"claims"\}/)
   t.match(JSON.stringify(found), /"claimcheck.outcome","value":\{"stringValue":"read"\}/)
@@ -99,14 +114,13 @@ t.test(
   },
 )
 
-t.test('a caller that does not sample is followed', async (t) => {
-  const { client, spans } = await start(t)
-  const traceparent = `00-${TRACE}-${CALLER}-00`
-  await client.post(body({ client_claim_id: 'three' }), { traceparent })
-  await client.post(body({ client_claim_id: 'four' }))
-  for (let tries = 0; spans.length === 0 && tries < 100; tries++) await setTimeout(50)
-  t.ok(spans.length > 0)
-  t.notOk(spans.some(({ traceId }) => traceId === TRACE))
+t.test('a caller that samples is not followed', async (t) => {
+  const sampler = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }
+  const { client, installation, spans } = await start(t, sampler)
+  const traceparent = `00-${TRACE}-${CALLER}-01`
+  t.match(await client.post(body({ client_claim_id: 'three' }), { traceparent }), { body: { state: 'decided' } })
+  await installation.stop()
+  t.strictSame(spans, [])
 })
 
 t.test('a collector that is away holds up nothing', async (t) => {

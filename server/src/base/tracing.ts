@@ -3,6 +3,7 @@ import {
   isSpanContextValid,
   type Span as OpenSpan,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   TraceFlags,
@@ -21,6 +22,8 @@ export interface Tracing {
 
 export interface SpanOptions {
   readonly parent?: string | null | undefined
+  /** The `traceparent` of a client: its trace is named, and decides neither this one's id nor whether it is sampled. */
+  readonly link?: string | undefined
   readonly attributes?: Attributes
   /** It answers a request. */
   readonly isRequest?: boolean
@@ -41,9 +44,16 @@ export const NO_TRACING: Tracing = { isOn: false, begin: () => NO_SPAN, close: a
 export function tracingWith(tracer: Tracer, close: () => Promise<void>): Tracing {
   return {
     isOn: true,
-    begin(name, { parent, attributes, isRequest = false } = {}) {
+    begin(name, { parent, link, attributes, isRequest = false } = {}) {
       const kind = isRequest ? SpanKind.SERVER : SpanKind.INTERNAL
-      return toSpan(tracer.startSpan(name, { kind, ...(attributes ? { attributes } : {}) }, contextOf(parent)))
+      const linked = spanContextOf(link)
+      const options = {
+        kind,
+        ...(attributes ? { attributes } : {}),
+        ...(linked ? { links: [{ context: linked }] } : {}),
+      }
+      const above = spanContextOf(parent)
+      return toSpan(tracer.startSpan(name, options, above ? trace.setSpanContext(ROOT_CONTEXT, above) : ROOT_CONTEXT))
     },
     close,
   }
@@ -61,11 +71,11 @@ function toSpan(span: OpenSpan): Span {
   }
 }
 
-function contextOf(parent: string | null | undefined) {
-  const [, traceId = '', spanId = '', flags = ''] = (parent ?? '').split('-')
+function spanContextOf(traceparent: string | null | undefined): SpanContext | undefined {
+  const [, traceId = '', spanId = '', flags = ''] = (traceparent ?? '').split('-')
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED
   const spanContext = { traceId, spanId, traceFlags, isRemote: true }
-  return isSpanContextValid(spanContext) ? trace.setSpanContext(ROOT_CONTEXT, spanContext) : ROOT_CONTEXT
+  return isSpanContextValid(spanContext) ? spanContext : undefined
 }
 
 /** Version, id of the trace, id of the caller's span, and flags. What later versions add after them is left out. */

@@ -1,4 +1,7 @@
-/** A span for each request. What the request causes is traced below it: its `traceparent` takes the place of the client's. */
+/**
+ * A span for each request, which begins a trace: a client could otherwise hide what it does, or have all of it recorded. What the request
+ * causes is traced below it, as its `traceparent` replaces the client's.
+ */
 import type { FastifyRequest } from 'fastify'
 import { type Span, type Tracing, traceparentIn } from '../base/tracing.ts'
 import type { App } from './instance.ts'
@@ -9,7 +12,7 @@ export function traceRequests(app: App, tracing: Tracing): void {
     const { method, headers } = request
     const route = (!request.is404 && request.routeOptions.url) || ''
     const span = tracing.begin(`${method} ${route}`.trimEnd(), {
-      parent: traceparentIn(headers.traceparent),
+      link: traceparentIn(headers.traceparent),
       attributes: { 'http.request.method': method, 'http.route': route },
       isRequest: true,
     })
