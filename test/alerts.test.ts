@@ -153,9 +153,9 @@ const TIMELINES: readonly {
   },
   {
     what: 'hosts that agree within 20 seconds',
-    series: ['claimcheck_host_read_only', '1 1 0x20'],
+    series: ['claimcheck_host_read_only', '1 1 1 0x20'],
     alert: 'ClaimcheckHostReadOnly',
-    fires: ['30s', '1m', '2m'].map((at) => [at, 0] as const),
+    fires: ['15s', '30s', '1m', '2m'].map((at) => [at, 0] as const),
   },
   { what: 'no host is scraped', alert: 'ClaimcheckDown', fires: [['2m', 1]] },
 ]
