@@ -284,6 +284,7 @@ t.test(
           await client.submit({ params: { see: 'present', content: 'x'.repeat(4000) } })
       }
       await comesTrue(t, 'its disk is full')
+      await isQuiet(t, 'ClaimcheckDatabaseDamaged')
     })
 
     await t.test('of the log', async (t) => {
