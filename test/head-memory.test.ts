@@ -16,7 +16,7 @@ async function start(t: Test, { dialect = 'sqlite', aws = false }: { dialect?: D
   const named = new URL(store.url)
   if (!aws) Object.assign(named, { username: name, password: secret })
   const credentials = { AWS_ACCESS_KEY_ID: name, AWS_SECRET_ACCESS_KEY: secret, AWS_REGION: 'eu-central-1' }
-  const env = { HEAD_MEMORY: named.href, HOME: '/nonexistent', ...(aws ? credentials : {}) }
+  const env = { HEAD_MEMORY: named.href, HOME: '', ...(aws ? credentials : {}) }
   const installation = await Installation.start({ database: await createDatabase(dialect), env })
   t.teardown(() => installation.remove())
   return { store, installation, client: await installation.client('acme') }
