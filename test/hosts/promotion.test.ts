@@ -1,4 +1,4 @@
-/** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. */
+/** A standby is promoted under hosts that run: they go on where nothing was lost, and all stop where something was. Threat O6 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'

@@ -30,6 +30,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const tx = writes(db, SCHEMA)
     await tx.workspaces.insert({ id: 'ws_1', name: text, createdAt: NOON })
     await fillPeople(tx, text)
+    await tx.lost.insert([{ receiptId: 'rcpt_lost', logId: 'log', leafIndex: 9, leafHash: Buffer.alloc(32, 9) }])
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
     await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', ...UNUSED, revokedAt: null })
     await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', ...UNUSED, revokedAt: NOON + 1 })

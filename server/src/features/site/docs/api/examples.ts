@@ -385,12 +385,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     answer: {
       ok: true,
       problems: [],
+      warnings: [],
     },
   },
   getReadReadiness: {
     answer: {
       ok: true,
       problems: [],
+      warnings: [],
     },
   },
 }
