@@ -110,6 +110,18 @@ t.test('a backup never replaces anything', async (t) => {
   t.notOk(existsSync(to))
 })
 
+t.test('of two backups to one name at once, one is made whole', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 50)
+  const to = join(newFolder(t), 'backup')
+  const both = await Promise.all([1, 2].map(() => claimcheck(source, ['backup', to])))
+  t.strictSame(both.map(({ code }) => code).sort(), [0, 1])
+  t.match(both.find(({ code }) => code === 1)!.stderr, /is there already/)
+  t.strictSame(readdirSync(join(to, '..')), ['backup'])
+  const env = { DATABASE_URL: await emptyDatabase(t, 'sqlite'), DATA_DIR: join(newFolder(t), 'data') }
+  t.match(await claimcheck(source, ['restore', to], env), { code: 0 })
+})
+
 t.test('where the disk is full, nothing is left of the backup', { skip: CANNOT_MOUNT }, async (t) => {
   const source = await startSource(t, 'sqlite')
   await submitMany(await source.client('acme'), 50)

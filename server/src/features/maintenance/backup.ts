@@ -53,16 +53,13 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   const { config, schema } = options
   const to = resolve(options.to)
   const partial = `${to}.partial`
-  for (const folder of [to, partial]) {
-    if (!existsSync(folder)) continue
-    const hint = folder === partial ? 'another backup is under way, or did not end: remove it then' : 'name another'
-    throw new ServiceError('conflict', `${folder} is there already, and nothing was changed: ${hint}`)
-  }
+  if (existsSync(to)) throw isThere(to, 'name another')
   return using(await openSource(config.databaseUrl, schema), async (source) => {
+    makePartial(partial)
     try {
-      mkdirSync(dirname(to), { recursive: true })
-      mkdirSync(partial, { mode: 0o700 })
-      const manifest = await source.snapshot((snapshot) => writeBackup(options, partial, source, snapshot))
+      // Before the snapshot: what was acknowledged by then is in it.
+      const madeAt = Math.floor(await databaseClock(source.read.db)())
+      const manifest = await source.snapshot((snapshot) => writeBackup(options, { partial, madeAt, source, snapshot }))
       if (options.verify !== false) await tryBackup(options, partial)
       renameSync(partial, to)
       syncFolder(dirname(to))
@@ -75,11 +72,31 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
   })
 }
 
+/** Only the backup that makes it removes it. */
+function makePartial(partial: string): void {
+  try {
+    mkdirSync(dirname(partial), { recursive: true })
+    mkdirSync(partial, { mode: 0o700 })
+  } catch (error) {
+    if (existsSync(partial)) throw isThere(partial, 'another backup is under way, or did not end: remove it then')
+    throw toFileError('the backup was not made', error)
+  }
+}
+
+function isThere(folder: string, hint: string): ServiceError {
+  return new ServiceError('conflict', `${folder} is there already, and nothing was changed: ${hint}`)
+}
+
+interface Writing {
+  readonly partial: string
+  readonly madeAt: number
+  readonly source: Storage
+  readonly snapshot: Db
+}
+
 async function writeBackup(
   { config, schema, onProgress }: BackupOptions,
-  folder: string,
-  source: Storage,
-  snapshot: Db,
+  { partial: folder, madeAt, source, snapshot }: Writing,
 ): Promise<Manifest> {
   await stayIdle(snapshot)
   const read = reads(snapshot)
@@ -87,7 +104,6 @@ async function writeBackup(
   await requireSecretKey(read, schema, config)
   const secrets = openSecrets(config)
   const signingKey = await sealedKey(read, source, config, secrets)
-  const madeAt = Math.floor(await databaseClock(snapshot)())
   const files: Record<string, BackupFile> = {}
   const tables = copiedTables(schema)
   const { pages } = await countedPages(rowsOfDatabase(snapshot), tables, onProgress)
