@@ -16,6 +16,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gunzipSync } from 'node:zlib'
 import { secretKeyPath } from '@claimcheck/server/base/secret-keys'
+import { openSecrets } from '@claimcheck/server/base/secrets'
+import { readManifest, writeLines, writeManifest } from '@claimcheck/server/features/maintenance/backup-format'
 import t from 'tap'
 import { CLAIMCHECK, type Env } from './support/command.ts'
 import { connect } from './support/connect.ts'
@@ -86,6 +88,51 @@ t.test('a backup that is damaged, partial or of others is refused, with the file
   t.equal(await rowsIn(url), 0)
   mkdirSync(join(env.DATA_DIR, 'logs'))
   t.match(await refused(source, ['restore', whole], env), { exit: 1, message: /archives of logs/ })
+})
+
+/** A backup that only a holder of the secret key can make. */
+async function withArchive(backup: string, path: string, { config }: Installation): Promise<void> {
+  const secrets = openSecrets(config)
+  const manifest = readManifest(backup, secrets)
+  for (const name of ['manifest.json', 'archives.jsonl.gz']) rmSync(join(backup, name))
+  async function* lines() {
+    yield [[path, '']]
+  }
+  const files = { ...manifest.files, archives: await writeLines(backup, 'archives', lines()) }
+  writeManifest(backup, { ...manifest, files }, secrets)
+}
+
+t.test('archives of logs are put into their place after the rows, and nowhere else', async (t) => {
+  const source = await startSource(t, 'sqlite')
+  await submitMany(await source.client('acme'), 3)
+  const { stdout } = await claimcheck(source, ['log', 'new', '--yes', '--json'])
+  t.match(await claimcheck(source, ['log', 'archive', JSON.parse(stdout).ended_log_id]), { code: 0 })
+  const backup = join(newFolder(t), 'backup')
+  t.match(await claimcheck(source, ['backup', backup]), { code: 0 })
+  for (const dialect of DIALECTS) {
+    const dataDir = join(newFolder(t), 'data')
+    const env = { DATABASE_URL: await emptyDatabase(t, dialect), DATA_DIR: dataDir }
+    t.match(await claimcheck(source, ['restore', backup], env), { code: 0 }, dialect)
+    // As where the command was killed after the commit.
+    rmSync(join(dataDir, 'logs'), { recursive: true })
+    const again = await claimcheck(source, ['restore', backup, '--json'], env)
+    t.match([again.code, JSON.parse(again.stdout)], [0, { ok: true, copied: { logs: 2 } }], 'a second call ends it')
+    t.ok(existsSync(join(dataDir, 'logs')))
+    rmSync(join(dataDir, 'logs'), { recursive: true })
+    t.match(await claimcheck(source, ['log', 'resume', '--yes'], env), { code: 0 })
+    const resumed = await refused(source, ['restore', backup], env)
+    t.match(resumed, { exit: 1, message: /the target is not empty/ }, 'and not once the log goes on')
+  }
+  await withArchive(backup, '../elsewhere', source)
+  const dataDir = join(newFolder(t), 'data')
+  const env = { DATABASE_URL: await emptyDatabase(t, 'sqlite'), DATA_DIR: dataDir }
+  t.match(await refused(source, ['restore', backup], env), {
+    exit: 1,
+    code: 'bad_request',
+    message: /nothing was restored: .*\.\.\/elsewhere/,
+  })
+  t.notOk(existsSync(join(dataDir, 'elsewhere')))
+  t.equal(await rowsIn(env.DATABASE_URL), 0)
 })
 
 function flip(path: string): void {

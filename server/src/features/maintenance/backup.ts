@@ -27,7 +27,7 @@ import { type Reads, reads, type Storage } from '../../storage/storage.ts'
 import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
 import { readSigningKey, requireSecretKey, toFileError, using } from './handover.ts'
 import { insertBackup } from './last-backup.ts'
-import { diagnoseRestored, openBackup, restoreRows } from './restore.ts'
+import { diagnoseRestored, openBackup, placeArchives, restoreRows } from './restore.ts'
 
 export interface BackupOptions {
   readonly config: HostConfig
@@ -172,6 +172,7 @@ async function tryBackup({ config, schema, onProgress }: BackupOptions, folder: 
     const dataDir = join(trial, 'data')
     const problems = await using(await openTarget(fileUrl(join(trial, 'claimcheck.db')), schema), async (target) => {
       await target.transaction((tx) => restoreRows(backup, { tx, dataDir, schema, onProgress }))
+      placeArchives(dataDir)
       return diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
     })
     if (problems.length === 0) return

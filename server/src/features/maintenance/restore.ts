@@ -2,18 +2,19 @@
 import { createPrivateKey } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
 import { examineAnchor } from '@claimcheck/cli/verify/anchor-check'
 import { byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { syncFolder } from '../../base/files.ts'
 import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets, type Secrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
 import { databaseClock } from '../../storage/clock.ts'
-import { type Copied, type CopyProgress, copyRows, openTarget, type RowSource } from '../../storage/copy.ts'
+import { type Copied, type CopyProgress, copyRows, openSource, openTarget, type RowSource } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
-import type { Schema } from '../../storage/schema.ts'
+import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import type { Cells } from '../../storage/table.ts'
 import { createLogArchives } from '../log/log-archives.ts'
@@ -50,21 +51,49 @@ export interface Restored {
  * @throws ServiceError `bad_request` for a backup that is not sound or not whole; StorageError `not_empty`, SecretError
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
-  const { config, schema, onProgress } = options
+  const { config, schema } = options
   const { dataDir, databaseUrl } = config
   const backup = await openBackup(resolve(options.from), config, schema)
   refuseArchives(dataDir)
+  const restored = await restoredBefore(backup, options)
+  if (restored) return restored
   return using(await openTarget(databaseUrl, schema), async (target) => {
     const copied = await target
       .transaction((tx) => restoreAll(backup, options, target, tx))
       .catch((error) => {
-        // There were none.
-        rmSync(archivesOf(dataDir), { recursive: true, force: true })
+        rmSync(draftOf(dataDir), { recursive: true, force: true })
         throw error
       })
-    const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
-    return { manifest: backup.manifest, copied, problems }
+    return finish(backup, options, target, copied)
   })
+}
+
+/** Ends a restore of this backup that committed the rows and then ended before the archives were in their place. */
+async function restoredBefore(backup: OpenedBackup, options: RestoreOptions): Promise<Restored | undefined> {
+  const { config, schema } = options
+  const { epoch, files } = backup.manifest
+  if (files[ARCHIVES]!.rows === 0) return undefined
+  const source = await openSource(config.databaseUrl, schema).catch(() => undefined)
+  if (!source) return undefined
+  return using(source, async () => {
+    const log = await source.read.log.state()
+    if (log?.restoredFrom?.epoch !== epoch) return undefined
+    await draftArchives(backup, config.dataDir)
+    const copied = copiedTables(schema).map(({ name }) => [name, files[name]!.rows])
+    return finish(backup, options, source, Object.fromEntries(copied))
+  })
+}
+
+async function finish(
+  { manifest }: OpenedBackup,
+  { config, schema, onProgress }: RestoreOptions,
+  target: Storage,
+  copied: Copied,
+): Promise<Restored> {
+  const { dataDir } = config
+  placeArchives(dataDir)
+  const problems = await diagnoseRestored(target, { schema, dataDir, secrets: openSecrets(config), onProgress })
+  return { manifest, copied, problems }
 }
 
 async function restoreAll(
@@ -107,31 +136,49 @@ interface RowsOptions {
   readonly onProgress: CopyProgress
 }
 
-/** Writes the rows and the archives of logs. */
+/** Writes the rows, and the archives of logs as a draft, which `placeArchives` puts into its place after the commit. */
 export async function restoreRows(
-  { folder, manifest }: OpenedBackup,
+  backup: OpenedBackup,
   { tx, dataDir, schema, onProgress }: RowsOptions,
 ): Promise<Copied> {
+  const { folder, manifest } = backup
   const source: RowSource = {
     count: async ({ name }) => manifest.files[name]!.rows,
     pages: ({ name }) => readLines(folder, name) as AsyncGenerator<Cells[]>,
   }
   const copied = await copyRows(source, tx, schema, onProgress)
-  const draft = join(dataDir, 'logs.restoring')
+  await draftArchives(backup, dataDir)
+  return copied
+}
+
+async function draftArchives({ folder }: OpenedBackup, dataDir: string): Promise<void> {
+  const draft = draftOf(dataDir)
   rmSync(draft, { recursive: true, force: true })
+  const folders = new Set<string>()
   try {
     for await (const lines of readLines(folder, ARCHIVES)) {
       for (const [path, content] of lines as [string, string][]) {
         const file = join(draft, path)
+        if (!file.startsWith(draft + sep))
+          throw new ServiceError(
+            'bad_request',
+            `nothing was restored: an archive of the backup is outside of its folder, ${path}`,
+          )
         await mkdir(dirname(file), { recursive: true, mode: 0o700 })
         await writeFile(file, content, { encoding: 'base64', mode: 0o600, flush: true })
+        folders.add(dirname(file))
       }
     }
-    if (existsSync(draft)) renameSync(draft, archivesOf(dataDir))
-    return copied
+    for (const made of folders) for (let at = made; at.startsWith(draft); at = dirname(at)) syncFolder(at)
   } catch (error) {
     throw toFileError(`nothing was restored, as archives cannot be written to ${dataDir}`, error)
   }
+}
+
+export function placeArchives(dataDir: string): void {
+  if (!existsSync(draftOf(dataDir))) return
+  renameSync(draftOf(dataDir), archivesOf(dataDir))
+  syncFolder(dataDir)
 }
 
 interface RestoredOptions extends Omit<RowsOptions, 'tx'> {
@@ -169,6 +216,10 @@ function refuseArchives(dataDir: string): void {
   if (!existsSync(archives)) return
   const detail = `there are archives of logs in ${archives} already, and nothing was restored: move them away, or name another DATA_DIR`
   throw new ServiceError('conflict', detail)
+}
+
+function draftOf(dataDir: string): string {
+  return join(dataDir, 'logs.restoring')
 }
 
 function archivesOf(dataDir: string): string {
