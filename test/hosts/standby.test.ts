@@ -4,10 +4,11 @@ import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { runClaimcheck } from '../support/command.ts'
+import { configOf, startHost, startSource } from '../support/copies.ts'
 import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'
 import { Installation } from '../support/installation.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { sharedPostgresUrl, startPostgres } from '../support/postgres.ts'
 import { query } from '../support/sql.ts'
 import { SCHEMA } from '../support/storage.ts'
 
@@ -99,7 +100,11 @@ t.test('hosts with a standby', LONG, async (t) => {
   await t.test('a replica that is away is passed over', async (t) => {
     await standby.stop()
     t.strictSame(await statuses(`/v1/receipts/${second}`), [200, 200])
-    t.match(await problems(), ['the replica does not answer: reads go to the primary'], 'readiness says so')
+    t.match(
+      await problems(),
+      ['the replica does not answer, or has another log: reads go to the primary'],
+      'readiness says so',
+    )
     t.equal((await installation.request('/readyz')).status, 200, 'and requests are served')
     await standby.start()
     await until(t, 'it is read again', async () => {
@@ -125,4 +130,33 @@ t.test('hosts with a standby', LONG, async (t) => {
     const found = await diagnose(installation.claimcheck.storage, { schema: SCHEMA })
     t.strictSame(found.problems, [])
   })
+})
+
+t.test('a replica that followed another primary is not believed', async (t) => {
+  const source = await startSource(t, 'postgres')
+  const client = await source.client('acme')
+  const { receipt_id: id } = (await client.submit()).body
+  await source.stop()
+  const databaseUrl = source.config.databaseUrl
+  const replicaUrl = `${databaseUrl}_replica`
+  const [from, to] = [databaseUrl, replicaUrl].map((url) => new URL(url).pathname.slice(1))
+  const server = await sharedPostgresUrl()
+  await query(server, `CREATE DATABASE ${to} TEMPLATE ${from}`)
+  t.teardown(() => query(server, `DROP DATABASE ${to} WITH (FORCE)`))
+  const change = (sql: string) => query(replicaUrl, `SET session_replication_role = replica; ${sql}`)
+  await change(`UPDATE evidence SET document = '"of the replica"'`)
+  const host = await startHost(t, configOf(source, databaseUrl, { DATABASE_READ_URL: replicaUrl }))
+  const evidence = async () => (await host.request(`/v1/receipts/${id}/evidence`)).body
+  const problems = async () => (await host.request('/readyz')).body.problems
+  t.equal(await evidence(), 'of the replica', 'with a head of the primary it is read')
+
+  const newest = '(SELECT MAX(number) FROM tree_heads)'
+  await change(`UPDATE tree_heads SET number = number + 1 WHERE number = ${newest}`)
+  await until(t, 'with more heads it is not', async () => (await evidence()) !== 'of the replica')
+  t.match(await problems(), [/has another log: reads go to the primary/])
+  await change(`UPDATE tree_heads SET number = number - 1 WHERE number = ${newest}`)
+  await until(t, 'with the same heads it is read again', async () => (await evidence()) === 'of the replica')
+  await change(`UPDATE tree_heads SET root_hash = decode(repeat('00', 32), 'hex') WHERE number = ${newest}`)
+  await until(t, 'with another root it is not', async () => (await evidence()) !== 'of the replica')
+  t.equal((await host.request('/v1/log/head')).status, 200)
 })

@@ -1,6 +1,8 @@
 /** Reads of published rows at a replica, which may lag behind the primary and be away. */
+import { bytesEqual } from '@claimcheck/core/receipts'
 import type { erasureReads } from './erasures.ts'
 import type { logReads } from './log.ts'
+import type { TreeHeadRow } from './log-state.ts'
 
 type LogReads = ReturnType<typeof logReads>
 
@@ -8,9 +10,20 @@ type LogReads = ReturnType<typeof logReads>
 export type PublishedReads = Pick<
   LogReads,
   'tile' | 'fullTiles' | 'leaves' | 'leafByHash' | 'receiptsByIds' | 'evidenceOf' | 'newestHead'
->
+> & {
+  /** Absent where the primary answers all. */
+  readonly trust?: Trust
+}
 
-/** After a failure the primary answers for so long; then one read tries the replica again. */
+/** In a replica, which may have followed an old primary past a failover: its log is then another one under the same id. */
+export interface Trust {
+  /** Grows when what was read until then, and is kept, may be of another log. */
+  lost(): Promise<number>
+  /** What was read does not fit the primary, which answers until a look at the replica succeeds. */
+  doubt(): void
+}
+
+/** A look at the replica holds for so long; after a failure the primary answers until the next. */
 const PAUSE_MS = 2_000
 
 export interface Replica {
@@ -24,24 +37,55 @@ interface Primary {
 }
 
 export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>): Replica {
-  let retryAt = 0
+  let lookAt = 0
+  let looking: Promise<void> | undefined
+  let isAway = false
+  let lost = 0
+  /** Since `lost` grew. */
+  let wasRead = false
 
-  function answered(): void {
-    retryAt = 0
-  }
   function failed(): void {
-    retryAt = performance.now() + PAUSE_MS
+    isAway = true
+    lookAt = performance.now() + PAUSE_MS
+  }
+  function doubt(): void {
+    if (wasRead) lost++
+    wasRead = false
+    failed()
   }
 
-  /** What the replica has; undefined where it lacks some of it or does not answer. A circuit breaker. */
-  async function atReplica<T>(read: () => Promise<T>, isWhole: (found: T) => boolean): Promise<T | undefined> {
-    if (retryAt > 0) {
-      if (performance.now() < retryAt) return undefined
-      // The trial, which keeps no client waiting.
+  /** Believes the replica if its newest head is one of the primary's. */
+  async function look(): Promise<void> {
+    const before = lost
+    try {
+      const head = await log.newestHead()
+      if (head && !(await isOfPrimary(head))) return doubt()
+      if (lost !== before) return
+      isAway = false
+      lookAt = performance.now() + PAUSE_MS
+    } catch {
       failed()
-      read().then(answered, failed)
-      return undefined
     }
+  }
+  async function isOfPrimary({ logId, number, rootHash }: TreeHeadRow): Promise<boolean> {
+    const [same] = await primary.log.headsAfter(logId, number - 1, 1)
+    return same?.number === number && bytesEqual(same.rootHash, rootHash)
+  }
+
+  async function looked(): Promise<void> {
+    if (performance.now() >= lookAt) {
+      lookAt = Number.POSITIVE_INFINITY
+      looking = look()
+    }
+    // The trial of one that is away keeps no client waiting.
+    if (!isAway) await looking
+  }
+
+  /** What the replica has; undefined where it lacks some of it, does not answer or is not believed. A circuit breaker. */
+  async function atReplica<T>(read: () => Promise<T>, isWhole: (found: T) => boolean): Promise<T | undefined> {
+    await looked()
+    if (isAway) return undefined
+    wasRead = true
     try {
       const found = await read()
       return isWhole(found) ? found : undefined
@@ -60,6 +104,13 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
 
   const published: PublishedReads = {
     ...primary.log,
+    trust: {
+      lost: async () => {
+        await looked()
+        return lost
+      },
+      doubt,
+    },
     tile: async (...tile) => (await atReplica(() => log.tile(...tile), isThere)) ?? primary.log.tile(...tile),
     fullTiles: async (logId, places) => {
       const wanted = new Set(places.map(({ level, index }) => `${level}/${index}`)).size
@@ -94,5 +145,5 @@ export function readsOfReplica(primary: Primary, { log }: Pick<Primary, 'log'>):
       return isOpen ? found : primary.log.evidenceOf(receiptId)
     },
   }
-  return { published, isReplicaAway: () => retryAt > 0 }
+  return { published, isReplicaAway: () => isAway }
 }

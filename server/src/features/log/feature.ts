@@ -69,8 +69,8 @@ export const logFeature = {
     if (problem !== undefined) return { problem: `read-only: ${problem}`, serves: false }
     const unsigned = await vault.problem()
     if (unsigned !== undefined) return { problem: `claims wait for a signature: ${unsigned}`, serves: true }
-    const isAlone = storage.isReplicaAway()
-    return isAlone ? { problem: 'the replica does not answer: reads go to the primary', serves: true } : undefined
+    if (!storage.isReplicaAway()) return undefined
+    return { problem: 'the replica does not answer, or has another log: reads go to the primary', serves: true }
   },
   warnings: async ({ durabilityWarnings }) => [...(await durabilityWarnings.current()).values()],
   metrics: logMetrics,

@@ -21,7 +21,7 @@ import {
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { createBatch } from '../../base/batch.ts'
 import type { AnchoredLogState, LogTip } from '../../storage/log-state.ts'
-import { type LogRows, SHA256_TREE, tileReader } from './stored-log.ts'
+import { type LogRows, readAgain, SHA256_TREE, tileReader } from './stored-log.ts'
 import { createTileCache, type TileCache } from './tile-cache.ts'
 
 export interface LogView {
@@ -83,6 +83,12 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
     return restoreRange(treeSize, await readStored(partialTiles(treeSize)), SHA256_TREE)
   }
 
+  async function rangeAt(state: LogTip): Promise<CompactRange> {
+    const range = (await extend(state)) ?? (await restore(state))
+    requireRoot(range.suffixes[0] ?? SHA256_TREE.empty, state)
+    return range
+  }
+
   async function current(): Promise<LogView> {
     const state = await readState()
     if (known.view && isSame(known.view.state, state)) return known.view
@@ -91,12 +97,9 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
       known = NOTHING
       logId = state.logId
     }
-    const range = (await extend(state)) ?? (await restore(state))
-    const rootHash = range.suffixes[0] ?? SHA256_TREE.empty
-    if (!bytesEqual(rootHash, state.rootHash))
-      throw new Error('the root of the stored tiles differs from the root of the newest head')
-    const view = viewOf(state, range, cache)
-    known = { range, rootHash, view }
+    const range = await readAgain(log, () => rangeAt(state))
+    const view = viewOf(state, range, log, cache)
+    known = { range, rootHash: state.rootHash, view }
     return view
   }
 
@@ -131,7 +134,12 @@ function isSame(one: AnchoredLogState, other: AnchoredLogState): boolean {
   )
 }
 
-function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache): LogView {
+function requireRoot(rootHash: Uint8Array, tip: LogTip): void {
+  if (!bytesEqual(rootHash, tip.rootHash))
+    throw new Error('the root of the stored tiles differs from the root of the newest head')
+}
+
+function viewOf(state: AnchoredLogState, range: CompactRange, log: LogRows, cache: TileCache): LogView {
   const { treeSize } = range
 
   async function readTiles(tiles: readonly TileId[]): Promise<readonly Uint8Array[]> {
@@ -155,6 +163,11 @@ function viewOf(state: AnchoredLogState, range: CompactRange, cache: TileCache):
       const full = await cache.read(fullTilesAbove(leafIndex, treeSize))
       return proveInRange(leafIndex, range, full)
     },
-    proveConsistency: (first, second) => proveConsistency(first, second, readTiles, SHA256_TREE),
+    proveConsistency: (first, second) =>
+      readAgain(log, async () => {
+        const proven = await proveConsistency(first, second, readTiles, SHA256_TREE)
+        if (second === treeSize) requireRoot(proven.secondRoot, state)
+        return proven
+      }),
   }
 }

@@ -9,6 +9,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import type { LogArchives } from './log-archives.ts'
 import { createStoredLog, type LogView, type StoredLog } from './log-view.ts'
+import { readAgain } from './stored-log.ts'
 
 /** Of the logs that have ended, those that are kept open: each has a cache of tiles. */
 const MAX_ENDED = 4
@@ -165,7 +166,7 @@ async function inclusions(
   const { treeSize, anchoredSize } = view.state
   const rootHash = toText(view.state.rootHash)
   const covered = leafIndexes.filter((leafIndex) => leafIndex < anchoredSize)
-  const anchored = await proveAnchored(served.storage.read, view, covered)
+  const anchored = await proveAnchored(served.storage, view, covered)
   return Promise.all(
     leafIndexes.map(async (leafIndex) => {
       if (leafIndex < anchoredSize) return anchored.get(leafIndex)!
@@ -176,17 +177,20 @@ async function inclusions(
 }
 
 async function proveAnchored(
-  { anchors }: Reads,
+  { read, published }: LogServiceOptions['storage'],
   view: LogView,
   leafIndexes: readonly number[],
 ): Promise<ReadonlyMap<number, AnchoredPath>> {
   if (leafIndexes.length === 0) return new Map()
   const { logId } = view.state
-  const found = await anchors.covering(logId, leafIndexes)
+  const found = await read.anchors.covering(logId, leafIndexes)
   const proven = [...found].map(async ([leafIndex, anchor]) => {
     const { treeSize, rootHash } = anchor
-    const { leafHash, path, rootHash: root } = await view.proveInclusion(leafIndex, treeSize)
-    if (toText(root) !== rootHash) throw new Error('the root of the log differs from the anchored root')
+    const { leafHash, path } = await readAgain(published, async () => {
+      const proven = await view.proveInclusion(leafIndex, treeSize)
+      if (toText(proven.rootHash) !== rootHash) throw new Error('the root of the log differs from the anchored root')
+      return proven
+    })
     return [leafIndex, { leafHash, inclusion: path.map(toText), logId, treeSize, rootHash, anchor }] as const
   })
   return new Map(await Promise.all(proven))

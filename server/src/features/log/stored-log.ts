@@ -2,12 +2,12 @@
 import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@claimcheck/core/log'
 import { sha256 } from '../../base/sha256.ts'
 import type { LeafRow } from '../../storage/log.ts'
-import type { Reads } from '../../storage/storage.ts'
+import type { PublishedReads } from '../../storage/replica.ts'
 
 export const SHA256_TREE = treeHasher(sha256)
 
 /** Where the rows of logs are: in the database, or in an archive. */
-export interface LogRows extends Pick<Reads['log'], 'tile' | 'fullTiles'> {
+export interface LogRows extends Pick<PublishedReads, 'tile' | 'fullTiles' | 'trust'> {
   leaves(logId: string, start: number, end: number): Promise<readonly Pick<LeafRow, 'leafHash'>[]>
   newestHead(logId: string): Promise<{ readonly signed: string } | undefined>
 }
@@ -21,4 +21,15 @@ export function tileReader(log: Pick<LogRows, 'leaves' | 'tile'>, logId: string)
     return (await log.tile(logId, level, index, width))?.hashes ?? new Uint8Array()
   }
   return (tiles) => Promise.all(tiles.map(readTile))
+}
+
+/** Reads what fails once more at the primary: a replica may have another log. */
+export async function readAgain<T>({ trust }: Pick<LogRows, 'trust'>, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!trust) throw error
+    trust.doubt()
+    return read()
+  }
 }

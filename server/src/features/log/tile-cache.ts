@@ -2,8 +2,7 @@
 import { completeTile, TILE_NODES_BYTES, type TileId, type TileNodes } from '@claimcheck/core/log'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../../base/batch.ts'
-import type { Reads } from '../../storage/storage.ts'
-import { SHA256_TREE } from './stored-log.ts'
+import { type LogRows, SHA256_TREE } from './stored-log.ts'
 
 export interface TileCache {
   /** Returns the tiles in the order of the ids. @throws Error when a tile is not stored */
@@ -17,19 +16,31 @@ const CACHE_BYTES = 64 * 2 ** 20
 const MAX_PER_READ = 100
 
 /** @param logId of the log that it is about now */
-export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>, logId: () => string): TileCache {
+export function createTileCache(log: Pick<LogRows, 'fullTiles' | 'trust'>, logId: () => string): TileCache {
   const cache = new LRUCache<number, TileNodes>({ max: Math.floor(CACHE_BYTES / TILE_NODES_BYTES) })
   const known = (tile: Pick<TileId, 'level' | 'index'>) => cache.get(keyOf(tile))
+
+  let lost = 0
+
+  /** Forgets what may be of another log. */
+  async function look(): Promise<number> {
+    const now = (await log.trust?.lost()) ?? 0
+    if (now !== lost) cache.clear()
+    lost = now
+    return now
+  }
 
   // Proofs that miss tiles at the same time share one read.
   const misses = createBatch<TileId, TileNodes>(
     async (tiles) => {
+      const before = await look()
       const rows = new Map((await log.fullTiles(logId(), tiles)).map((row) => [keyOf(row), row]))
+      const isSure = (await look()) === before
       return tiles.map((tile) => {
         const row = rows.get(keyOf(tile))
         if (!row) throw new Error(`tile ${tile.level}/${tile.index} is not stored`)
         const nodes = known(tile) ?? completeTile(row.width, row.hashes, SHA256_TREE)
-        cache.set(keyOf(tile), nodes)
+        if (isSure) cache.set(keyOf(tile), nodes)
         return nodes
       })
     },
@@ -38,6 +49,7 @@ export function createTileCache(log: Pick<Reads['log'], 'fullTiles'>, logId: () 
 
   return {
     async read(tiles) {
+      if (log.trust) await look()
       const found = tiles.map(known)
       if (found.every((nodes) => nodes !== undefined)) return found
       return Promise.all(tiles.map((tile, index) => found[index] ?? misses.add(tile)))

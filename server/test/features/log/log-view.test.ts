@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { proveConsistency, proveInclusion, verifyConsistency, verifyInclusion } from '@claimcheck/core/log'
 import { createStoredLog, type LogView, type StoredLog } from '@claimcheck/server/features/log/log-view'
 import { SHA256_TREE, tileReader } from '@claimcheck/server/features/log/stored-log'
+import { readsOfReplica } from '@claimcheck/server/storage/replica'
 import type { Reads, Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { openSqlite } from '../../../../test/support/storage.ts'
@@ -125,6 +127,43 @@ t.test('a database that was put back and went on otherwise is proven as it is no
   t.strictSame(await wrongProofs(view, read.log), [])
   await grow(second, 300, { name: 'new' })
   t.strictSame(await wrongProofs(await log.view(), read.log), [])
+})
+
+t.test('a replica that went on otherwise leaves nothing behind', async (t) => {
+  const folder = t.testdir({ primary: {}, replica: {} })
+  const primary = await openHost(t, join(folder, 'primary'))
+  const replica = await openHost(t, join(folder, 'replica'))
+  for (const storage of [primary, replica]) {
+    await createLog(storage)
+    await grow(storage, 300)
+  }
+  const { published, isReplicaAway } = readsOfReplica(primary.read, replica.read)
+  const log = createStoredLog(published, async () => (await primary.read.anchors.log())!)
+  await grow(primary, 400, { name: 'new' })
+  const view = await log.view()
+  t.strictSame([view.state.treeSize, isReplicaAway()], [700, false])
+  await grow(replica, 600, { name: 'lost' })
+  // Within the time that a look at it holds for.
+  await view.proveInclusion(300, 700)
+  await setTimeout(2_100)
+  t.strictSame(await wrongProofs(view, primary.read.log), [], 'none of its tiles is kept')
+  t.ok(isReplicaAway())
+})
+
+t.test('what a replica has otherwise is read at the primary', async (t) => {
+  const folder = t.testdir({ primary: {}, replica: {} })
+  const primary = await openHost(t, join(folder, 'primary'))
+  const replica = await openHost(t, join(folder, 'replica'))
+  for (const storage of [primary, replica]) await createLog(storage)
+  const { published, isReplicaAway } = readsOfReplica(primary.read, replica.read)
+  const log = createStoredLog(published, async () => (await primary.read.anchors.log())!)
+  await log.view()
+  await published.leaves(LOG_ID, 0, 0)
+  await grow(primary, 700, { name: 'new' })
+  await grow(replica, 800, { name: 'lost' })
+  t.notOk(isReplicaAway())
+  t.strictSame(await wrongProofs(await log.view(), primary.read.log), [])
+  t.ok(isReplicaAway())
 })
 
 t.test('a size that the log has not come to has no proof', async (t) => {
