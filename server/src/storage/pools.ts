@@ -22,6 +22,8 @@ export interface Pools<C> {
   readonly reader: Knex
   readonly writer: Knex
   run(connection: C, sql: string, bindings: readonly Binding[], options?: QueryOptions): Promise<Row[]>
+  /** How the driver runs what the query builder makes, which does not pass `run`. */
+  readonly built?: Readonly<Record<string, unknown>>
   /** The connection is in an unknown state: it is not used again. */
   discard(connection: C, error: unknown): void
   readonly beforeStatement?: BeforeStatement | undefined
@@ -112,7 +114,7 @@ class Connections<C> {
       dialect: this.#pools.dialect,
       query: (sql, bindings, options) =>
         this.#with(pool, (connection) => this.#run(connection, sql, bindings, options)),
-      table: (name) => pool(name),
+      table: (name) => this.#table(pool, name),
     }
   }
 
@@ -136,6 +138,10 @@ class Connections<C> {
   #run(connection: C, sql: string, bindings: readonly Binding[] = [], options?: QueryOptions): Promise<Row[]> {
     this.#pools.beforeStatement?.(sql)
     return this.#pools.run(connection, sql, bindings, options)
+  }
+
+  #table(pool: Knex, name: string): Knex.QueryBuilder {
+    return pool(name).options(this.#pools.built ?? {})
   }
 
   async #with<T>(pool: Knex, work: (connection: C) => Promise<T>): Promise<T> {
@@ -172,7 +178,7 @@ class Connections<C> {
         last = statement
         return statement
       },
-      table: (name) => this.#pools.writer(name).connection(opened()),
+      table: (name) => this.#table(this.#pools.writer, name).connection(opened()),
     }
     const end = async () => {
       isOpen = false

@@ -2,7 +2,7 @@
 import knex, { type Knex } from 'knex'
 // @ts-expect-error knex has no types for its dialects
 import KnexPgClient from 'knex/lib/dialects/postgres/index.js'
-import { type Client, type ClientConfig, type QueryConfig, types } from 'pg'
+import { type Client, type ClientConfig, DatabaseError, type QueryConfig, types } from 'pg'
 import { postgresServers, type Servers, type ServersOptions } from './postgres-servers.ts'
 
 /** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
@@ -46,7 +46,7 @@ export function openPool(
     types: { getTypeParser },
   }
   return knex({
-    client: clientOf(postgresServers(url, { settings: common, timeoutMs, isReplica })),
+    client: clientOf(postgresServers(url, { settings: common, timeoutMs, isReplica }), open),
     connection: {},
     // Errors are logged, and a bound value may be the hash of a password.
     compileSqlOnError: false,
@@ -72,12 +72,16 @@ export function openPool(
 
 type KnexClient = new (
   config: Knex.Config,
-) => { connectionSettings: ClientConfig; _acquireOnlyConnection(): Promise<Client> }
+) => {
+  connectionSettings: ClientConfig
+  _acquireOnlyConnection(): Promise<Client>
+  _query(connection: Client, statement: unknown): Promise<unknown>
+}
 
 const PgClient: KnexClient = KnexPgClient
 
-/** knex's client, each connection of which is one to these servers. */
-function clientOf(servers: Servers): typeof Knex.Client {
+/** knex's client, each connection of which is one to these servers. @param open its connections */
+function clientOf(servers: Servers, open: ReadonlySet<Client>): typeof Knex.Client {
   class ServersClient extends PgClient {
     override _acquireOnlyConnection(): Promise<Client> {
       return servers.connect((settings) => {
@@ -85,6 +89,10 @@ function clientOf(servers: Servers): typeof Knex.Client {
         this.connectionSettings = settings
         return super._acquireOnlyConnection()
       })
+    }
+
+    override _query(connection: Client, statement: unknown): Promise<unknown> {
+      return keepUsable(connection, open, super._query(connection, statement))
     }
   }
   return ServersClient as unknown as typeof Knex.Client
@@ -95,6 +103,23 @@ const INT8 = 20
 // Counts and times: all that are stored are safe integers.
 function getTypeParser(type: number, format?: 'text' | 'binary') {
   return type === INT8 ? Number : types.getTypeParser(type, format as 'text')
+}
+
+/** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
+const SPENT = /^(25006|57P0|08P01)/
+// The driver gives it no code.
+const SILENT = /^Query read timeout/
+
+/** Discards the connections that are of no use after the answer. @param open connections of the pool, which lead to the same server */
+export async function keepUsable<T>(connection: Client, open: ReadonlySet<Client>, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    // The driver gives up waiting and leaves the connection open: a late answer would be taken for the answer to the next statement.
+    if (SILENT.test((error as Error).message)) discard(connection, error)
+    if (error instanceof DatabaseError && SPENT.test(String(error.code))) for (const each of open) discard(each, error)
+    throw error
+  }
 }
 
 export function discard(connection: Client, error: unknown): void {

@@ -1,14 +1,13 @@
 /** Postgres: many hosts may share one database, each with a few connections. */
 import { hash } from 'node:crypto'
 import type { Knex } from 'knex'
-import { type Client, DatabaseError, type QueryConfig } from 'pg'
+import { type Client, DatabaseError } from 'pg'
 import { changeParts, PARAMETERS } from './changes.ts'
 import { keepChecks } from './claim-row.ts'
-import type { Row } from './db.ts'
 import type { Dialect, Expressions } from './dialect.ts'
 import { migrate, requireThisSchema } from './migrate.ts'
 import { createStorage, type OpenedStorage, type OpenStorageOptions, type Pools } from './pools.ts'
-import { BY_KEYS, discard, LIMITS, LOCK_TIMEOUT_MS, openPool, type PoolOptions } from './postgres-pool.ts'
+import { BY_KEYS, discard, keepUsable, LIMITS, LOCK_TIMEOUT_MS, openPool, type PoolOptions } from './postgres-pool.ts'
 import { isNetworkTrouble, mayReturn, NoServerError } from './postgres-servers.ts'
 import { readsOfReplica } from './replica.ts'
 import { StorageError } from './storage.ts'
@@ -23,10 +22,6 @@ const MIGRATION_LOCK = 0x636c6d
 
 /** SQLSTATE classes of what the service may have done wrong: values, constraints, limits, and what triggers raise. All else is the database's. */
 const OWN_FAULT = /^(21|22|23|54|P0)/
-/** After these a connection is of no use: it leads to a standby, to a server that ends, or to a pooler that lost track. */
-const SPENT = /^(25006|57P0|08P01)/
-// The driver gives it no code.
-const SILENT = /^Query read timeout/
 /** SQLSTATE classes: values out of range, and constraints. */
 const REFUSED_ROWS = /^(22|23)/
 
@@ -218,12 +213,14 @@ function storageAt(
   const first = isShared ? '' : settings.map((setting) => `SET ${setting}`).join('; ')
   const pool = openPool(url, { open, settings: first, ...connecting })
   const begin = [postgres.begin, ...settings.map((setting) => `SET LOCAL ${setting}`)].join('; ')
-  const run: Pools<Client>['run'] = (connection, sql, bindings, { replanned } = {}) => {
+  const limit = { query_timeout: silenceMs }
+  const run: Pools<Client>['run'] = async (connection, sql, bindings, { replanned } = {}) => {
     const text = isShared && sql === postgres.begin ? begin : numbered(sql)
     const query = replanned || isShared ? { text } : prepare(sql, text)
-    return ask(connection, open, { ...query, values: [...bindings], query_timeout: silenceMs })
+    const asked = { ...query, values: [...bindings], ...limit }
+    return (await keepUsable(connection, open, connection.query(asked))).rows
   }
-  const pools = { dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
+  const pools = { built: limit, dialect: postgres, driver: 'pg', label: 'the database', reader: pool, writer: pool }
   const storage = createStorage<Client>({ ...pools, ...options, run, discard, limitsTransactions: isShared })
   return { pool, storage }
 }
@@ -235,22 +232,6 @@ async function requireUtf8(pool: Knex): Promise<void> {
   if (encoding === 'UTF8') return
   const message = `the database stores text as ${encoding}, and Claimcheck needs UTF8: create one with CREATE DATABASE claimcheck TEMPLATE template0 ENCODING 'UTF8', and name it in DATABASE_URL`
   throw new StorageError('encoding', message)
-}
-
-/** @param query with `query_timeout` in milliseconds; 0: none @param open connections of the pool, which lead to the same server */
-async function ask(
-  connection: Client,
-  open: ReadonlySet<Client>,
-  query: QueryConfig & { readonly query_timeout: number },
-): Promise<Row[]> {
-  try {
-    return (await connection.query(query)).rows
-  } catch (error) {
-    // The driver gives up waiting and leaves the connection open: a late answer would be taken for the answer to the next statement.
-    if (SILENT.test((error as Error).message)) discard(connection, error)
-    if (error instanceof DatabaseError && SPENT.test(String(error.code))) for (const each of open) discard(each, error)
-    throw error
-  }
 }
 
 const names = new Map<string, string>()

@@ -108,6 +108,17 @@ t.test('a list by verdict reads those of the verdict alone', async (t) => {
   t.notMatch(lines, /Sort/)
 })
 
+t.test('a connection that leads to a standby is not used again, however its statement was built', async (t) => {
+  const storage = await opened(t, await newDatabase(t, 'postgres'))
+  const { db } = storage.read
+  const statements = [() => db.query('DELETE FROM mails'), () => db.table('mails').delete()]
+  for (const statement of statements) {
+    await db.query('SET default_transaction_read_only = on')
+    await t.rejects(Promise.resolve(statement()), /read-only/)
+    await statement()
+  }
+})
+
 t.test('a database that does not store UTF-8 is refused, with what to do', async (t) => {
   const url = await newDatabase(t, 'postgres', { isEmpty: true })
   const other = new URL(url)
