@@ -2,7 +2,7 @@
 import knex, { type Knex } from 'knex'
 // @ts-expect-error knex has no types for its dialects
 import KnexPgClient from 'knex/lib/dialects/postgres/index.js'
-import { type Client, type ClientConfig, DatabaseError, type QueryConfig, types } from 'pg'
+import pg, { type Client, type ClientConfig, DatabaseError, type QueryConfig, types } from 'pg'
 import { postgresServers, type Servers, type ServersOptions } from './postgres-servers.ts'
 
 /** Of one host. Postgres takes 100 in all unless it is configured otherwise. */
@@ -73,7 +73,6 @@ export function openPool(
 type KnexClient = new (
   config: Knex.Config,
 ) => {
-  connectionSettings: ClientConfig
   _acquireOnlyConnection(): Promise<Client>
   _query(connection: Client, statement: unknown): Promise<unknown>
 }
@@ -84,11 +83,7 @@ const PgClient: KnexClient = KnexPgClient
 function clientOf(servers: Servers, open: ReadonlySet<Client>): typeof Knex.Client {
   class ServersClient extends PgClient {
     override _acquireOnlyConnection(): Promise<Client> {
-      return servers.connect((settings) => {
-        // knex reads it at once.
-        this.connectionSettings = settings
-        return super._acquireOnlyConnection()
-      })
+      return servers.connect(connect)
     }
 
     override _query(connection: Client, statement: unknown): Promise<unknown> {
@@ -96,6 +91,20 @@ function clientOf(servers: Servers, open: ReadonlySet<Client>): typeof Knex.Clie
     }
   }
   return ServersClient as unknown as typeof Knex.Client
+}
+
+async function connect(settings: ClientConfig): Promise<Client> {
+  const connection = new pg.Client(settings)
+  connection.on('error', (error) => discard(connection, error))
+  connection.on('end', () => discard(connection, 'the connection ended'))
+  try {
+    await connection.connect()
+    return connection
+  } catch (error) {
+    // What this end refuses stays open at the server until that gives up.
+    connection.end().catch(() => {})
+    throw error
+  }
 }
 
 const INT8 = 20

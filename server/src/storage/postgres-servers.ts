@@ -105,9 +105,15 @@ async function settingsOf(url: string, settings: ClientConfig): Promise<ClientCo
   const config = { ...settings, ...toClientConfig(parsed) }
   const { [PASSWORD_FILE]: file, passfile, password } = parsed
   if (password) return config
-  if (file) return { ...config, password: (await readFile(String(file), 'utf8')).replace(/\r?\n$/, '') }
+  if (file) return { ...config, password: await passwordOf(String(file)) }
   if (passfile) return { ...config, password: passwordIn(await readFile(String(passfile), 'utf8'), config) }
   return config
+}
+
+async function passwordOf(file: string): Promise<string> {
+  const password = (await readFile(file, 'utf8')).replace(/\r?\n$/, '')
+  if (password === '') throw new Error(`password file: ${file} is empty`)
+  return password
 }
 
 /** @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` stands for any */

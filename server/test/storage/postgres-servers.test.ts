@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { findProgram } from '../../../test/support/programs.ts'
@@ -89,10 +90,22 @@ t.test('a password is read from its file for each connection', async (t) => {
     writeFileSync(join(folder, 'password'), 'one:\\\n')
     writeFileSync(passfile, lines('one\\:\\\\'))
   }
+  writeFileSync(join(folder, 'password'), '\n')
+  const empty = openStorage({ databaseUrl: withoutPassword(url, parameters[0]!) })
+  await t.rejects(empty, { message: /password file: .*password is empty/ })
   writeFileSync(passfile, 'other:*:*:*:none\n')
   const unknown = openStorage({ databaseUrl: withoutPassword(url, { passfile }) })
   const wanted = `${hostname}:${port}:${pathname.slice(1)}:postgres`
   await t.rejects(unknown, { message: `cannot open the database: passfile: no line is for ${wanted}` })
+})
+
+t.test('a connection that fails before its end is closed', async (t) => {
+  const databaseUrl = withoutPassword(await newDatabase(t, 'postgres'), {})
+  const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
+  const before = sockets()
+  await t.rejects(openStorage({ databaseUrl }), { message: /password must be a string/ })
+  for (const end = Date.now() + 5_000; sockets() > before && Date.now() < end; ) await setTimeout(20)
+  t.equal(sockets(), before)
 })
 
 const openssl = findProgram('openssl')
