@@ -117,7 +117,8 @@ export function serverUrls(databaseUrl: string): readonly string[] {
 /** The URL with a file that has the password and nothing else; one with a password, or of another database, as it is. */
 function withPasswordFile(databaseUrl: string, path: string): string {
   const [user, hosts, rest] = partsOf(databaseUrl)
-  if (!isSharedDatabase(databaseUrl) || user.includes(':')) return databaseUrl
+  const hasPassword = user.includes(':') || new URLSearchParams(rest.replace(/^[^?]*/, '')).has('password')
+  if (!isSharedDatabase(databaseUrl) || hasPassword) return databaseUrl
   const parameter = `?${PASSWORD_FILE}=${encodeURIComponent(path)}`
   return `postgres://${user}${hosts}${rest.includes('?') ? rest.replace('?', `${parameter}&`) : rest + parameter}`
 }

@@ -173,10 +173,14 @@ t.test('what a URL of Postgres asks for is checked before anything connects', as
     ['sqlite:/a.db', 'sqlite:/a.db'],
   ] as const)
     t.equal(loadConfig({ ...env, ...file, DATABASE_URL: given }, folder).databaseUrl, url)
-  const twice = { ...env, ...file, DATABASE_URL: 'postgres://u:p@a/db' }
-  t.throws(() => loadConfig(twice, folder), {
-    message: 'DATABASE_PASSWORD_FILE: DATABASE_URL has a password, too',
-  })
+  for (const url of [
+    'postgres://u:p@a/db',
+    'postgres://u@a/db?password=p',
+    'postgres://u@a/db?sslmode=require&password=p',
+  ])
+    t.throws(() => loadConfig({ ...env, ...file, DATABASE_URL: url }, folder), {
+      message: 'DATABASE_PASSWORD_FILE: DATABASE_URL has a password, too',
+    })
   const missing = { ...env, DATABASE_PASSWORD_FILE: 'nowhere', DATABASE_URL: 'postgres://u@a/db' }
   t.throws(() => loadConfig(missing, folder), { message: 'DATABASE_PASSWORD_FILE: cannot read' })
 })
