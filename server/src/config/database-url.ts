@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
+import { isThisMachine } from './address.ts'
 import type { Report } from './report.ts'
 import type { Env } from './section.ts'
 
@@ -112,6 +113,18 @@ function partsOf(serverUrl: string): readonly [user: string, hosts: string, rest
 export function serverUrls(databaseUrl: string): readonly string[] {
   const [user, hosts, rest] = partsOf(databaseUrl)
   return hosts.split(',').map((host) => `postgres://${user}${host}${rest}`)
+}
+
+/** The servers beyond this machine to which connections go without TLS, because nothing says whether to use it. */
+export function serversInClear({ databaseUrl, databaseReadUrl = '' }: Databases): readonly string[] {
+  return [databaseUrl, databaseReadUrl].filter(isSharedDatabase).flatMap(serverUrls).flatMap(hostInClear)
+}
+
+function hostInClear(serverUrl: string): readonly string[] {
+  const { host, hostname, searchParams } = new URL(serverUrl)
+  const named = decodeURIComponent(searchParams.get('host') ?? hostname)
+  const isNear = named === '' || named.startsWith('/') || isThisMachine(named) || /^127(\.\d+){3}$/.test(named)
+  return isNear || [...searchParams.keys()].some((name) => name.startsWith('ssl')) ? [] : [host || named]
 }
 
 /** The URL with a file that has the password and nothing else; one with a password, or of another database, as it is. */

@@ -1,6 +1,7 @@
 /** Starts and stops the service: HTTP server, workers and what features prepare, in an order in which nothing is lost. */
 import fastifyPlugin from 'fastify-plugin'
 import { listeningUrl } from '../config/address.ts'
+import { serversInClear } from '../config/database-url.ts'
 import { type Access, buildApp } from '../http/app.ts'
 import type { App } from '../http/instance.ts'
 import type { HostServices } from './container.ts'
@@ -17,7 +18,9 @@ export interface RunningServer {
 
 /** @throws what a feature throws while it prepares; the errors of `listen` */
 export async function startServer(services: HostServices): Promise<RunningServer> {
-  const { config, ownAddress, features: active } = services
+  const { config, logger, ownAddress, features: active } = services
+  for (const host of serversInClear(config))
+    logger.warn({ host }, 'connections to the database are not encrypted: add sslmode=verify-full to its URL')
   for (const { prepare } of active) await prepare?.(services)
   const app = await createApp(services)
   for (const feature of active) await app.register(backgroundWork(feature, services))

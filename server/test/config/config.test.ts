@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { ConfigError } from '@claimcheck/server/config/config'
-import { describeDatabase } from '@claimcheck/server/config/database-url'
+import { describeDatabase, serversInClear } from '@claimcheck/server/config/database-url'
 import { loadConfig } from '@claimcheck/server/features'
 import t, { type Test } from 'tap'
 
@@ -183,6 +183,20 @@ t.test('what a URL of Postgres asks for is checked before anything connects', as
     })
   const missing = { ...env, DATABASE_PASSWORD_FILE: 'nowhere', DATABASE_URL: 'postgres://u@a/db' }
   t.throws(() => loadConfig(missing, folder), { message: 'DATABASE_PASSWORD_FILE: cannot read' })
+})
+
+t.test('connections without TLS to other machines are found', async (t) => {
+  const found = (databaseUrl: string, databaseReadUrl?: string) => serversInClear({ databaseUrl, databaseReadUrl })
+  for (const url of [
+    'sqlite:/a.db',
+    'postgres://u@127.0.0.1,localhost,[::1]:5433/db',
+    'postgres:///db?host=/run/postgresql',
+    'postgres://a/db?sslmode=verify-full',
+    'postgres://a/db?sslmode=disable',
+  ])
+    t.strictSame(found(url), [], url)
+  t.strictSame(found('postgres://u:p@127.0.0.1,a:5433/db', 'postgres://b/db'), ['a:5433', 'b'])
+  t.strictSame(found('postgres:///db?host=a'), ['a'])
 })
 
 t.test('a replica is read beside a Postgres database alone', async (t) => {
