@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../support/database.ts'
-import { LONG } from '../support/extent.ts'
+import { LONG, PATIENT } from '../support/extent.ts'
 import { type Host, Installation } from '../support/installation.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { query } from '../support/sql.ts'
@@ -137,7 +137,7 @@ t.test('a promoted standby that lagged: no host signs on it, nor one that is new
     t.match(await client.get(`/v1/receipts/${id}`), { status: 410, body: { lost: { receipt_id: id } } })
 })
 
-t.test('a host that is killed at the same moment is waited for, and then no more', LONG, async (t) => {
+t.test('a host that is killed at the same moment is waited for, and then no more', PATIENT, async (t) => {
   const started = await start(t)
   const { primary, standby, hosts, installation } = started
   await submitAll(started, 1)

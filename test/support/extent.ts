@@ -26,6 +26,9 @@ export const LONG = {
   skip: byExtent<string | false>({ short: 'a short run: npm test -- --all runs it', usual: false, thorough: false }),
 }
 
+/** The options of a test that mostly waits. */
+export const PATIENT = { skip: IS_THOROUGH ? false : 'it waits for half a minute: npm run test:thorough runs it' }
+
 /** How often a property is tried with values that differ from run to run. */
 export function tries(most: number): number {
   return Math.ceil(most / byExtent({ short: 10, usual: 4, thorough: 1 }))

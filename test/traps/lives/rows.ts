@@ -36,14 +36,14 @@ export const AT_GITHUB: Part = chosen(
   atForges.filter(({ place }) => place === 'github'),
   280,
 )
-/** What hosts have in common is played at a quarter of the others unless all is. */
+/** What hosts have in common is played at an eighth of the others unless all is. */
 export const AT_OTHER_FORGES: Part = chosen(
   shareOf(
     atForges.filter(({ place }) => place !== 'github'),
     0,
-    4,
+    8,
   ),
-  170,
+  85,
 )
 export const ELSEWHERE: Part = chosen([...registryLives, ...webLives, ...gitLives], 155)
 
