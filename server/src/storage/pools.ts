@@ -37,6 +37,8 @@ export interface WholeDatabase {
   snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** All of its writes happen or none does. */
   transaction<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** @throws StorageError `unavailable` where a file is read without locks and has changed since: what was read may be of no one moment */
+  requireUnchanged(): void
 }
 
 export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
@@ -85,6 +87,7 @@ export function createStorage<C>(pools: Pools<C>): Storage & WholeDatabase {
       ),
     snapshot: (work) => connections.transaction(reader, dialect.beginSnapshot, work),
     transaction: (work) => connections.transaction(writer, dialect.begin, work),
+    requireUnchanged() {},
     shared: dialect.shared && shared(outside, dialect.shared),
     forgetDeleted,
     rewrite: async () => {

@@ -1,5 +1,5 @@
 /** SQLite: one writing connection, a few reading ones, write-ahead log, every commit on disk. */
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import knex, { type Knex } from 'knex'
@@ -175,14 +175,23 @@ export async function openSqlite(file: string, options: OpenStorageOptions): Pro
   const driver = await loadSqliteDriver(options.drivers as readonly SqliteDriverName[] | undefined)
   if (options.asIs && !existsSync(file)) throw new StorageError('unavailable', `there is no database ${file}`)
   makeFile(file)
-  const wasIdle = isIdle(file)
+  const before = idleState(file)
   try {
     return await openWith(driver, file, options)
   } catch (error) {
     // A disk without room for SQLite's other files also has none for a server, which could change the file meanwhile.
-    const isFixed = options.asIs && error instanceof StorageError && error.code === 'unavailable' && wasIdle
+    const isFixed =
+      options.asIs && error instanceof StorageError && error.code === 'unavailable' && before !== undefined
     if (!isFixed) throw error
-    return openWith(driver, `${pathToFileURL(file).href}?immutable=1`, options)
+    const storage = await openWith(driver, `${pathToFileURL(file).href}?immutable=1`, options)
+    const requireUnchanged = () => {
+      if (idleState(file) === before) return
+      throw new StorageError(
+        'unavailable',
+        `${file} changed while it was read: stop the program that uses it, and try again`,
+      )
+    }
+    return { ...storage, requireUnchanged }
   }
 }
 
@@ -214,10 +223,14 @@ async function openWith(
   }
 }
 
-/** No other program has it open, and nothing of it is in the write-ahead log. */
-function isIdle(file: string): boolean {
-  const sizeOf = (ending: string) => statSync(file + ending, { throwIfNoEntry: false })?.size ?? 0
-  return sizeOf('-wal') === 0 && sizeOf('-shm') < SHARED_MEMORY_BYTES
+/** When the file changed last, if no other program has it open, and nothing of it is in the write-ahead log. */
+function idleState(file: string): string | undefined {
+  // SQLite's other files are beside the one that a link leads to.
+  const path = realpathSync(file)
+  const sizeOf = (ending: string) => statSync(path + ending, { throwIfNoEntry: false })?.size ?? 0
+  if (sizeOf('-wal') > 0 || sizeOf('-shm') >= SHARED_MEMORY_BYTES) return undefined
+  const { ino, size, mtimeNs } = statSync(path, { bigint: true })
+  return `${ino} ${size} ${mtimeNs}`
 }
 
 function run(connection: Connection, sql: string, bindings: readonly Binding[]): Promise<Row[]> {

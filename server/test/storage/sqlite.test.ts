@@ -1,4 +1,4 @@
-import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SQLITE_DRIVERS, type SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
@@ -112,7 +112,12 @@ function testDriver(t: Test, driver: SqliteDriverName): void {
       storage.write((tx) => tx.log.insertEnded({ logId: 'log', name: 'log' }, 0)),
       { code: 'unavailable' },
     )
+    storage.requireUnchanged()
+    utimesSync(file, 0, 0)
+    t.throws(() => storage.requireUnchanged(), { code: 'unavailable', message: /changed while it was read/ })
     await storage.close()
+    symlinkSync(unfolded, `${file}.link`)
+    await t.rejects(openSqlite(`${file}.link`, { ...options, asIs: true }), { code: 'unavailable' }, 'by a link')
     await t.rejects(
       openSqlite(unfolded, { ...options, asIs: true }),
       { code: 'unavailable' },

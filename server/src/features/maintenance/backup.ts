@@ -60,6 +60,7 @@ export async function makeBackup(options: BackupOptions): Promise<Backup> {
       // Before the snapshot: what was acknowledged by then is in it.
       const madeAt = Math.floor(await databaseClock(source.read.db)())
       const manifest = await source.snapshot((snapshot) => writeBackup(options, { partial, madeAt, source, snapshot }))
+      source.requireUnchanged()
       if (options.verify !== false) await tryBackup(options, partial)
       renameSync(partial, to)
       syncFolder(dirname(to))

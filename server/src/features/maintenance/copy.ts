@@ -49,6 +49,7 @@ export async function copyInstallation({ from, to, schema, onProgress }: CopyOpt
           const { audit } = writes(tx, schema)
           audit.record({ event: 'database.copied', at: Math.floor(at), by: byCommand(), details })
           await audit.flush()
+          source.requireUnchanged()
           return copied
         }),
       )
