@@ -2,7 +2,6 @@
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
-import { isThisMachine } from './address.ts'
 import type { Report } from './report.ts'
 import type { Env } from './section.ts'
 
@@ -120,10 +119,12 @@ export function serversInClear({ databaseUrl, databaseReadUrl = '' }: Databases)
   return [databaseUrl, databaseReadUrl].filter(isSharedDatabase).flatMap(serverUrls).flatMap(hostInClear)
 }
 
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/
+
 function hostInClear(serverUrl: string): readonly string[] {
   const { host, hostname, searchParams } = new URL(serverUrl)
   const named = decodeURIComponent(searchParams.get('host') ?? hostname)
-  const isNear = named === '' || named.startsWith('/') || isThisMachine(named) || /^127(\.\d+){3}$/.test(named)
+  const isNear = named === '' || named.startsWith('/') || LOOPBACK.test(named)
   return isNear || [...searchParams.keys()].some((name) => name.startsWith('ssl')) ? [] : [host || named]
 }
 
