@@ -28,8 +28,8 @@ export interface LogAgreement {
   settle(round: Round, log: LogState, memories: Memories): Promise<string | undefined>
   /** What the database, or the file that it is in, must be now for an append to this log. */
   isBound(log: LogState): boolean
-  /** Binds the log to the database as it is, because an operator says that it is the newest. */
-  confirm(log: LogState): Promise<void>
+  /** Binds the log to the database as it is, because an operator says that it is the newest. False: it changed meanwhile. */
+  confirm(log: LogState): Promise<boolean>
   /** The file that a new log is bound to; undefined: the database says. */
   file(): string | undefined
   /** Others wait for this host no more. */

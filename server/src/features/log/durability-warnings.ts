@@ -15,6 +15,7 @@ export const DURABILITY_RISKS = [
   'standby',
   'system_hidden',
   'head_memory',
+  'no_head_memory',
 ] as const
 type Risk = (typeof DURABILITY_RISKS)[number]
 
@@ -54,7 +55,8 @@ export function createDurabilityWarnings(options: DurabilityWarningsOptions): Du
   return {
     async current() {
       const warnings = new Map(await ofDatabase())
-      const problem = remoteMemory.problem() ?? (isAlone ? NO_MEMORY : undefined)
+      const problem = remoteMemory.problem()
+      if (isAlone) warnings.set('no_head_memory', NO_MEMORY)
       if (problem !== undefined) warnings.set('head_memory', problem)
       for (const warning of warnings.values()) {
         if (!said.has(warning)) logger.warn({ warning }, 'a disaster may lose receipts')

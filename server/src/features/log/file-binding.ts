@@ -22,13 +22,16 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
   const bind = ({ logId }: LogState, to: string) =>
     storage.write(async (tx) => {
       const log = await tx.log.lock()
-      if (log?.logId === logId) await tx.log.bind(log, to, '')
+      if (log?.logId !== logId || log.contradictedBy !== null) return false
+      await tx.log.bind(log, to, '')
+      return true
     })
 
   return {
     begin: async () => ({ hosts: [] }),
     async settle(_round, log, { proveNewest }) {
-      if (!isSame(identityOf(path), opened)) return REPLACED
+      // By the inode: some systems give the time of the last change where they know no birth time.
+      if (!isSame(inodeOf(identityOf(path)), inodeOf(opened))) return REPLACED
       if (isSame(log.agreedOn, opened)) {
         // Now the file system says more.
         if (log.agreedOn !== opened && opened !== UNKNOWN) await bind(log, opened)
@@ -52,10 +55,11 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
 function identityOf(path: string): string {
   const found = stat(path)
   if (!found) return `${UNKNOWN}gone`
-  // Where the file system knows no birth time, some systems give the time of the last change.
-  return found.birthtimeNs === 0n || found.birthtimeNs === found.ctimeNs
-    ? UNKNOWN
-    : `${UNKNOWN}${found.ino}/${found.birthtimeNs}`
+  return found.birthtimeNs === 0n ? UNKNOWN : `${UNKNOWN}${found.ino}/${found.birthtimeNs}`
+}
+
+function inodeOf(identity: string): string {
+  return identity.split('/')[0]!
 }
 
 function stat(path: string): BigIntStats | undefined {

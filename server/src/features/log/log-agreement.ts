@@ -47,9 +47,7 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     begin: async () => ({ hosts: await shared.logHosts.all() }),
     settle: (round, log, memories) => settle(agreement, round, log, memories),
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
-    confirm: async (log) => {
-      await bind(agreement, log)
-    },
+    confirm: (log) => bind(agreement, log),
     file: () => undefined,
     leave: () => shared.logHosts.leave(agreement.hostId),
   }
@@ -93,9 +91,7 @@ async function settle(
   agreement.question ??= knowNewest || others.length === 0 ? 0 : asked + 1
   const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
   await tell(agreement, log.answersAs, asked)
-  // A database that was copied with all rows of its source is bound to nothing.
-  if (change && !knowLog && log.agreedOn !== '') return OTHER_DATABASE
-  if (change) return afterChange(agreement, change, others, log)
+  if (change) return afterChange(agreement, change, others, log, knowLog)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
   return ask(agreement, others)
@@ -144,6 +140,7 @@ async function afterChange(
   { at, aliveAfter }: NonNullable<Agreement['change']>,
   others: readonly LogHost[],
   log: LogState,
+  knowLog: boolean,
 ): Promise<string | undefined> {
   const { peers, shared, logger } = agreement
   const compared = others.filter(({ comparedOn }) => comparedOn === log.answersAs)
@@ -154,6 +151,8 @@ async function afterChange(
     const seconds = Math.ceil((GIVE_UP_MS - waited) / 1000)
     return `the database was restarted, replaced by a standby, or restored: until ${ids.size === 1 ? 'another host has' : `${ids.size} other hosts have`} compared it with what they remember, or for ${seconds} s, nothing is signed`
   }
+  // What was copied with all rows of its source is bound to nothing.
+  if (!knowLog && log.agreedOn !== '') return OTHER_DATABASE
   const system = await systemOf(agreement)
   const before = (await agreement.storage.read.log.all()).find(({ logId }) => logId === log.logId)?.agreedSystem
   if (!(await bind(agreement, log, system))) return 'another host found that something is missing, or has bound the log'

@@ -13,7 +13,8 @@ import type { Clock } from '../../clock/clock.ts'
 import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
-import type { LogAgreement } from './agreement.ts'
+import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
+import { OTHER_FILE } from './file-binding.ts'
 import type { LostReceipts } from './lost-receipts.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
@@ -68,6 +69,8 @@ interface LogGuardOptions {
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
 }
 
+/** These end by a command. */
+const FOR_OPERATOR: ReadonlySet<string> = new Set([OTHER_DATABASE, OTHER_FILE])
 const CHECK_EVERY_MS = 1000
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
@@ -81,6 +84,8 @@ interface Guard extends LogGuardOptions {
   isWaiting: boolean
   /** What the database was, and which log it had, when the memory elsewhere was read. */
   loadedFor: string | undefined
+  /** The log that it was read for at least once. */
+  hasLoaded: string | undefined
   examining: Promise<void> | undefined
   /** When the log was last compared, in the time of this process. */
   checkedAt: number
@@ -97,6 +102,7 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     logger,
     logAgreement,
     loadedFor: undefined,
+    hasLoaded: undefined,
     problem: undefined,
     isWaiting: false,
     examining: undefined,
@@ -330,10 +336,10 @@ async function examineAll(guard: Guard): Promise<void> {
 
 /** @param isWhole also derives the root of the stored tree @throws ServiceError */
 async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
-  const { checkpointStore, remoteMemory, lostReceipts, logAgreement, storage } = guard
+  const { remoteMemory, lostReceipts, logAgreement, storage } = guard
   const rows = storage.read.log
   const round = await logAgreement.begin()
-  const { heads, log } = await readAll(guard)
+  const { heads, apart, log } = await readAll(guard)
   const seen = await settled(guard, heads, log)
   // What this host signed last is in a log that ended, or is lacking.
   if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
@@ -341,36 +347,48 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   if (isWhole) await checkStored(guard, log, rows)
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
   const knowNewest = heads.some(has)
-  const proveNewest = [...checkpointStore.recallApart(log.logId), ...remoteMemory.recall(log.logId)].some(has)
+  const proveNewest = apart.some(has)
   const knowLog = heads.some(({ logId }) => logId === log.logId)
   const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
-  if (waitsFor !== undefined) wait(guard, waitsFor)
+  if (waitsFor !== undefined) (FOR_OPERATOR.has(waitsFor) ? refuse : wait)(guard, waitsFor)
   const newest = heads.find((head) => has(head) && head.signed !== undefined)
   const head = isWhole || !newest ? await remembered(log, rows) : newest
   if (isWhole || !knowNewest) remember(guard, head)
   else remoteMemory.follow(head)
 }
 
+interface Remembered {
+  readonly heads: readonly Head[]
+  /** Those that do not share the fate of DATA_DIR. */
+  readonly apart: readonly Head[]
+  readonly log: LogState
+}
+
 /** Reads the memory elsewhere before the first signature, and after each change of the database. */
-async function readAll(guard: Guard): Promise<{ readonly heads: readonly Head[]; readonly log: LogState }> {
-  const { remoteMemory, storage } = guard
+async function readAll(guard: Guard): Promise<Remembered> {
+  const { checkpointStore, remoteMemory, storage } = guard
   const { logId, answersAs, treeSize } = (await storage.read.log.state())!
   const loadedFor = `${logId} ${answersAs}`
   if (guard.loadedFor !== loadedFor) {
     try {
       await remoteMemory.load(logId)
+      guard.hasLoaded = logId
     } catch (error) {
       if (!(error instanceof HeadMemoryError)) throw error
-      // A host that knows the newest state itself goes on, and warns.
-      const knowsNewest = recall(guard, logId).some((head) => head.logId === logId && head.treeSize === treeSize)
-      if (!knowsNewest) refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
+      // A host that has read it before goes on and warns, and so does one that knows the newest state from elsewhere: not from DATA_DIR, which
+      // may have been restored with the database.
+      const isNewest = (head: Head) => head.logId === logId && head.treeSize === treeSize
+      const isProven = guard.hasLoaded === logId || checkpointStore.recallApart(logId).some(isNewest)
+      if (!isProven) refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
     }
     await requireAnchored(guard, logId)
     guard.loadedFor = loadedFor
   }
   // Recalls before it reads the log, which may grow in between: the log then includes what is recalled.
-  const heads = [...recall(guard, logId), ...(await recallRemote(guard, logId))]
-  return { heads, log: (await storage.read.log.state())! }
+  const remote = await recallRemote(guard, logId)
+  const heads = [...recall(guard, logId), ...remote]
+  const apart = [...checkpointStore.recallApart(logId), ...remote]
+  return { heads, apart, log: (await storage.read.log.state())! }
 }
 
 /** What no key of the log signed stops nobody: anyone who writes there could have put it there. */

@@ -17,6 +17,10 @@ export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly checkpointStore: CheckpointStore
 }
 
+/** By then the hosts that ran have compared, or are given up. */
+const LONGEST_WAIT_MS = 25_000
+const PAUSE_MS = 250
+
 /** Asks the operator: no memory proves that nothing else was signed. @throws where the answer is no */
 export type ConfirmResume = (meaning: string) => Promise<void>
 
@@ -30,7 +34,10 @@ export async function resumeLog(
   by: Acting = byCommand(),
 ): Promise<LogState> {
   if (storage.shared) await setTimeout(ANSWER_MS)
-  await logGuard.examine()
+  for (const end = performance.now() + LONGEST_WAIT_MS; ; await setTimeout(PAUSE_MS)) {
+    await logGuard.examine()
+    if (!logGuard.isWaiting() || performance.now() > end) break
+  }
   const log = await storage.read.log.state()
   const problem = logGuard.problem()
   if (!log || problem === undefined)
@@ -48,7 +55,8 @@ export async function resumeLog(
     tx.audit.record({ event: 'log.resumed', at: now(), by, subject: log.logId, details })
   })
   // A restored log is bound to nothing.
-  if (!isRestored) await logAgreement.confirm(log)
+  if (!isRestored && !(await logAgreement.confirm(log)))
+    throw new ServiceError('read_only', 'the database changed meanwhile: run this again')
   return log
 }
 

@@ -3,6 +3,7 @@ import { joinTile, type ReadTiles, TILE_WIDTH, type TileId, treeHasher } from '@
 import { sha256 } from '../../base/sha256.ts'
 import type { LeafRow } from '../../storage/log.ts'
 import type { PublishedReads } from '../../storage/replica.ts'
+import { StorageError } from '../../storage/storage.ts'
 
 export const SHA256_TREE = treeHasher(sha256)
 
@@ -28,7 +29,7 @@ export async function readAgain<T>({ trust }: Pick<LogRows, 'trust'>, read: () =
   try {
     return await read()
   } catch (error) {
-    if (!trust) throw error
+    if (!trust || error instanceof StorageError) throw error
     trust.doubt()
     return read()
   }

@@ -46,7 +46,7 @@ t.test('SQLite without a memory outside of DATA_DIR', async (t) => {
       config: { dataDir: folder, databaseUrl: 'sqlite:x.db', headMemory, remoteMemory: undefined },
       logger: { warn() {} },
     }).current()
-  t.match((await current(undefined)).get('head_memory'), /^nothing outside of DATA_DIR/)
-  t.match((await current({ folder: `${folder}/file/none`, isDefault: true })).get('head_memory'), /HEAD_MEMORY/)
+  t.match((await current(undefined)).get('no_head_memory'), /^nothing outside of DATA_DIR/)
+  t.match((await current({ folder: `${folder}/file/none`, isDefault: true })).get('no_head_memory'), /HEAD_MEMORY/)
   t.equal((await current({ folder, isDefault: false })).size, 0)
 })
