@@ -124,7 +124,7 @@ t.test('an address has so many connections, and gets them back', async (t) => {
   const { opens, sockets, warnings, server } = await bounded(t, { perAddress: 5 })
   t.equal(await count(opens, 9), 5)
   t.equal(await opens('127.0.0.2'), true, 'another address has its own')
-  t.same(warnings, Array(4).fill({ network: '127.0.0.1', perAddress: 5 }))
+  t.same(warnings, Array(4).fill({ limit: 'address', network: '127.0.0.1', perAddress: 5 }))
   for (const socket of sockets.slice(0, 2)) socket.destroy()
   for (let left = 6; left > 4; await setTimeout(5)) {
     left = await new Promise<number>((done) => server.getConnections((_error, open) => done(open)))
@@ -144,5 +144,5 @@ t.test('a trusted proxy has as many as all of its clients', async (t) => {
 t.test('all together have so many', async (t) => {
   const { opens, warnings } = await bounded(t, { most: 3 })
   t.equal(await count(opens, 6), 3)
-  t.same(warnings, Array(3).fill({ most: 3 }))
+  t.same(warnings, Array(3).fill({ limit: 'all', most: 3 }))
 })
