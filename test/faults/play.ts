@@ -68,6 +68,7 @@ function watch({ fleet, hosts }: World, prometheus: Prometheus | undefined) {
     alerts,
     /** What is true from now on is not the fault's. */
     async begin() {
+      await prometheus?.becomesTrue('up == 1')
       if (prometheus) await setTimeout(FIRST_SCRAPES_MS)
       for (const name of await alerts()) usual.add(name)
       beganAt = performance.now()

@@ -13,7 +13,7 @@ import { type Random, seededRandom } from '../crash/random.ts'
 import { backUp } from '../support/backup.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { type FakeClock, fakeClock } from '../support/faketime.ts'
-import { type Postgres, startPostgres } from '../support/postgres.ts'
+import { freePort, type Postgres, startPostgres } from '../support/postgres.ts'
 import { serverUser } from '../support/postgres-programs.ts'
 import { query, type Row } from '../support/sql.ts'
 import type { Fault } from './fault.ts'
@@ -169,6 +169,8 @@ async function makeParts({ dialect, needs }: Fault, seed: number): Promise<Parts
   const database = await createDatabase(dialect, postgres ? { serverUrl: postgres.url } : {})
   const wire = postgres && (await Wire.to(Number(new URL(postgres.url).port)))
   const env = postgres ? await envBehind(database, wire!) : { XDG_STATE_HOME: join(scratch, 'state') }
+  // The same after a restart: Prometheus takes seconds to find another one.
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()))
   const fleet = await Fleet.create({
     database: { ...database, env: { ...database.env, ...env }, remove: async () => {} },
     hosts: count,
@@ -176,7 +178,7 @@ async function makeParts({ dialect, needs }: Fault, seed: number): Promise<Parts
       HEAD_MEMORY: '',
       ...(disk !== undefined && !postgres ? { DATABASE_URL: `sqlite:${join(disk, 'claimcheck.db')}` } : {}),
     },
-    envOf: (index) => clocks[index]?.env ?? {},
+    envOf: (index) => ({ PORT: String(ports[index]), ...clocks[index]?.env }),
     launch: launchProgram,
   })
   return {
