@@ -28,13 +28,12 @@ export function createLoop(
   { firstMs = 0, end }: LoopOptions = {},
 ): Loop {
   const stopping = new AbortController()
-  let woken = new AbortController()
+  let waking = new AbortController()
   let running: Promise<void> | undefined
 
   async function pause(ms: number): Promise<void> {
-    const signal = AbortSignal.any([stopping.signal, woken.signal])
-    await setTimeout(ms, undefined, { signal }).catch(() => {})
-    woken = new AbortController()
+    await setTimeout(ms, undefined, { signal: waking.signal }).catch(() => {})
+    if (!stopping.signal.aborted) waking = new AbortController()
   }
 
   async function run(): Promise<void> {
@@ -50,9 +49,10 @@ export function createLoop(
     start() {
       running ??= run()
     },
-    wake: () => woken.abort(),
+    wake: () => waking.abort(),
     async stop() {
       stopping.abort()
+      waking.abort()
       await running
     },
   }
