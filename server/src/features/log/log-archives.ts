@@ -53,8 +53,13 @@ interface LogArchivesOptions {
 
 const RECEIPTS_PER_READ = 256
 
+/** The folder of the archives of all logs. */
+export function archivesIn(dataDir: string): string {
+  return join(dataDir, 'logs')
+}
+
 export function createLogArchives({ storage, config }: LogArchivesOptions): LogArchives {
-  const root = join(config.dataDir, 'logs')
+  const root = archivesIn(config.dataDir)
   return {
     async write(logId) {
       const log = (await storage.read.log.all()).find((one) => one.logId === logId)

@@ -13,19 +13,13 @@ import { VERSION } from '../../base/version.ts'
 import type { HostConfig } from '../../config/config.ts'
 import { fileUrl } from '../../config/database-url.ts'
 import { databaseClock } from '../../storage/clock.ts'
-import {
-  type CopyProgress,
-  countedPages,
-  openSource,
-  openTarget,
-  rowsOfDatabase,
-  stayIdle,
-} from '../../storage/copy.ts'
+import { type CopyProgress, countedPages, openSource, openTarget, rowsOfDatabase } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
-import { type Reads, reads, type Storage } from '../../storage/storage.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
+import { archivesIn } from '../log/log-archives.ts'
 import { ARCHIVES, type BackupFile, FORMAT, type Manifest, writeLines, writeManifest } from './backup-format.ts'
-import { readSigningKey, requireSecretKey, toFileError, using } from './handover.ts'
+import { handOver, type SigningKey, toFileError, using } from './handover.ts'
 import { insertBackup } from './last-backup.ts'
 import { diagnoseRestored, openBackup, placeArchives, restoreRows } from './restore.ts'
 
@@ -99,21 +93,13 @@ async function writeBackup(
   { config, schema, onProgress }: BackupOptions,
   { partial: folder, madeAt, source, snapshot }: Writing,
 ): Promise<Manifest> {
-  await stayIdle(snapshot)
-  const read = reads(snapshot)
-  // Before anything is written: a backup that no key opens is useless.
-  await requireSecretKey(read, schema, config)
+  const { read, signingKey } = await handOver(source, snapshot, { config, schema })
   const secrets = openSecrets(config)
-  const signingKey = await sealedKey(read, source, config, secrets)
   const files: Record<string, BackupFile> = {}
   const tables = copiedTables(schema)
   const { pages } = await countedPages(rowsOfDatabase(snapshot), tables, onProgress)
   for (const table of tables) files[table.name] = await writeLines(folder, table.name, pages(table))
-  files[ARCHIVES] = await writeLines(
-    folder,
-    ARCHIVES,
-    archivedFiles(join(config.dataDir, 'logs'), await archived(read)),
-  )
+  files[ARCHIVES] = await writeLines(folder, ARCHIVES, archivedFiles(archivesIn(config.dataDir), await archived(read)))
   const manifest: Manifest = {
     format: FORMAT,
     epoch: newId('bkp_', madeAt),
@@ -121,7 +107,7 @@ async function writeBackup(
     version: VERSION,
     schema: Object.keys(schema.migrations),
     log: await logOf(read),
-    signing_key: signingKey,
+    signing_key: signingKey ? sealedKey(signingKey, secrets) : null,
     files,
   }
   writeManifest(folder, manifest, secrets)
@@ -133,14 +119,8 @@ async function logOf({ log }: Reads): Promise<Manifest['log']> {
   return head ? { log_id: head.logId, tree_size: head.treeSize, tree_head: head.signed } : null
 }
 
-async function sealedKey(
-  read: Reads,
-  source: Storage,
-  config: HostConfig,
-  secrets: Secrets,
-): Promise<Manifest['signing_key']> {
-  const key = await readSigningKey(read, source, config)
-  return key ? { key_id: key.keyId, sealed: secrets.seal(key.pem, signingKeyContext(key.keyId)) } : null
+function sealedKey({ keyId, pem }: SigningKey, secrets: Secrets): Manifest['signing_key'] {
+  return { key_id: keyId, sealed: secrets.seal(pem, signingKeyContext(keyId)) }
 }
 
 async function archived({ log }: Reads): Promise<readonly string[]> {

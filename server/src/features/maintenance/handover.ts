@@ -1,11 +1,16 @@
 /** What an installation hands over besides its rows: the key that signs its log. */
+import { byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
+import type { NewAuditEntry } from '../../storage/audit-trail.ts'
+import { databaseClock } from '../../storage/clock.ts'
+import { stayIdle } from '../../storage/copy.ts'
+import type { Db } from '../../storage/db.ts'
 import type { Schema } from '../../storage/schema.ts'
 import type { SealedValue } from '../../storage/sealed-columns.ts'
-import type { Reads, Storage } from '../../storage/storage.ts'
+import { type Reads, reads, type Storage, writes } from '../../storage/storage.ts'
 import { connections } from '../../storage/workspaces.ts'
 import { SigningError } from '../log/signing/key-store.ts'
 import { createStoredKeys } from '../log/signing/key-vault.ts'
@@ -17,8 +22,43 @@ export interface SigningKey {
   readonly pem: string
 }
 
+interface Installation {
+  readonly config: HostConfig
+  readonly schema: Schema
+}
+
+/**
+ * What a snapshot of an installation has to give, before anything is written: rows whose secrets cannot be decrypted are useless.
+ * @throws SecretError, SigningError
+ */
+export async function handOver(source: Storage, snapshot: Db, { config, schema }: Installation) {
+  await stayIdle(snapshot)
+  const read = reads(snapshot)
+  await requireSecretKey(read, schema, config)
+  return { read, signingKey: await readSigningKey(read, source, config) }
+}
+
+interface TakenOver extends Installation {
+  readonly signingKey: SigningKey | undefined
+}
+
+/** Completes what got all rows: the key that signs its log, which is bound to nothing, and an entry of the audit trail. */
+export async function takeOver(
+  target: Storage,
+  db: Db,
+  { config, schema, signingKey }: TakenOver,
+  entry: Pick<NewAuditEntry, 'event' | 'subject' | 'details'>,
+): Promise<void> {
+  const tx = writes(db, schema)
+  if (signingKey) await storedKeys(target, config).insert(tx, signingKey.keyId, signingKey.pem)
+  await tx.log.unbind()
+  const at = Math.floor(await databaseClock(db)())
+  tx.audit.record({ ...entry, at, by: byCommand() })
+  await tx.audit.flush()
+}
+
 /** @throws SecretError when the credentials of a connection cannot be decrypted */
-export async function requireSecretKey(reads: Reads, schema: Schema, config: HostConfig): Promise<void> {
+async function requireSecretKey(reads: Reads, schema: Schema, config: HostConfig): Promise<void> {
   const ofConnections = schema.sealed.filter(({ table }) => table === connections)
   const sealed: SealedValue[] = []
   for await (const rows of sealedRows(reads, ofConnections)) sealed.push(...rows.flatMap(({ values = [] }) => values))
@@ -32,11 +72,7 @@ export async function requireSecretKey(reads: Reads, schema: Schema, config: Hos
   }
 }
 
-export async function readSigningKey(
-  { log }: Reads,
-  storage: Storage,
-  config: HostConfig,
-): Promise<SigningKey | undefined> {
+async function readSigningKey({ log }: Reads, storage: Storage, config: HostConfig): Promise<SigningKey | undefined> {
   const state = await log.state()
   if (!state) return undefined
   const keys = storedKeys(storage, config)
@@ -51,7 +87,7 @@ export async function readSigningKey(
   }
 }
 
-export function storedKeys(storage: Storage, config: HostConfig) {
+function storedKeys(storage: Storage, config: HostConfig) {
   return createStoredKeys({
     storage,
     config,

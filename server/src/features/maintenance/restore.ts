@@ -4,25 +4,23 @@ import { existsSync, renameSync, rmSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { examineAnchor } from '@claimcheck/cli/verify/anchor-check'
-import { byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { syncFolder } from '../../base/files.ts'
 import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import { SecretError, secretKeyPath } from '../../base/secret-keys.ts'
 import { openSecrets, type Secrets } from '../../base/secrets.ts'
 import type { HostConfig } from '../../config/config.ts'
-import { databaseClock } from '../../storage/clock.ts'
 import { type Copied, type CopyProgress, copyRows, openSource, openTarget, type RowSource } from '../../storage/copy.ts'
 import type { Db } from '../../storage/db.ts'
 import { copiedTables, type Schema } from '../../storage/schema.ts'
 import { type Storage, writes } from '../../storage/storage.ts'
 import type { Cells } from '../../storage/table.ts'
-import { createLogArchives } from '../log/log-archives.ts'
+import { archivesIn, createLogArchives } from '../log/log-archives.ts'
 import { sealedKeyFiles } from '../log/signing/key-files.ts'
 import { createSigner } from '../log/signing/signer.ts'
 import { ARCHIVES, checkFiles, type Manifest, readLines, readManifest } from './backup-format.ts'
 import { diagnose } from './doctor.ts'
-import { type SigningKey, storedKeys, toFileError, using } from './handover.ts'
+import { type SigningKey, takeOver, toFileError, using } from './handover.ts'
 
 /** A backup with sound files. */
 export interface OpenedBackup {
@@ -105,13 +103,9 @@ async function restoreAll(
   const { signingKey, manifest } = backup
   const { epoch, made_at } = manifest
   const copied = await restoreRows(backup, { tx: db, dataDir: config.dataDir, schema, onProgress })
-  const tx = writes(db, schema)
-  if (signingKey) await storedKeys(target, config).insert(tx, signingKey.keyId, signingKey.pem)
-  await tx.log.unbind()
-  await tx.log.restored({ epoch, madeAt: Date.parse(made_at) })
-  const at = Math.floor(await databaseClock(db)())
-  tx.audit.record({ event: 'database.restored', at, by: byCommand(), subject: epoch, details: { made_at } })
-  await tx.audit.flush()
+  await writes(db, schema).log.restored({ epoch, madeAt: Date.parse(made_at) })
+  const entry = { event: 'database.restored', subject: epoch, details: { made_at } } as const
+  await takeOver(target, db, { config, schema, signingKey }, entry)
   return copied
 }
 
@@ -177,7 +171,7 @@ async function draftArchives({ folder }: OpenedBackup, dataDir: string): Promise
 
 export function placeArchives(dataDir: string): void {
   if (!existsSync(draftOf(dataDir))) return
-  renameSync(draftOf(dataDir), archivesOf(dataDir))
+  renameSync(draftOf(dataDir), archivesIn(dataDir))
   syncFolder(dataDir)
 }
 
@@ -212,7 +206,7 @@ function openKey({ signing_key }: Manifest, secrets: Secrets): SigningKey | unde
 }
 
 function refuseArchives(dataDir: string): void {
-  const archives = archivesOf(dataDir)
+  const archives = archivesIn(dataDir)
   if (!existsSync(archives)) return
   const detail = `there are archives of logs in ${archives} already, and nothing was restored: move them away, or name another DATA_DIR`
   throw new ServiceError('conflict', detail)
@@ -220,8 +214,4 @@ function refuseArchives(dataDir: string): void {
 
 function draftOf(dataDir: string): string {
   return join(dataDir, 'logs.restoring')
-}
-
-function archivesOf(dataDir: string): string {
-  return join(dataDir, 'logs')
 }
