@@ -11,6 +11,7 @@ import {
   type Rules,
 } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
+import { pick } from '../../base/pick.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Attributes, Tracing } from '../../base/tracing.ts'
 import type { Clock } from '../../clock/clock.ts'
@@ -83,34 +84,21 @@ interface Adjudicator extends Omit<AdjudicationOptions, 'config'> {
 }
 
 export function createAdjudication(options: AdjudicationOptions): Adjudication {
-  const {
-    storage,
-    registry,
-    checkRunner,
-    sequencer,
-    admission,
-    lateness,
-    decisions,
-    tracing,
-    clock,
-    now,
-    config,
-    logger,
-  } = options
-  const parts = {
-    storage,
-    registry,
-    checkRunner,
-    sequencer,
-    admission,
-    lateness,
-    decisions,
-    tracing,
-    clock,
-    now,
-    logger,
-  }
-  const adjudicator: Adjudicator = { ...parts, settings: config.checks, running: new Map() }
+  const parts = pick(
+    options,
+    'storage',
+    'registry',
+    'checkRunner',
+    'sequencer',
+    'admission',
+    'lateness',
+    'decisions',
+    'tracing',
+    'clock',
+    'now',
+    'logger',
+  )
+  const adjudicator: Adjudicator = { ...parts, settings: options.config.checks, running: new Map() }
   return {
     first(claim) {
       const first = checkFirst(adjudicator, claim)

@@ -2,6 +2,7 @@
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
 import { type Batch, createBatch } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { pick } from '../../base/pick.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { Registry } from '../../plugins/registry.ts'
@@ -112,14 +113,24 @@ interface Intake extends Omit<ClaimServiceOptions, 'config'> {
 type Submitted = Awaited<ReturnType<ClaimService['submit']>>
 
 export function createClaimService(options: ClaimServiceOptions): ClaimService {
-  const { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now, config } = options
-  const { read } = storage
+  const { read } = options.storage
   const lookups = createBatch<ClaimIdentity, ClaimRow | undefined>(
     (identities) => read.claims.byClientIds(identities),
     { maxItems: MAX_LOOKUPS },
   )
-  const parts = { storage, registry, sources, connections, adjudication, quotas, logGuard, clock, now }
-  const intake: Intake = { ...parts, checks: config.checks, lookups, storing: new Map() }
+  const parts = pick(
+    options,
+    'storage',
+    'registry',
+    'sources',
+    'connections',
+    'adjudication',
+    'quotas',
+    'logGuard',
+    'clock',
+    'now',
+  )
+  const intake: Intake = { ...parts, checks: options.config.checks, lookups, storing: new Map() }
   return {
     submit: (submitter, input) => submit(intake, submitter, input),
     async get(workspaceId, claimId) {

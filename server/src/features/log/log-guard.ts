@@ -9,6 +9,7 @@ import { bytesEqual } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { pick } from '../../base/pick.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
@@ -86,23 +87,20 @@ interface Guard extends LogGuardOptions {
   loadedFor: string | undefined
   /** The log that it was read for at least once. */
   hasLoaded: string | undefined
+  /** A head from there that a key of the log signed, as text: looks come each second, and it changes every five. */
+  verified: string | undefined
   examining: Promise<void> | undefined
   /** When the log was last compared, in the time of this process. */
   checkedAt: number
 }
 
 export function createLogGuard(options: LogGuardOptions): LogGuard {
-  const { checkpointStore, remoteMemory, lostReceipts, storage, clock, logger, logAgreement } = options
+  const { checkpointStore, lostReceipts, logAgreement } = options
   const guard: Guard = {
-    checkpointStore,
-    remoteMemory,
-    lostReceipts,
-    storage,
-    clock,
-    logger,
-    logAgreement,
+    ...pick(options, 'checkpointStore', 'remoteMemory', 'lostReceipts', 'storage', 'clock', 'logger', 'logAgreement'),
     loadedFor: undefined,
     hasLoaded: undefined,
+    verified: undefined,
     problem: undefined,
     isWaiting: false,
     examining: undefined,
@@ -392,12 +390,16 @@ async function readAll(guard: Guard): Promise<Remembered> {
 }
 
 /** What no key of the log signed stops nobody: anyone who writes there could have put it there. */
-async function recallRemote({ remoteMemory, storage, logger }: Guard, logId: string): Promise<readonly Head[]> {
+async function recallRemote(guard: Guard, logId: string): Promise<readonly Head[]> {
+  const { remoteMemory, storage, logger } = guard
   const heads = remoteMemory.recall(logId)
   if (heads.length === 0) return heads
+  const unknown = heads.filter(({ signed }) => signed === undefined || signed !== guard.verified)
+  if (unknown.length === 0) return heads
   const keys = await storage.read.log.signingKeys()
   const signed = heads.filter((head) => head.signed !== undefined && isSigned(head.signed, keys))
   if (signed.length < heads.length) logger.warn('HEAD_MEMORY has a head that no key of the log signed: it is left out')
+  guard.verified = signed.at(-1)?.signed
   return signed
 }
 

@@ -20,8 +20,6 @@ const EVERY_MS = 1000
 const WHILE_WAITING_MS = 250
 /** Then this host serves reads, and says at `/readyz` what it waits for. */
 const LONGEST_BEGINNING_MS = 4000
-/** By then the other hosts, which look once a second, have written what the database lacks. */
-export const ANSWER_MS = 2000
 
 export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(
@@ -38,12 +36,14 @@ export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptio
 
   return {
     ...worker,
-    async begin() {
-      for (const end = performance.now() + LONGEST_BEGINNING_MS; ; ) {
-        await logGuard.examine()
-        if (!logGuard.isWaiting() || performance.now() > end) return
-        await setTimeout(WHILE_WAITING_MS)
-      }
-    },
+    begin: () => examineWhileWaiting(logGuard, LONGEST_BEGINNING_MS),
+  }
+}
+
+/** Examines the log until the hosts that this one waits for have answered, or the time is over. */
+export async function examineWhileWaiting(logGuard: LogGuard, longestMs: number): Promise<void> {
+  for (const end = performance.now() + longestMs; ; await setTimeout(WHILE_WAITING_MS)) {
+    await logGuard.examine()
+    if (!logGuard.isWaiting() || performance.now() > end) return
   }
 }

@@ -8,7 +8,7 @@ import type { LogState } from '../../storage/log-state.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import { type LogGuard, restoredProblem } from './log-guard.ts'
-import { ANSWER_MS } from './log-watch.ts'
+import { examineWhileWaiting } from './log-watch.ts'
 import type { CheckpointStore } from './signing/checkpoint-store.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
@@ -17,9 +17,10 @@ export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly checkpointStore: CheckpointStore
 }
 
+/** By then the other hosts, which look once a second, have written what the database lacks. */
+const ANSWER_MS = 2000
 /** By then the hosts that ran have compared, or are given up. */
 const LONGEST_WAIT_MS = 25_000
-const PAUSE_MS = 250
 
 /** Asks the operator: no memory proves that nothing else was signed. @throws where the answer is no */
 export type ConfirmResume = (meaning: string) => Promise<void>
@@ -34,10 +35,7 @@ export async function resumeLog(
   by: Acting = byCommand(),
 ): Promise<LogState> {
   if (storage.shared) await setTimeout(ANSWER_MS)
-  for (const end = performance.now() + LONGEST_WAIT_MS; ; await setTimeout(PAUSE_MS)) {
-    await logGuard.examine()
-    if (!logGuard.isWaiting() || performance.now() > end) break
-  }
+  await examineWhileWaiting(logGuard, LONGEST_WAIT_MS)
   const log = await storage.read.log.state()
   const problem = logGuard.problem()
   if (!log || problem === undefined)

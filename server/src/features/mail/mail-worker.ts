@@ -6,6 +6,7 @@ import { BY_SERVICE } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Meters } from '../../base/meters.ts'
 import type { OwnAddress } from '../../base/own-address.ts'
+import { pick } from '../../base/pick.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import { createLoop, IDLE, type Worker } from '../../base/worker.ts'
 import type { MailRow } from '../../storage/mails.ts'
@@ -42,13 +43,16 @@ interface SendOptions extends Omit<MailWorkerOptions, 'meters'> {
 }
 
 export function createMailWorker(options: MailWorkerOptions): Worker {
-  const { storage, outbox, accounts, ownAddress, config, now, logger, meters } = options
+  const { config, meters } = options
   const { inc: delivered } = meters.counterOf('mail_deliveries_total', 'Tries to send a mail, by outcome', 'outcome', [
     'sent',
     'postponed',
     'dropped',
   ])
-  const parts = { storage, outbox, accounts, ownAddress, config, now, logger, delivered }
+  const parts = {
+    ...pick(options, 'storage', 'outbox', 'accounts', 'ownAddress', 'config', 'now', 'logger'),
+    delivered,
+  }
   return config.mail ? createMailLoop(parts, createSmtp(config.mail)) : IDLE
 }
 

@@ -1,0 +1,4 @@
+/** Takes named members: of the container's services, of which a rest or spread would make each one. */
+export function pick<T extends object, K extends keyof T>(from: T, ...names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>
+}
