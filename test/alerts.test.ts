@@ -1,7 +1,6 @@
 /** Every fault of the table on the page about monitoring has an alert, and the alerts' conditions come true when the faults are played. */
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { postgres } from '@claimcheck/server/storage/postgres'
 import { sqlite } from '@claimcheck/server/storage/sqlite'
@@ -21,12 +20,12 @@ import {
   WITHOUT_PROMETHEUS,
   WITHOUT_PROMTOOL,
 } from './support/prometheus.ts'
+import { CANNOT_MOUNT, fill, mountSmallDisk } from './support/small-disk.ts'
 import { query } from './support/sql.ts'
 
 const MINUTE_MS = 60_000
 const RULES = readRules()
 const FAULTS = readFaults()
-const CAN_MOUNT = process.platform === 'linux' && process.getuid?.() === 0
 
 async function install(t: Test, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ database: await createDatabase('sqlite'), ...options })
@@ -264,25 +263,18 @@ t.test(
       await comesTrue(t, 'it refuses the password or the certificate')
     })
 
-    await t.test('of a disk', { skip: CAN_MOUNT ? false : 'mounting a file system needs root' }, async (t) => {
+    await t.test('of a disk', { skip: CANNOT_MOUNT }, async (t) => {
       await observe(t)
-      const disk = mkdtempSync(join(tmpdir(), 'claimcheck-disk-'))
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk])
-      t.teardown(() => {
-        execFileSync('umount', [disk])
-        rmdirSync(disk)
-      })
+      const { path: disk, unmount } = mountSmallDisk('16m')
+      t.teardown(unmount)
       const installation = await install(t, { env: { DATA_DIR: disk } })
       const client = await installation.client('acme')
       await client.submit()
       await prometheus.scrape(installation.url)
       await isQuiet(t, 'ClaimcheckDiskFull')
-      try {
-        for (;;) appendFileSync(join(disk, 'filler'), Buffer.alloc(4096))
-      } catch {
-        for (let times = 0; times < 30; times++)
-          await client.submit({ params: { see: 'present', content: 'x'.repeat(4000) } })
-      }
+      fill(join(disk, 'filler'))
+      for (let times = 0; times < 30; times++)
+        await client.submit({ params: { see: 'present', content: 'x'.repeat(4000) } })
       await comesTrue(t, 'its disk is full')
       await isQuiet(t, 'ClaimcheckDatabaseDamaged')
     })
@@ -390,7 +382,7 @@ t.test(
     })
 
     const yes = FAULTS.filter((row) => row.played === 'yes').map(({ fault }) => fault)
-    const left = CAN_MOUNT ? [] : ['its disk is full']
+    const left = CANNOT_MOUNT ? ['its disk is full'] : []
     t.strictSame(
       yes.filter((fault) => !played.has(fault)),
       left,

@@ -1,5 +1,5 @@
 /** What is no whole, sound backup is not made and not restored, and nothing that is secret is in one. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -24,11 +24,9 @@ import { connect } from './support/connect.ts'
 import { claimcheck, emptyDatabase, LOCKED, newFolder, rowsIn, startSource, submitMany } from './support/copies.ts'
 import { createDatabase, DIALECTS } from './support/database.ts'
 import { Installation, SCRIPTED } from './support/installation.ts'
+import { CANNOT_MOUNT, mountSmallDisk } from './support/small-disk.ts'
 import { query } from './support/sql.ts'
 import { openStorage } from './support/storage.ts'
-
-const CANNOT_MOUNT =
-  process.platform === 'linux' && process.getuid?.() === 0 ? false : 'mounting a file system needs root'
 
 async function refused(source: Installation, args: readonly string[], env: Env = {}) {
   const { code, stdout } = await claimcheck(source, [...args, '--json'], env)
@@ -172,14 +170,13 @@ t.test('of two backups to one name at once, one is made whole', async (t) => {
 t.test('where the disk is full, nothing is left of the backup', { skip: CANNOT_MOUNT }, async (t) => {
   const source = await startSource(t, 'sqlite')
   await submitMany(await source.client('acme'), 50)
-  const disk = newFolder(t)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48k', 'tmpfs', disk])
+  const { path: disk, unmount } = mountSmallDisk('48k')
   try {
     const full = await refused(source, ['backup', join(disk, 'backup')])
     t.match(full, { exit: 1, code: 'unavailable', message: /the backup was not made: ENOSPC/ })
     t.strictSame(readdirSync(disk), [])
   } finally {
-    execFileSync('umount', [disk])
+    unmount()
   }
 })
 

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
@@ -12,26 +11,17 @@ import { createDatabase } from './support/database.ts'
 import { type Client, Installation } from './support/installation.ts'
 import { freePort, sharedPostgresUrl, startPostgres } from './support/postgres.ts'
 import { startProgram } from './support/program.ts'
+import { CANNOT_MOUNT, fill, mountSmallDisk } from './support/small-disk.ts'
 import { query } from './support/sql.ts'
 import { SCHEMA } from './support/storage.ts'
 
 const HOUR_MS = 60 * 60_000
 /** The advisory lock that a migration on Postgres takes. */
 const MIGRATION_LOCK = 0x636c6d
-const CANNOT_MOUNT = canMount() ? false : 'mounting a file system needs root'
-
-function canMount(): boolean {
-  return process.platform === 'linux' && process.getuid?.() === 0
-}
 
 /** An installation whose data folder is a disk of its own, and a small one. */
 async function startOnDisk(t: Test) {
-  const disk = mkdtempSync(join(tmpdir(), 'claimcheck-disk-'))
-  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', disk])
-  const unmount = () => {
-    execFileSync('umount', [disk])
-    rmdirSync(disk)
-  }
+  const { path: disk, unmount } = mountSmallDisk('16m')
   const env = { DATA_DIR: disk }
   const installation = await Installation.start({ database: await createDatabase('sqlite'), env }).catch((error) => {
     unmount()
@@ -42,17 +32,6 @@ async function startOnDisk(t: Test) {
     unmount()
   })
   return { installation, client: await installation.client('acme'), disk }
-}
-
-/** Writes a file until there is no room left, not even for a byte. */
-function fill(path: string): void {
-  for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
-    try {
-      for (;;) appendFileSync(path, Buffer.alloc(bytes))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    }
-  }
 }
 
 async function submitUntilRefused(client: Client, most: number) {

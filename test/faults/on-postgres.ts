@@ -2,8 +2,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
+import { CANNOT_MOUNT, fill } from '../support/small-disk.ts'
 import type { Fault } from './fault.ts'
-import { BEGIN_LOG, fill, NEEDS_ROOT } from './on-sqlite.ts'
+import { BEGIN_LOG } from './on-sqlite.ts'
 import { APP, nameOf, type World } from './world.ts'
 
 const DAY = 24 * 60 * 60
@@ -132,7 +133,7 @@ export const ON_POSTGRES: readonly Fault[] = (
     {
       name: 'the disk of PostgreSQL is full for 6 s',
       needs: 'small disk',
-      skip: NEEDS_ROOT,
+      skip: CANNOT_MOUNT,
       async play({ disk, postgres, wait }) {
         const filler = join(disk, 'filler')
         fill(filler)

@@ -1,12 +1,12 @@
 /** What can happen to one host with its database in a file. */
-import { appendFileSync, cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CANNOT_MOUNT, fill } from '../support/small-disk.ts'
 import { knexOn } from '../support/sql.ts'
 import type { Fault } from './fault.ts'
 import type { World } from './world.ts'
 
 const DAY = 24 * 60 * 60
-const NEEDS_ROOT = process.platform === 'linux' && process.getuid?.() === 0 ? false : 'mounting a disk needs root'
 const BEGIN_LOG = {
   steps: ['claimcheck log new --yes'],
   run: async ({ fleet, lostReceipts }: World) => {
@@ -16,7 +16,7 @@ const BEGIN_LOG = {
   },
 } as const
 
-export { BEGIN_LOG, NEEDS_ROOT }
+export { BEGIN_LOG }
 
 export const ON_SQLITE: readonly Fault[] = (
   [
@@ -45,7 +45,7 @@ export const ON_SQLITE: readonly Fault[] = (
     {
       name: 'the disk is full for 5 s',
       needs: 'small disk',
-      skip: NEEDS_ROOT,
+      skip: CANNOT_MOUNT,
       async play({ disk, wait }) {
         const filler = join(disk, 'filler')
         fill(filler)
@@ -175,17 +175,6 @@ export const ON_SQLITE: readonly Fault[] = (
     },
   ] satisfies readonly Omit<Fault, 'dialect'>[]
 ).map((fault) => ({ ...fault, dialect: 'sqlite' as const }))
-
-/** Writes a file until there is no room left, not even for a byte. */
-export function fill(path: string): void {
-  for (let bytes = 1 << 20; bytes >= 1; bytes >>= 1) {
-    try {
-      for (;;) appendFileSync(path, Buffer.alloc(bytes))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-    }
-  }
-}
 
 function forget(world: World): void {
   rmSync(join(world.dataDir(), 'log-head.json'), { force: true })

@@ -1,6 +1,7 @@
 /** Plays one fault: load, the fault, what an operator does, load again, and then all that was ever answered must be true. */
 import { setTimeout } from 'node:timers/promises'
 import { audit } from '../crash/audit.ts'
+import { presentClaim } from '../crash/claims.ts'
 import { Ledger, type ServedHead } from '../crash/ledger.ts'
 import { readRules } from '../support/alerts.ts'
 import { type Prometheus, startPrometheus, WITHOUT_PROMETHEUS } from '../support/prometheus.ts'
@@ -126,25 +127,13 @@ async function whoSigns(world: World): Promise<readonly string[]> {
   const end = Date.now() + 4000
   while (Date.now() < end) {
     for (const host of world.hosts) {
-      const { claim } = tries.plan({ claim: plain(`forked-${tries.claims.size}`), truths: ['verified'] })
+      const { claim } = tries.plan(presentClaim(`forked-${tries.claims.size}`))
       const answer = await world.fleet.submit(host, claim)
       if (answer?.status === 202) return [`a host signs on: it is forked: ${answer.text}`]
     }
     await setTimeout(100)
   }
   return []
-}
-
-function plain(id: string) {
-  const claimed_at = new Date().toISOString()
-  return {
-    client_claim_id: id,
-    agent_id: 'agent',
-    action: 'test.outcome.reach',
-    target: 'somewhere',
-    params: { see: 'present' },
-    claimed_at,
-  }
 }
 
 /** Claims that were acknowledged and are not there. */

@@ -1,5 +1,4 @@
 /** An installation of the program that people start, under load, with all that can be broken about it. */
-import { execFileSync } from 'node:child_process'
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,13 +10,14 @@ import { Ledger } from '../crash/ledger.ts'
 import { type Load, startLoad } from '../crash/load.ts'
 import { type Random, seededRandom } from '../crash/random.ts'
 import { backUp } from '../support/backup.ts'
-import { createDatabase, type Database } from '../support/database.ts'
+import { createDatabase, type Database, type Dialect } from '../support/database.ts'
 import { type FakeClock, fakeClock } from '../support/faketime.ts'
 import { freePort, type Postgres, startPostgres } from '../support/postgres.ts'
 import { serverUser } from '../support/postgres-programs.ts'
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { query, type Row } from '../support/sql.ts'
+import { Wire } from '../support/wire.ts'
 import type { Fault } from './fault.ts'
-import { Wire } from './wire.ts'
 
 const HOSTS = 3
 const AGENTS = 4
@@ -161,13 +161,14 @@ export class World {
 
 async function makeParts({ dialect, needs }: Fault, seed: number): Promise<Parts> {
   const random = seededRandom(seed)
-  const disk = needs === 'small disk' ? mountDisk(DISK[dialect]) : undefined
+  const small = needs === 'small disk' ? mountFor(dialect) : undefined
+  const disk = small?.path
   const scratch = mkdtempSync(join(tmpdir(), 'claimcheck-clocks-'))
   const count = dialect === 'sqlite' ? 1 : HOSTS
   const clocks = needs === 'clocks' ? Array.from({ length: count }, (_, index) => makeClock(scratch, index)) : []
   const postgres = dialect === 'postgres' ? await startPostgres(disk === undefined ? {} : { in: disk }) : undefined
   const database = await createDatabase(dialect, postgres ? { serverUrl: postgres.url } : {})
-  const wire = postgres && (await Wire.to(Number(new URL(postgres.url).port)))
+  const wire = postgres && (await Wire.to(postgres.url))
   const env = postgres ? await envBehind(database, wire!) : { XDG_STATE_HOME: join(scratch, 'state') }
   // The same after a restart: Prometheus takes seconds to find another one.
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()))
@@ -194,7 +195,7 @@ async function makeParts({ dialect, needs }: Fault, seed: number): Promise<Parts
       await fleet.remove()
       await wire?.close()
       await postgres?.remove()
-      if (disk !== undefined) unmount(disk)
+      small?.unmount()
       rmSync(scratch, { recursive: true, force: true })
     },
   }
@@ -207,8 +208,7 @@ async function envBehind({ env }: Database, wire: Wire): Promise<{ readonly DATA
   await query(url.href, `ALTER DATABASE ${nameOf(url.href)} OWNER TO ${ROLE}`)
   url.username = ROLE
   url.password = PASSWORD
-  url.port = String(wire.port)
-  return { DATABASE_URL: url.href }
+  return { DATABASE_URL: wire.urlOf(url.href) }
 }
 
 export const APP = { role: ROLE, password: PASSWORD } as const
@@ -223,15 +223,9 @@ function makeClock(scratch: string, index: number): FakeClock {
   return fakeClock(folder)
 }
 
-function mountDisk(size: string): string {
-  const disk = mkdtempSync('/tmp/claimcheck-disk-')
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+function mountFor(dialect: Dialect): SmallDisk {
+  const disk = mountSmallDisk(DISK[dialect])
   const user = serverUser()
-  if (user) chownSync(disk, user.uid, user.gid)
+  if (user) chownSync(disk.path, user.uid, user.gid)
   return disk
-}
-
-function unmount(disk: string): void {
-  execFileSync('umount', ['-l', disk])
-  rmSync(disk, { recursive: true, force: true })
 }

@@ -6,13 +6,13 @@ import { LONG, PATIENT } from '../support/extent.ts'
 import { type Host, Installation } from '../support/installation.ts'
 import { type Postgres, startPostgres } from '../support/postgres.ts'
 import { query } from '../support/sql.ts'
-import { startSwitch } from '../support/switch.ts'
+import { Wire } from '../support/wire.ts'
 
 /** Three hosts before a primary with an asynchronous standby. */
 async function start(t: Test) {
   const primary = await startPostgres()
   t.teardown(() => primary.remove())
-  const address = await startSwitch(primary.url)
+  const address = await Wire.to(primary.url)
   const database = await createDatabase('postgres', { serverUrl: primary.url })
   const url = address.urlOf(database.env.DATABASE_URL!)
   const standby = await startPostgres({ standbyOf: primary })

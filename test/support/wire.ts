@@ -1,4 +1,4 @@
-/** The network between hosts and their database: what goes through it can be held, refused or cut. */
+/** The address at which hosts find their database: what goes through it can be held, refused, cut, or led to another server. */
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
@@ -7,29 +7,40 @@ export type WireState = 'open' | 'silent' | 'refusing'
 export class Wire {
   readonly #sockets = new Set<Socket>()
   readonly #server
+  #port: number
   #state: WireState = 'open'
 
   private constructor(port: number) {
-    this.#server = createServer((near) => this.#join(near, port))
+    this.#port = port
+    this.#server = createServer((near) => this.#join(near))
   }
 
-  static async to(port: number): Promise<Wire> {
-    const wire = new Wire(port)
+  static async to(serverUrl: string): Promise<Wire> {
+    const wire = new Wire(portOf(serverUrl))
     wire.#server.listen(0, '127.0.0.1')
     await once(wire.#server, 'listening')
     return wire
   }
 
-  get port(): number {
-    return (this.#server.address() as { readonly port: number }).port
+  /** The URL by way of this address. */
+  urlOf(serverUrl: string): string {
+    const through = new URL(serverUrl)
+    through.port = String((this.#server.address() as { readonly port: number }).port)
+    return through.href
+  }
+
+  /** Ends what is connected. */
+  leadTo(serverUrl: string): void {
+    this.#port = portOf(serverUrl)
+    this.#cut()
   }
 
   /** `silent`: nothing arrives, and nobody hears of it, as behind a dead switch. `refusing`: connections end, and new ones too. */
   set(state: WireState): void {
     this.#state = state
+    if (state === 'refusing') this.#cut()
     for (const socket of this.#sockets) {
       if (state === 'silent') socket.pause()
-      else if (state === 'refusing') socket.resetAndDestroy()
       else socket.resume()
     }
   }
@@ -40,12 +51,16 @@ export class Wire {
     await once(this.#server, 'close')
   }
 
-  #join(near: Socket, port: number): void {
+  #cut(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+
+  #join(near: Socket): void {
     if (this.#state === 'refusing') {
       near.resetAndDestroy()
       return
     }
-    const far = connect(port, '127.0.0.1')
+    const far = connect(this.#port, '127.0.0.1')
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -60,4 +75,8 @@ export class Wire {
       if (this.#state === 'silent') from.pause()
     }
   }
+}
+
+function portOf(serverUrl: string): number {
+  return Number(new URL(serverUrl).port)
 }
