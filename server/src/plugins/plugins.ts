@@ -23,7 +23,8 @@ import {
 } from './registry.ts'
 import { isShipped } from './shipped.ts'
 
-const SETUP_TIMEOUT_MS = 10_000
+/** On a machine that is busy with other programs a start takes many times as long. */
+const SETUP_TIMEOUT_MS = 60_000
 
 /** The host's logger, from which each plugin gets a child logger. */
 export interface HostLogger extends Logger {

@@ -8,7 +8,7 @@ import { createFlood } from './flood.ts'
 import { createFrames } from './frames.ts'
 import { createHolding, type Holding } from './holding.ts'
 import type { FromPlugin } from './messages.ts'
-import { processorTimeMs } from './processor-time.ts'
+import { type ProcessTimes, processTimes } from './processor-time.ts'
 import { readMessage } from './received.ts'
 
 export type EndReason = 'it exited' | 'it looped' | 'it flooded the host' | 'it did not start' | 'it changed'
@@ -48,10 +48,13 @@ export interface LiveOptions {
 }
 
 const PING_MS = 250
-/** It is ended when one message keeps its processor busy for this long. */
-const BUSY_MS = 750
-/** Or when it works on nothing for this long, however busy the machine is. */
-const SILENT_MS = 15_000
+/**
+ * It is ended when one message keeps its processor busy for so long, or stays unanswered for so long in which it could have worked: while
+ * other programs have the processors, or the host itself stands still, no time passes.
+ */
+const RUNNING = { busyMs: 750, silentMs: 15_000 }
+/** The same, until it is ready. */
+const STARTING = { busyMs: 10_000, silentMs: 30_000 }
 const MAX_LAST_WORDS = 8192
 
 /** @throws the error of `launch` */
@@ -61,6 +64,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
   const stream = child.stdio[3] as Duplex
   const work = createUndone(child)
   let hasEnded = false
+  let startingMs = 0
 
   const flood = createFlood({ runs, onFlood: () => end('it flooded the host') })
   flood.watch(stream)
@@ -88,8 +92,13 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
 
   /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
   function watch(): void {
+    const { processorMs, passedMs } = work.look()
+    if (!live.isReady) startingMs += passedMs
+    const startsTooLong = processorMs >= STARTING.busyMs || startingMs >= STARTING.silentMs
     // What waits unread counts whatever it says that it has worked on.
-    if (holding.waitingMs() >= SILENT_MS || work.isStuck()) end('it looped')
+    const isStuck = holding.waitingMs() >= RUNNING.silentMs || work.isStuck()
+    if (!live.isReady && startsTooLong) end('it did not start')
+    else if (live.isReady && isStuck) end('it looped')
     else if (!work.isPinged()) send(undefined, { k: 'ping' })
   }
 
@@ -106,7 +115,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
     onEnd(reason, work.current(), lastWords())
   }
 
-  return {
+  const live: LiveProcess = {
     isReady: false,
     holding,
     send,
@@ -122,6 +131,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
       await new Promise((resolve) => child.once('close', resolve))
     },
   }
+  return live
 }
 
 /** Nothing else that it prints is needed. A full pipe would block it. */
@@ -138,8 +148,10 @@ interface Undone {
   readonly n: number
   readonly run: number | undefined
   readonly sentAt: number
-  /** The process' processor time when it was sent, once that was read. */
+  /** The process' processor time when it was first looked at. */
   processorMs: number | undefined
+  /** Since then, the time in which the process could have worked on it. */
+  openMs: number
 }
 
 /** The messages that the process was sent, from the one that it is at. */
@@ -148,12 +160,28 @@ function createUndone(child: ChildProcess) {
   let sent = 0
   /** The message that it works on; 0: none. */
   let at = 0
+  let times: ProcessTimes = { processor: 0, waiting: 0 }
+  let lookedAt = performance.now()
 
   return {
     sent: () => sent,
     add(run: number | undefined): number {
-      undone.push({ n: ++sent, run, sentAt: performance.now(), processorMs: undefined })
+      undone.push({ n: ++sent, run, sentAt: performance.now(), processorMs: undefined, openMs: 0 })
       return sent
+    },
+    /** Called each `PING_MS`. @returns the processor time so far, and the time since the last look in which the process could work */
+    look(): { readonly processorMs: number; readonly passedMs: number } {
+      const now = performance.now()
+      const seen = processTimes(child.pid!) ?? times
+      // A host that stood still looks late, and has not read what the process answered. A sandbox's first process is another one.
+      const waitedMs = Math.max(seen.waiting - times.waiting, 0)
+      const passedMs = Math.max(Math.min(now - lookedAt, 2 * PING_MS) - waitedMs, 0)
+      times = seen
+      lookedAt = now
+      const [oldest] = undone
+      if (oldest?.processorMs !== undefined) oldest.openMs += passedMs
+      else if (oldest) oldest.processorMs = seen.processor
+      return { processorMs: seen.processor, passedMs }
     },
     reached({ k, n }: Extract<FromPlugin, { k: 'at' | 'idle' }>): void {
       at = k === 'at' ? n : 0
@@ -162,11 +190,8 @@ function createUndone(child: ChildProcess) {
     isPinged: () => undone.some(({ run }) => run === undefined),
     isStuck(): boolean {
       const [oldest] = undone
-      if (!oldest) return false
-      const spent = processorTimeMs(child.pid!)
-      oldest.processorMs ??= spent
-      const busyMs = (spent ?? 0) - (oldest.processorMs ?? 0)
-      return busyMs >= BUSY_MS || performance.now() - oldest.sentAt >= SILENT_MS
+      if (oldest?.processorMs === undefined) return false
+      return times.processor - oldest.processorMs >= RUNNING.busyMs || oldest.openMs >= RUNNING.silentMs
     },
     lagMs: () => (undone[0] ? performance.now() - undone[0].sentAt : 0),
     /** The run that it works on. */

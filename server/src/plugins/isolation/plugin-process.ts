@@ -59,7 +59,6 @@ interface Pending {
 const MAX_SETUP_BYTES = 1024 * 1024
 /** An observation, a log line, a request. What is nested takes the host 0.1 ms for each KiB. */
 const MAX_MESSAGE_BYTES = 256 * 1024
-const START_MS = 10_000
 const CLOSE_MS = 2000
 /** Of one run: a plugin that awaits nothing must not fill the host's memory. */
 const MOST_CALLS_AT_ONCE = 256
@@ -117,7 +116,6 @@ export class PluginProcess {
   async start(): Promise<void> {
     if (this.#isClosed) return
     let live: LiveProcess | undefined
-    const limit = setTimeout(() => live?.end('it did not start'), START_MS)
     try {
       const plugin = await new Promise<Described>((ready, failed) => {
         live = this.#launch({ ready, failed })
@@ -129,8 +127,6 @@ export class PluginProcess {
       // The system gave no process, for want of memory or handles, which may pass.
       else this.#restart()
       throw error
-    } finally {
-      clearTimeout(limit)
     }
   }
 
