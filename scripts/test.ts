@@ -41,8 +41,8 @@ const postgres = await startPostgres({ fsync: false })
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
 try {
   const templates = await createTemplates(postgres.url, folder)
-  // What hosts remember apart from their folders.
-  const state = { XDG_STATE_HOME: join(folder, 'state') }
+  // What test files make once for all of them, and what hosts remember apart from their folders.
+  const state = { TEST_RUN_DIR: folder, XDG_STATE_HOME: join(folder, 'state') }
   const common = { ...process.env, ...state, TEST_POSTGRES_URL: postgres.url, TEST_EXTENT: extent, ...templates }
   const processes = planProcesses(tests, extent).map(
     ({ name, database, paths }, index): TestProcess => ({

@@ -1,15 +1,17 @@
 /** Every package of this repository as others get it: packed with its scripts, and installed in an empty folder. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises'
+import { existsSync, rmSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, realpath, rename, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 const MOST_BYTES = 64 * 1024 * 1024
+const PACKING_MS = 180_000
 const execute = promisify(execFile)
 
 export interface Installed {
@@ -37,23 +39,38 @@ export function installPacked(): Promise<Installed> {
   return installed
 }
 
-/** Packs once in a process; the folder is removed when the process ends. */
+/** Packs once in a run of the tests: the first process that asks does it, and others wait. */
 export function packAll(): Promise<Archives> {
-  archives ??= pack()
+  archives ??= pack(join(process.env.TEST_RUN_DIR!, 'packed'))
   return archives
 }
 
-async function pack(): Promise<Archives> {
-  const top = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-packed-')))
-  process.on('exit', () => rmSync(top, { recursive: true, force: true }))
-  const args = ['pack', '--workspaces', '--pack-destination', top, '--json']
-  const { stdout } = await execute('npm', args, { maxBuffer: MOST_BYTES })
-  const packed: { name: string; filename: string }[] = JSON.parse(stdout.slice(stdout.indexOf('[')))
+async function pack(top: string): Promise<Archives> {
+  const list = join(top, 'archives.json')
+  if (await mkdir(top).then(() => true, isThere)) {
+    const args = ['pack', '--workspaces', '--pack-destination', top, '--json']
+    const { stdout } = await execute('npm', args, { maxBuffer: MOST_BYTES })
+    await writeFile(`${list}.new`, stdout.slice(stdout.indexOf('[')))
+    await rename(`${list}.new`, list)
+  }
+  const end = performance.now() + PACKING_MS
+  while (!existsSync(list)) {
+    if (performance.now() > end) throw new Error('the packages were not packed: the process that packs them failed')
+    await setTimeout(200)
+  }
+  const packed: { name: string; filename: string }[] = JSON.parse(await readFile(list, 'utf8'))
   return { top, paths: Object.fromEntries(packed.map(({ name, filename }) => [name, join(top, filename)])) }
 }
 
+function isThere(error: NodeJS.ErrnoException): false {
+  if (error.code === 'EEXIST') return false
+  throw error
+}
+
 async function install(): Promise<Installed> {
-  const { top, paths } = await packAll()
+  const { paths } = await packAll()
+  const top = await realpath(await mkdtemp(join(tmpdir(), 'claimcheck-installed-')))
+  process.on('exit', () => rmSync(top, { recursive: true, force: true }))
   const folder = join(top, 'installed')
   await mkdir(folder)
   const wanted = Object.values(paths)
