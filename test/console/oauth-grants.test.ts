@@ -32,7 +32,7 @@ t.test('each refresh token works once, and using one again ends all that came of
   t.match(wider, { status: 400, body: { error: 'invalid_scope' } })
   t.match(await application.refresh(host, narrow.refresh_token, { client_id: 'none' }), { status: 401 })
 
-  t.match(await application.refresh(host, first.refresh_token), INVALID_GRANT)
+  t.match(await application.refresh(host, first.refresh_token), INVALID_GRANT, 'what came of it was used')
   for (const token of [first, second, narrow]) t.equal((await whoami(host, token.access_token)).status, 401)
   t.match(await application.refresh(host, narrow.refresh_token), INVALID_GRANT)
 })
@@ -44,8 +44,7 @@ t.test('a refresh that is refused leaves the refresh token as it was', async (t)
   const refresh = (over: Record<string, string> = {}) => application.refresh(host, first.refresh_token, over)
   t.match(await refresh({ resource: 'https://other.example' }), { status: 400, body: { error: 'invalid_target' } })
   t.match(await refresh({ resource: RESOURCE }), { status: 400, body: { error: 'invalid_target' } })
-  t.match(await refresh({ scope: 'claims:read connections:read' }), { status: 400, body: { error: 'invalid_scope' } })
-  t.match(await refresh({ scope: 'unknown' }), { status: 400, body: { error: 'invalid_scope' } })
+  t.match(await refresh({ scope: 'connections:read' }), { status: 400, body: { error: 'invalid_scope' } })
   const other = { client_id: CONFIDENTIAL.client_id, client_secret: SECRET }
   t.match(await refresh(other), INVALID_GRANT, 'another application')
   t.match(await refresh({ client_id: 'nobody' }), { status: 401 })
@@ -66,17 +65,6 @@ t.test('a refresh that is refused leaves the refresh token as it was', async (t)
   t.equal(status, 200, 'and then it is good')
   t.equal((await whoami(host, body.access_token)).status, 200)
   t.equal((await application.refresh(host, body.refresh_token)).status, 200)
-})
-
-t.test('of two refreshes at once one is served, and the other ends what came of it', async (t) => {
-  const { host } = await shared()
-  const application = new Application()
-  const { refresh_token: token } = await application.tokens(await Visitor.owner(host))
-  const answers = await Promise.all([application.refresh(host, token), application.refresh(host, token)])
-  t.same(answers.map(({ status }) => status).sort(), [200, 400])
-  const served = answers.find(({ status }) => status === 200)!.body
-  t.equal((await whoami(host, served.access_token)).status, 401)
-  t.match(await application.refresh(host, served.refresh_token), INVALID_GRANT)
 })
 
 t.test('an application gives its tokens back, and those of no other', async (t) => {

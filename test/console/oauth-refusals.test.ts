@@ -2,6 +2,7 @@
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { rows } from '../support/sql.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
@@ -68,9 +69,7 @@ t.test('what is wrong with a request is told to the application, with its state'
     [{ code_challenge: undefined, code_challenge_method: undefined }, 'invalid_request'],
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
     [{ code_challenge_method: undefined }, 'invalid_request'],
-    [{ scope: 'claims:read claims:delete' }, 'invalid_scope'],
-    [{ scope: 'openid' }, 'invalid_scope'],
-    [{ scope: undefined }, 'invalid_scope'],
+    [{ scope: 'claims:read\u00e9' }, 'invalid_scope'],
     [{ resource: 'https://other.example' }, 'invalid_target'],
     [{ resource: 'no address' }, 'invalid_target'],
     [{ request: 'eyJhbGciOiJub25lIn0.e30.' }, 'request_not_supported'],
@@ -90,6 +89,18 @@ t.test('what is wrong with a request is told to the application, with its state'
   const application = new Application()
   const signedOut = await new Visitor(host).once(application.request({ prompt: 'none' }))
   t.equal(returned(signedOut, application.redirectUri).get('error'), 'login_required')
+})
+
+t.test('what belongs to OpenID Connect alone is left out', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const openid = { nonce: 'n', max_age: '0', acr_values: 'urn:x', claims: '{', id_token_hint: 'x', login_hint: 'ann' }
+  for (const scope of [undefined, 'openid', 'openid email claims:read claims:read offline_access', 'keys:create']) {
+    const application = new Application()
+    const tokens = await application.tokens(owner, { ...openid, scope })
+    t.equal(tokens.scope, 'claims:read', String(scope))
+    t.notOk('id_token' in tokens)
+  }
 })
 
 t.test('a person who says no sends the application away without a code', async (t) => {
@@ -180,16 +191,60 @@ t.test('a person who is not signed in does so first, and comes back to the reque
   const { email } = await Visitor.owner(host)
   const visitor = new Visitor(host)
   const application = new Application()
-  const path = await application.ask(visitor)
-  const entrance = await visitor.get(path)
-  t.equal(entrance.path, `/console/sign-in?${new URLSearchParams({ next: path })}`)
-  const page = await visitor.post('/console/sign-in', { email, password: PASSWORD, next: path })
-  t.equal(page.path, path)
+  // As long as a state may be.
+  const request = application.request({ state: 'x'.repeat(6900) })
+  const asked = await visitor.once(request)
+  t.equal(asked.headers.get('location'), `/console/sign-in?${new URLSearchParams({ next: request })}`)
+  t.same([asked.headers.getSetCookie(), asked.headers.get('cache-control')], [[], 'no-store'])
+  const entrance = await visitor.get(request)
+  const next = textOf(/name="next" value="([^"]*)"/.exec(entrance.html)![1]!)
+  const page = await visitor.post('/console/sign-in', { email, password: PASSWORD, next })
+  t.match(page.path, /^\/oauth\/consent\//)
   t.match(textOf(page.html), /Allow Backend/)
+  const { path } = page
 
   await visitor.post('/console/sign-out')
   const decided = await application.send(visitor, path, { decision: 'allow' })
   t.equal(decided.status, 401, 'nor is anything allowed after signing out')
+})
+
+t.test('a request that no address can hold is sent back, and served to who is signed in', async (t) => {
+  const { host } = await shared()
+  const application = new Application()
+  const request = application.request({ state: 'ü'.repeat(800) })
+  const back = returned(await new Visitor(host).once(request), application.redirectUri)
+  t.equal(back.get('error'), 'invalid_request')
+  t.match(back.get('error_description'), /too long to go on after signing in: send a shorter state/)
+  t.match((await (await Visitor.owner(host)).get(request)).path, /^\/oauth\/consent\//)
+})
+
+t.test('a thousand requests of people who are not there store nothing', async (t) => {
+  const file = { oauth: { ...OAUTH, dynamic_registration: true }, rate_limits: { oauth: 0 } }
+  const installation = await installed(t, { file })
+  const { host } = installation
+  const before = await rows(installation.config.databaseUrl)
+  const requests = [
+    {},
+    { prompt: 'none' },
+    { prompt: 'consent' },
+    { scope: undefined },
+    { redirect_uri: 'https://evil.example' },
+  ]
+  const statuses = new Map<number, number>()
+  for (let count = 0; count < 1000; count += requests.length) {
+    await Promise.all(
+      requests.map(async (over) => {
+        const { status } = await new Visitor(host).once(new Application().request(over))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }),
+    )
+  }
+  t.same([...statuses].sort(), [
+    [303, 800],
+    [400, 200],
+  ])
+  t.same(await rows(installation.config.databaseUrl), before)
+  t.equal(before.records?.length, 0)
 })
 
 t.test('every request is asked about anew', async (t) => {

@@ -232,7 +232,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
   const { access_token: token } = await application.tokens(owner)
   isGone = true
   const answer = await application.exchange(host, code)
-  const led = await new Visitor(host).once(application.request())
+  const led = await owner.once(application.request())
   const told = await whoami(host, token)
   const sent = await application.send(owner, path, { decision: 'allow', workspace })
   isGone = false
@@ -248,8 +248,12 @@ t.test('addresses are those of the configuration, whatever a request says of its
   const lies = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
   const { body } = await host.request('/.well-known/oauth-authorization-server', { headers: lies })
   t.equal(body.token_endpoint, `${PUBLIC_URL}/oauth/token`)
-  const response = await fetch(host.url + new Application().request(), { redirect: 'manual', headers: lies })
+  const signedOut = await fetch(host.url + new Application().request(), { redirect: 'manual', headers: lies })
+  t.match(signedOut.headers.get('location'), /^\/console\/sign-in\?next=%2Foauth%2Fauthorize/)
+  const owner = await Visitor.firstAt(host, PUBLIC_URL)
+  const response = await owner.once(new Application().request(), { headers: lies })
   t.match(response.headers.get('location'), /^\/oauth\/consent\//)
+  t.equal(response.headers.getSetCookie().length, 4)
   t.ok(response.headers.getSetCookie().every((cookie) => /; secure; httponly/i.test(cookie) && !/domain/i.test(cookie)))
 })
 
@@ -257,7 +261,8 @@ t.test('nor does its first line change where people are led', async (t) => {
   const { host } = await shared()
   const owner = await Visitor.owner(host)
   const application = new Application()
-  const told = await tellRaw(host.url, `GET http://evil.example${application.request()} HTTP/1.1`)
+  const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const told = await tellRaw(host.url, `GET http://evil.example${application.request()} HTTP/1.1\r\ncookie: ${cookie}`)
   for (const [, name, value] of told.matchAll(/^set-cookie: ([^=]+)=([^;]+)/gim)) owner.cookies.set(name!, value!)
   const [, path] = /^location: (.*)\r$/im.exec(told)!
   await owner.get(path!)

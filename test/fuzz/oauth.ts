@@ -31,6 +31,7 @@ export function oauthRequest({ tokens }: OAuthValues, random: Random): FuzzReque
   if (way < 9) return registering(random)
   const paths = [
     '/.well-known/oauth-authorization-server',
+    '/.well-known/openid-configuration',
     '/.well-known/oauth-protected-resource',
     '/oauth/jwks',
     `/oauth/authorize/${escaped(nastyText(random), random)}`,

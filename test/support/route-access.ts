@@ -31,8 +31,11 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /v1/keys': 'application',
 
   'GET /.well-known/oauth-authorization-server': 'anyone',
+  'GET /.well-known/oauth-authorization-server/mcp': 'anyone',
   'GET /.well-known/oauth-protected-resource': 'anyone',
   'GET /.well-known/oauth-protected-resource/mcp': 'anyone',
+  'GET /.well-known/openid-configuration': 'anyone',
+  'GET /.well-known/openid-configuration/mcp': 'anyone',
   'GET /.well-known/poaw-keys.json': 'anyone',
   'GET /.well-known/security.txt': 'anyone',
   'GET /v1/receipts/:receipt_id': 'anyone',
@@ -59,6 +62,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /r/:file': 'anyone',
 
   'GET /oauth/authorize': 'application',
+  'GET /oauth/jwks': 'anyone',
   'GET /oauth/authorize/:uid': 'application',
   'POST /oauth/token': 'application',
   'POST /oauth/revoke': 'application',

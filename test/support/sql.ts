@@ -22,6 +22,21 @@ export async function dump(url: string): Promise<string> {
   return JSON.stringify(rows)
 }
 
+/** All rows of all tables, each table with its rows in the order of their text. */
+export async function rows(url: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  const tables = await query(
+    url,
+    url.startsWith('sqlite:')
+      ? `SELECT name FROM sqlite_master WHERE type = 'table'`
+      : `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'`,
+  )
+  const all = tables.map(async ({ name }) => {
+    const found = await query(url, `SELECT * FROM "${name}"`)
+    return [String(name), found.map((row) => JSON.stringify(row)).sort()] as const
+  })
+  return Object.fromEntries(await Promise.all(all))
+}
+
 async function queryPostgres(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client(url)
   await client.connect()

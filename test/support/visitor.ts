@@ -32,6 +32,16 @@ export class Visitor {
     return Visitor.enter(host, `/console/setup/${token}`, 'owner', { workspace })
   }
 
+  /** The first person of an installation that has a public address. */
+  static async firstAt(host: Host, origin: string): Promise<Visitor> {
+    const token = await host.claimcheck.accounts.setupToken()
+    const visitor = new Visitor(host, emailOf('owner'))
+    const fields = { name: 'owner', email: visitor.email, password: PASSWORD, workspace: 'acme' }
+    const body = new URLSearchParams(fields)
+    await visitor.once(`/console/setup/${token}`, { method: 'POST', body, headers: { origin } })
+    return visitor
+  }
+
   /** The owner of a new workspace, signed in. Where the installation has a workspace of this name, the new one has a number behind it. */
   static async owner(host: Host, workspace = 'acme'): Promise<Visitor> {
     const { id } = await host.claimcheck.workspaces.create(unused(host, workspace))

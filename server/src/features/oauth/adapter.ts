@@ -1,13 +1,22 @@
 /** The storage adapter of oidc-provider: stores its models as OAuth records. */
 import type { Instant } from '@claimcheck/core/rules'
-import type { Adapter, AdapterPayload } from 'oidc-provider'
+import type { Adapter, AdapterPayload, Interaction } from 'oidc-provider'
 import type { Acting } from '../../base/actor.ts'
 import type { Library } from './library.ts'
 import { isMachineId } from './machines.ts'
-import type { GrantEnd, OAuthRecords, Payload, StoredRecord, Tell } from './records.ts'
-import { REFRESH_TOKEN, type Rotation } from './rotation.ts'
+import {
+  type GrantEnd,
+  type OAuthRecords,
+  type Payload,
+  REFRESH_TOKEN,
+  type StoredRecord,
+  type Tell,
+} from './records.ts'
+import type { Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
+/** What the library asks a person for who is not signed in. */
+export const SIGN_IN = 'login'
 // Only registered clients have no expiry in the library. A client expires here unless a person allows it.
 const UNUSED_CLIENT_TTL_MS = 7 * 24 * 60 * 60_000
 
@@ -21,6 +30,8 @@ interface AdapterOptions {
   readonly acting: () => Acting
   /** Why the library ends a grant in this request. */
   readonly grantEnd: () => GrantEnd
+  /** Called with a refresh token that a client presents. */
+  readonly refreshing: (token: Payload) => void
   /** What the audit trail records of a new record. */
   readonly tell: (model: string, id: string, payload: Payload) => Tell | undefined
 }
@@ -33,7 +44,7 @@ export interface MachineClients {
 
 /** The library calls the returned function once for each of its models. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
-  const { records, rotation, errors, machines, now, acting, grantEnd, tell } = options
+  const { records, rotation, errors, machines, now, acting, grantEnd, refreshing, tell } = options
 
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
@@ -55,11 +66,18 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
         translated(async () => {
           if (model === 'Client' && isMachineId(id)) return machines.find(id)
           const record = await records.find(model, id)
-          return record && toPayload(record)
+          if (!record) return undefined
+          if (model !== REFRESH_TOKEN || !rotation.current()) return toPayload(record)
+          refreshing(record.payload)
+          // The library would end the grant: whether this is a repeat is decided where the token is used up.
+          return toPayload({ ...record, consumedAt: null })
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
         const record = { model, id, payload: payload as Payload, ttlMs, tell: tell(model, id, payload as Payload) }
+        // Nothing is stored for a request until a person is there: the address of the sign-in page holds it.
+        if (model === 'Interaction' && (payload as Partial<Interaction>).prompt?.name === SIGN_IN)
+          return Promise.resolve()
         const refresh = rotation.current()
         if (refresh?.used !== undefined) {
           refresh.issued.push(record)

@@ -161,6 +161,7 @@ export class OAuth {
       records: this.#records,
       isSignedIn: (ctx) => oauthPages.isSignedIn((name) => ctx.cookies.get(name, { signed: false })),
       errorPage: oauthPages.errorPage,
+      signInUrl: oauthPages.signInUrl,
       addressOf: (request) => this.#addresses.get(request) ?? null,
       tell: (model, id) => (model === 'Grant' ? this.#granting.get(id) : undefined),
     })

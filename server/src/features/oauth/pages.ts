@@ -3,6 +3,8 @@
 export interface OAuthPages {
   /** @param cookie reads a cookie of the request */
   isSignedIn(cookie: (name: string) => string | undefined): Promise<boolean>
+  /** The page on which a person signs in. @param next a path of ours, to which it leads afterwards */
+  signInUrl(next: string): string
   /** The HTML of a page that says why the flow failed. */
   errorPage(error: { readonly code: string; readonly description: string | undefined }): string
 }

@@ -4,12 +4,15 @@ export const OAUTH_PATHS = {
   token: '/oauth/token',
   revoke: '/oauth/revoke',
   register: '/oauth/register',
-  /** Required by the library, and not served: no token is signed. */
   jwks: '/oauth/jwks',
   consent: (uid: string) => `/oauth/consent/${encodeURIComponent(uid)}`,
   consentRoute: '/oauth/consent/:uid',
-  // RFC 8414 3 and RFC 9728 3
+  // RFC 8414 3 and 5, and RFC 9728 3
   serverMetadata: '/.well-known/oauth-authorization-server',
+  openidMetadata: '/.well-known/openid-configuration',
+  // Clients of MCP that take the address of the MCP server for that of the authorization server.
+  mcpServerMetadata: '/.well-known/oauth-authorization-server/mcp',
+  mcpOpenidMetadata: '/.well-known/openid-configuration/mcp',
   resourceMetadata: '/.well-known/oauth-protected-resource',
   mcpMetadata: '/.well-known/oauth-protected-resource/mcp',
 } as const

@@ -10,18 +10,18 @@ import type { Acting } from '../../base/actor.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { newToken } from '../../base/tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { adapterFactory, type MachineClients } from './adapter.ts'
+import { adapterFactory, type MachineClients, SIGN_IN } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
 import type { OAuthClient, OAuthConfig } from './config.ts'
 import { type Library, loadLibrary } from './library.ts'
 import { hashSecret, isMachineId, machineScopes } from './machines.ts'
+import { COOKIE_NAMES, onlyClearRedirects, onlyQueryResponses, onlyUsedCookies, withoutOpenid } from './middleware.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords, Payload, Tell } from './records.ts'
-import { isUnclear } from './redirect-uris.ts'
 import { CLIENT_AUTHENTICATION, FIXED, limitSize, restrictMetadata } from './registration.ts'
 import { createRotation, type Rotation } from './rotation.ts'
-import { SCOPES, type Scope, scopesFor } from './scopes.ts'
+import { SCOPES, scopesAskedAgain, scopesAskedFor, scopesFor } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
 import { translateStorageErrors } from './storage-errors.ts'
 
@@ -40,6 +40,7 @@ export interface ProviderOptions {
   /** True when the browser has a session of the console. */
   readonly isSignedIn: (ctx: KoaContextWithOIDC) => Promise<boolean>
   readonly errorPage: OAuthPages['errorPage']
+  readonly signInUrl: OAuthPages['signInUrl']
   readonly logger: Pick<FastifyBaseLogger, 'error' | 'debug'>
 }
 
@@ -61,7 +62,6 @@ const TTL = {
   Session: 30 * MINUTE,
 } as const
 
-const NAMES = { session: 'claimcheck_oauth', interaction: 'claimcheck_consent', resume: 'claimcheck_resume' } as const
 const COOKIE = { httpOnly: true, sameSite: 'lax', signed: true } as const
 /** The tokens of the library have 43 characters of base64url, like all tokens of this service. */
 const TOKEN_BITS = 256
@@ -74,7 +74,8 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   // Trusts the forwarding headers, which the handler of the requests sets itself.
   provider.proxy = true
   compareHashes(provider.Client.prototype)
-  provider.use(withoutSessionCookie)
+  provider.use(onlyUsedCookies)
+  provider.use(withoutOpenid)
   provider.use(onlyQueryResponses)
   provider.use(onlyClearRedirects)
   provider.use(rotation.middleware)
@@ -120,7 +121,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     clientBasedCORS: (_ctx, origin, client) =>
       client.clientAuthMethod === 'none' && (client.redirectUris ?? []).some((uri) => originOf(uri) === origin),
     cookies: {
-      names: NAMES,
+      names: COOKIE_NAMES,
       long: COOKIE,
       short: COOKIE,
       // The first signs; the others verify, while hosts change to another SECRET_KEY.
@@ -138,10 +139,11 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     expiresWithSession: async () => false,
     revokeGrantPolicy: () => true,
-    extraParams: { scope: (ctx, text) => requireKnownScopes(errors, scopesFor(ctx.oidc.client?.clientId), text) },
+    extraParams: { scope: (ctx) => keepKnownScopes(errors, ctx) },
     interactions: {
       policy: prompts(library, (ctx) => translated(() => isSignedIn(ctx))),
-      url: async (_ctx, { uid }) => OAUTH_PATHS.consent(uid),
+      url: async (ctx, { uid, prompt }) =>
+        prompt.name === SIGN_IN ? signInUrl(library, options, ctx) : OAUTH_PATHS.consent(uid),
     },
     loadExistingGrant: async (ctx) => {
       const grantId = ctx.oidc.result?.consent?.grantId
@@ -172,16 +174,12 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
   }
 }
 
-/** @throws InvalidScope */
-async function requireKnownScopes(
-  errors: Library['errors'],
-  possible: readonly Scope[],
-  text: string | undefined,
-): Promise<void> {
-  const scopes = text?.split(' ') ?? []
-  const unknown = scopes.find((scope) => !possible.includes(scope as Scope))
-  if (unknown !== undefined) throw new errors.InvalidScope('the scope is unknown', unknown)
-  if (scopes.length === 0) throw new errors.InvalidScope(`a scope is required: ${possible.join(', ')}`, '')
+/** Registered clients know other scopes, too, and name them to every service: `openid`, `offline_access`. @throws InvalidScope */
+function keepKnownScopes({ InvalidScope }: Library['errors'], { oidc }: KoaContextWithOIDC): void {
+  const clientId = oidc.client?.clientId
+  const scopes = scopesAskedFor(clientId, oidc.params!.scope)
+  if (scopes.length === 0) throw new InvalidScope(`a scope is required: ${scopesFor(clientId).join(', ')}`, '')
+  oidc.params!.scope = scopes.join(' ')
 }
 
 /** The person is asked at each request: an earlier consent does not answer a later request. */
@@ -189,7 +187,7 @@ function prompts({ interactionPolicy }: Library, isSignedIn: (ctx: KoaContextWit
   const { Prompt, Check } = interactionPolicy
   return [
     new Prompt(
-      { name: 'login', requestable: false },
+      { name: SIGN_IN, requestable: false },
       new Check('signed_out', 'the person must sign in', async (ctx) => {
         return ctx.oidc.result?.login === undefined && !(await isSignedIn(ctx))
       }),
@@ -199,6 +197,16 @@ function prompts({ interactionPolicy }: Library, isSignedIn: (ctx: KoaContextWit
       new Check('not_asked', 'the person must be asked for consent', (ctx) => ctx.oidc.result?.consent === undefined),
     ),
   ]
+}
+
+/** Proxies and servers take lines of 8 KB. */
+const LONGEST_URL = 7500
+
+/** The sign-in page leads back to the request, which its address holds. @throws InvalidRequest */
+function signInUrl({ errors }: Library, options: ProviderOptions, ctx: KoaContextWithOIDC): string {
+  const url = options.signInUrl(ctx.url)
+  if (url.length <= LONGEST_URL) return url
+  throw new errors.InvalidRequest('the request is too long to go on after signing in: send a shorter state')
 }
 
 function features({ errors }: Library, { audiences, config }: ProviderOptions): Configuration['features'] {
@@ -245,6 +253,10 @@ function recording({ Provider }: Library, options: ProviderOptions) {
 
   return {
     acting,
+    refreshing: ({ scope }: Payload) => {
+      const { params } = Provider.ctx!.oidc
+      if (params) params.scope = scopesAskedAgain(scope, params.scope)
+    },
     grantEnd: () => (Provider.ctx?.oidc.route === 'revocation' ? 'application.returned' : 'application.token_reused'),
     tell: (model: string, id: string, payload: Payload) =>
       model === 'Client' ? registered(id, payload) : tell(model, id),
@@ -304,34 +316,4 @@ function toMetadata({ clientId, clientName, redirectUris, clientSecret }: OAuthC
 function originOf(uri: string): string | undefined {
   const { origin } = new URL(uri)
   return origin === 'null' ? undefined : origin
-}
-
-/** Removes the library's session cookie, because no session is stored. */
-async function withoutSessionCookie(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  await next()
-  const cookies = [ctx.response.get('set-cookie')].flat().filter(Boolean)
-  const others = cookies.filter(
-    (cookie) => !cookie.startsWith(`${NAMES.session}=`) && !cookie.startsWith(`${NAMES.session}.sig=`),
-  )
-  if (others.length === cookies.length) return
-  ctx.response.remove('set-cookie')
-  if (others.length > 0) ctx.response.set('set-cookie', others)
-}
-
-/**
- * The other response modes need a page with a script. They cannot be switched off, but the library refuses a mode that it does not
- * know.
- */
-async function onlyQueryResponses(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  const { response_mode: mode } = ctx.query
-  if (mode !== undefined && mode !== 'query') ctx.query = { ...ctx.query, response_mode: 'other' }
-  await next()
-}
-
-/** The library compares a loopback address without its port, and reads it with a parser that passes over line breaks. */
-async function onlyClearRedirects(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  const uris = [ctx.query.redirect_uri].flat()
-  // One that is not registered for any client: the library says so on its own page, and sends the browser nowhere.
-  if (uris.some((uri) => uri !== undefined && isUnclear(uri))) ctx.query = { ...ctx.query, redirect_uri: 'unclear:' }
-  await next()
 }

@@ -40,11 +40,28 @@ export interface NewRecord {
   readonly tell?: Tell | undefined
 }
 
+/** A refresh: the token that it uses up, and what it is about to give. */
+export interface Refreshed {
+  readonly used: string
+  readonly grantId: string
+  /** What was asked for with the token. */
+  readonly asked: string
+  readonly issued: readonly NewRecord[]
+  readonly answer: TokenAnswer
+}
+
+export type TokenAnswer = Readonly<Record<string, unknown>>
+
 export type GrantEnd = 'application.returned' | 'application.stopped' | 'application.token_reused'
 
 export type Tell = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
+export const REFRESH_TOKEN = 'RefreshToken'
+/** The answer to a refresh, by the refresh token that it used up. */
+const REFRESH_ANSWER = 'RefreshAnswer'
+/** How long a client may repeat a refresh: its answer was lost, or several of its processes refreshed at once. */
+export const REPEATABLE_MS = 10_000
 const REMOVE_EVERY_MS = 10 * 60_000
 
 export interface RecordsOptions {
@@ -58,6 +75,7 @@ export class OAuthRecords {
   readonly #secrets: Pick<Secrets, 'seal' | 'open'>
   readonly #now: () => Instant
   #removedAt: Instant = Number.NEGATIVE_INFINITY
+  #isRemovalDue = false
 
   constructor({ storage, secrets, now }: RecordsOptions) {
     this.#storage = storage
@@ -85,13 +103,25 @@ export class OAuthRecords {
     return this.#storage.write((tx) => this.#consume(tx, model, id, by))
   }
 
-  /** Consumes a record and puts others in one transaction: all of it happens, or nothing does. Otherwise like `consume`. */
-  replace(model: string, id: string, others: readonly NewRecord[], by: Acting): Promise<boolean> {
-    return this.#storage.write(async (tx) => {
-      if (!(await this.#consume(tx, model, id, by))) return false
-      for (const record of others) await this.#putIn(tx, record, this.#now())
-      return true
+  /**
+   * Uses up a refresh token, and stores what replaces it together with the answer: all of it happens, or nothing does. A repeat gets the
+   * answer that the first time got, and stores nothing, while the answer is kept and the next refresh token is unused. Any other second
+   * use ends the grant, and returns undefined.
+   */
+  async rotate(refreshed: Refreshed, by: Acting): Promise<TokenAnswer | undefined> {
+    const { used, grantId, asked, issued, answer } = refreshed
+    const given = await this.#storage.write(async (tx) => {
+      if (await tx.records.consume(kindOf(REFRESH_TOKEN), hashToken(used), this.#now())) {
+        const kept = { model: REFRESH_ANSWER, id: used, payload: { grantId, asked, answer }, ttlMs: REPEATABLE_MS }
+        for (const record of [...issued, kept]) await this.#putIn(tx, record, this.#now())
+        return answer
+      }
+      const first = await this.#firstAnswer(tx, used, asked)
+      if (!first) await this.endGrantIn(tx, grantId, 'application.token_reused', by)
+      return first
     })
+    if (given === answer) this.#removeLater()
+    return given
   }
 
   async remove(model: string, id: string): Promise<void> {
@@ -149,6 +179,27 @@ export class OAuthRecords {
   async #putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
     await tx.records.put(this.#toRow(record, at))
     await record.tell?.(tx)
+  }
+
+  /** The answer to the same refresh, unless its refresh token was used. */
+  async #firstAnswer(tx: Writes, used: string, asked: string): Promise<TokenAnswer | undefined> {
+    const row = await tx.records.find(kindOf(REFRESH_ANSWER), hashToken(used))
+    const { asked: askedFirst, answer } = (row && this.#decrypt(row)?.payload) ?? {}
+    if (askedFirst !== asked) return undefined
+    const first = answer as TokenAnswer
+    const next = await tx.records.find(kindOf(REFRESH_TOKEN), hashToken(String(first.refresh_token)))
+    return next && next.consumedAt === null ? first : undefined
+  }
+
+  /** Removes answers to refreshes once nothing may repeat them. Where it fails, or the host ends before, the next record does. */
+  #removeLater(): void {
+    if (this.#isRemovalDue) return
+    this.#isRemovalDue = true
+    const remove = async () => {
+      this.#isRemovalDue = false
+      await this.#storage.write((tx) => tx.records.removeExpired(this.#now())).catch(() => {})
+    }
+    setTimeout(remove, REPEATABLE_MS + 1000).unref()
   }
 
   async #consume(tx: Writes, model: string, id: string, by: Acting): Promise<boolean> {

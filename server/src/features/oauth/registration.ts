@@ -39,10 +39,10 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     else if (!isFlat(value)) throw new errors.InvalidClientMetadata(`${name} must be a text, or a list of texts`)
   }
   Object.assign(metadata, FIXED)
-  // No client gives itself the grant of machines.
+  // Clients name what they can do, also what this service does not offer. No client gives itself the grant of machines.
   if (Array.isArray(metadata.grant_types)) {
-    metadata.grant_types = metadata.grant_types.filter((type) => type !== 'client_credentials')
-    if (metadata.grant_types.length === 0) {
+    metadata.grant_types = metadata.grant_types.filter((type) => GRANT_TYPES.has(type))
+    if (!metadata.grant_types.includes('authorization_code')) {
       throw new errors.InvalidClientMetadata('grant_types must name authorization_code, and may name refresh_token')
     }
   }
@@ -63,6 +63,9 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
 }
+
+/** The grants of people. */
+const GRANT_TYPES: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token'])
 
 function isFlat(value: unknown): boolean {
   return (Array.isArray(value) ? value : [value]).every((one) => typeof one !== 'object' || one === null)

@@ -7,7 +7,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider'
 import type { Acting } from '../../base/actor.ts'
 import { StorageError } from '../../storage/storage.ts'
 import { OAUTH_PATHS } from './paths.ts'
-import type { NewRecord, OAuthRecords } from './records.ts'
+import type { NewRecord, OAuthRecords, TokenAnswer } from './records.ts'
 
 export interface Rotation {
   /** Collects the writes of this request. Undefined: it refreshes nothing, and writes at once. */
@@ -23,11 +23,9 @@ export interface Refresh {
   readonly issued: NewRecord[]
 }
 
-export const REFRESH_TOKEN = 'RefreshToken'
-
 /** @param actingIn who sent a request */
 export function createRotation(
-  records: Pick<OAuthRecords, 'replace'>,
+  records: Pick<OAuthRecords, 'rotate'>,
   actingIn: (ctx: KoaContextWithOIDC) => Acting,
 ): Rotation {
   const requests = new AsyncLocalStorage<Refresh>()
@@ -38,20 +36,27 @@ export function createRotation(
       if (ctx.path !== OAUTH_PATHS.token) return next()
       const refresh: Refresh = { used: undefined, issued: [] }
       await requests.run(refresh, next)
-      if (refresh.used === undefined || ctx.status !== 200) return
+      const { used, issued } = refresh
+      if (used === undefined || ctx.status !== 200) return
+      const { scope, resource } = ctx.oidc.params!
+      // A token for another resource would be sent to the wrong one: such a request is no repeat.
+      const asked = JSON.stringify([scope, resource])
+      const { grantId } = ctx.oidc.entities.RefreshToken!
       try {
-        if (await records.replace(REFRESH_TOKEN, refresh.used, refresh.issued, actingIn(ctx))) return
-        answer(ctx, 400, 'invalid_grant', 'grant request is invalid')
+        const refreshed = { used, grantId: grantId!, asked, issued, answer: ctx.body as TokenAnswer }
+        const given = await records.rotate(refreshed, actingIn(ctx))
+        if (given) ctx.body = given
+        else refuse(ctx, 400, 'invalid_grant', 'grant request is invalid')
       } catch (error) {
         if (!(error instanceof StorageError)) throw error
-        answer(ctx, 503, 'temporarily_unavailable', 'the database is unavailable: try again later')
+        refuse(ctx, 503, 'temporarily_unavailable', 'the database is unavailable: try again later')
       }
     },
   }
 }
 
 /** RFC 6749 5.2 */
-function answer(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
+function refuse(ctx: KoaContextWithOIDC, status: number, error: string, description: string): void {
   ctx.status = status
   ctx.body = { error, error_description: description }
 }

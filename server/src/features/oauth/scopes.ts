@@ -25,6 +25,8 @@ const RULES: Readonly<Record<Scope, ScopeRule>> = {
   },
 }
 
+const DEFAULT_SCOPE: Scope = 'claims:read'
+
 /** Those that any application or machine may get. */
 export const SCOPES = (Object.keys(RULES) as Scope[]).filter((scope) => scope !== KEY_SCOPE)
 
@@ -35,6 +37,20 @@ export function scopesFor(clientId: string | undefined): readonly Scope[] {
 
 export function isScope(text: string): text is Scope {
   return Object.hasOwn(RULES, text)
+}
+
+/** Returns those that this application may get of what it asks for. Where it asks for none of them, it gets the least that is of use. */
+export function scopesAskedFor(clientId: string | undefined, text: unknown): Scope[] {
+  const possible = scopesFor(clientId)
+  const known = readScopes(text).filter((scope) => possible.includes(scope))
+  return known.length > 0 ? known : possible.filter((scope) => scope === DEFAULT_SCOPE)
+}
+
+/** Returns what a refresh asks for of what was granted: clients repeat what they asked for at first. Undefined: all that was granted. */
+export function scopesAskedAgain(granted: unknown, text: unknown): string | undefined {
+  const known = readScopes(text)
+  const kept = readScopes(granted).filter((scope) => known.includes(scope))
+  return (kept.length > 0 ? kept : known).join(' ') || undefined
 }
 
 /** Returns the known scopes, each once. */

@@ -1,5 +1,6 @@
 /** What the console gives to the OAuth flow: whether a person is signed in, and the error page. */
 import type { HostConfig } from '../../../config/config.ts'
+import { paths } from '../../../web/console-paths.ts'
 import type { OAuthPages } from '../../oauth/pages.ts'
 import type { SessionService } from '../../people/sessions.ts'
 import { sessionTokenOf } from '../session.ts'
@@ -16,6 +17,7 @@ export function createOAuthPages({ sessions, config }: OAuthPagesOptions): OAuth
       const token = sessionTokenOf(cookie, config.publicUrl)
       return token !== undefined && (await sessions.find(token)) !== undefined
     },
+    signInUrl: (next) => `${paths.signIn}?${new URLSearchParams({ next })}`,
     errorPage,
   }
 }

@@ -8,7 +8,13 @@ import { SCOPES } from '../scopes.ts'
 
 export function metadataRoutes(app: App, oauth: OAuth): void {
   const schema = { hide: true }
-  app.get(OAUTH_PATHS.serverMetadata, { schema }, async () => serverMetadata(oauth))
+  for (const path of [OAUTH_PATHS.serverMetadata, OAUTH_PATHS.mcpServerMetadata]) {
+    app.get(path, { schema }, async () => serverMetadata(oauth))
+  }
+  for (const path of [OAUTH_PATHS.openidMetadata, OAUTH_PATHS.mcpOpenidMetadata]) {
+    app.get(path, { schema }, async () => openidMetadata(oauth))
+  }
+  app.get(OAUTH_PATHS.jwks, { schema }, async () => NO_KEYS)
   app.get(OAUTH_PATHS.resourceMetadata, { schema }, async () => resourceMetadata(oauth, 'own'))
   app.get(OAUTH_PATHS.mcpMetadata, { schema }, async () => resourceMetadata(oauth, 'mcp'))
 }
@@ -31,6 +37,22 @@ function serverMetadata(oauth: OAuth) {
     authorization_response_iss_parameter_supported: true,
   }
 }
+
+/**
+ * The same for clients that look for nothing else, or look here second (RFC 8414 5). The service is no OpenID provider: it leaves the
+ * scope `openid` out and issues no ID token. Clients refuse a document without the members that OpenID Connect Discovery requires.
+ */
+function openidMetadata(oauth: OAuth) {
+  return {
+    ...serverMetadata(oauth),
+    jwks_uri: oauth.issuer() + OAUTH_PATHS.jwks,
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [],
+  }
+}
+
+/** No token is signed. */
+const NO_KEYS = { keys: [] }
 
 function resourceMetadata(oauth: OAuth, audience: 'own' | 'mcp') {
   return {

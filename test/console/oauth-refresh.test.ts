@@ -1,0 +1,236 @@
+/**
+ * Refreshes that come more than once: several processes of a client at the same time, or a client that lost the answer. Threat K3 of
+ * `security.md`.
+ */
+import { createHash } from 'node:crypto'
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { type Storage, StorageError } from '@claimcheck/server/storage/storage'
+import t, { type Test as TapTest } from 'tap'
+import {
+  Application,
+  CLIENT,
+  CONFIDENTIAL,
+  OAUTH,
+  RESOURCE,
+  SECRET,
+  type Tokens,
+  whoami,
+} from '../support/application.ts'
+import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
+import { type Answer, type Host, Installation, type InstallationOptions } from '../support/installation.ts'
+import { dump, query } from '../support/sql.ts'
+import { Visitor } from '../support/visitor.ts'
+
+const PUBLIC_URL = 'http://claims.example'
+const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
+const FILE = { oauth: OAUTH, rate_limits: { oauth: 0 } }
+
+async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
+  const installation = await Installation.start({ file: FILE, ...options })
+  t.teardown(() => installation.remove())
+  return installation
+}
+
+/** Two hosts where the database serves several; on SQLite the one that there is. */
+async function hostsOn(t: TapTest, dialect: Dialect) {
+  const installation = await installed(t, { env: { PUBLIC_URL }, database: await createDatabase(dialect) })
+  const hosts = dialect === 'postgres' ? [installation.host, await installation.addHost()] : [installation.host]
+  return { installation, hosts, owner: await Visitor.firstAt(installation.host, PUBLIC_URL) }
+}
+
+/** The audit trail of reuse. */
+async function reuses({ config }: Installation): Promise<number> {
+  return (await query(config.databaseUrl, `SELECT 1 FROM audit_trail WHERE event = 'application.token_reused'`)).length
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, refreshes that come at once get one answer, and the sign-in goes on`, async (t) => {
+    const { installation, hosts, owner } = await hostsOn(t, dialect)
+    const application = new Application(undefined, PUBLIC_URL)
+    for (const count of [2, 6, 50]) {
+      const { refresh_token: token } = await application.tokens(owner)
+      const answers = await Promise.all(
+        Array.from({ length: count }, (_, index) => application.refresh(hosts[index % hosts.length]!, token)),
+      )
+      t.same([...new Set(answers.map(({ status }) => status))], [200], `${count} at once`)
+      t.equal(new Set(answers.map(({ body }) => JSON.stringify(body))).size, 1, 'exactly the same answer')
+      const { body, headers } = answers.at(-1)!
+      t.not(body.refresh_token, token)
+      t.equal(headers.get('cache-control'), 'no-store')
+      for (const host of hosts) t.equal((await whoami(host, body.access_token)).status, 200)
+
+      t.same((await application.refresh(hosts.at(-1)!, token)).body, body, 'and once more')
+      t.equal((await application.refresh(hosts[0]!, body.refresh_token)).status, 200)
+      t.equal(await reuses(installation), [2, 6, 50].indexOf(count))
+      t.match(await application.refresh(hosts.at(-1)!, token), INVALID_GRANT, 'its successor was used')
+      t.equal((await whoami(hosts[0]!, body.access_token)).status, 401)
+      t.equal(await reuses(installation), [2, 6, 50].indexOf(count) + 1)
+    }
+    const issued = `SELECT 1 FROM records WHERE kind = 'oauth:RefreshToken'`
+    t.same(await query(installation.config.databaseUrl, issued), [], 'nothing remains of what has ended')
+  })
+}
+
+t.test('a client that lost the answer asks again, and is answered', async (t) => {
+  const { host } = await installed(t)
+  const application = new Application()
+  const owner = await Visitor.owner(host)
+  for (const afterMs of [0, 1, 5, 50]) {
+    const { refresh_token: token } = await application.tokens(owner)
+    await refreshAndHangUp(host, application, token, afterMs)
+    const { status, body } = await application.refresh(host, token)
+    t.equal(status, 200, `hung up after ${afterMs} ms`)
+    t.equal((await whoami(host, body.access_token)).status, 200)
+    t.equal((await application.refresh(host, body.refresh_token)).status, 200)
+  }
+})
+
+/** Sends a refresh, and reads no answer. */
+async function refreshAndHangUp(host: Host, application: Application, token: string, afterMs: number): Promise<void> {
+  const { hostname, port, host: name } = new URL(host.url)
+  const body = new URLSearchParams({
+    grant_type: 'refresh_token',
+    client_id: application.clientId,
+    refresh_token: token,
+  }).toString()
+  const socket = connect(Number(port), hostname)
+  const head = `POST /oauth/token HTTP/1.1\r\nhost: ${name}\r\ncontent-type: application/x-www-form-urlencoded`
+  await new Promise((resolve) => {
+    socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`, resolve)
+  })
+  await setTimeout(afterMs)
+  socket.destroy()
+}
+
+interface Repeated {
+  readonly host: Host
+  readonly application: Application
+  readonly first: Tokens
+  readonly pass: (ms: number) => void
+}
+
+/** What happens between a refresh and its repeat, or is different in the repeat, and ends all that was allowed. */
+const REUSE: Readonly<Record<string, (repeated: Repeated) => Promise<Answer>>> = {
+  'after eleven seconds': ({ host, application, first, pass }) => {
+    pass(11_000)
+    return application.refresh(host, first.refresh_token)
+  },
+  'for another scope': ({ host, application, first }) =>
+    application.refresh(host, first.refresh_token, { scope: 'claims:read' }),
+  'for a resource that was not named': ({ host, application, first }) =>
+    application.refresh(host, first.refresh_token, { resource: host.url }),
+}
+
+t.test('what is no repeat is reuse, and ends what came of it', async (t) => {
+  let now = Date.now()
+  const installation = await installed(t, { now: () => now })
+  const { host } = installation
+  const owner = await Visitor.owner(host)
+  let ended = 0
+  for (const [what, reuse] of Object.entries(REUSE)) {
+    const application = new Application()
+    const first = await application.tokens(owner)
+    const { body } = await application.refresh(host, first.refresh_token)
+    now += 9000
+    t.same((await application.refresh(host, first.refresh_token)).body, body, 'after nine seconds')
+    const pass = (ms: number) => {
+      now += ms - 9000
+    }
+    t.match(await reuse({ host, application, first, pass }), INVALID_GRANT, what)
+    t.equal(await reuses(installation), ++ended)
+    t.equal((await whoami(host, body.access_token)).status, 401)
+    t.match(await application.refresh(host, body.refresh_token), INVALID_GRANT)
+    t.match(await application.refresh(host, first.refresh_token), INVALID_GRANT, 'nor is it repeated any more')
+  }
+})
+
+t.test('an answer is for the client that got it, and for as long as the person lets it', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.owner(host)
+  const other = { client_id: CONFIDENTIAL.client_id, client_secret: SECRET }
+  const application = new Application()
+  const { refresh_token: token } = await application.tokens(owner)
+  const { body } = await application.refresh(host, token)
+  t.match(await application.refresh(host, token, other), INVALID_GRANT, 'another application')
+  t.match(await application.refresh(host, token, { client_id: 'nobody' }), { status: 401 })
+  t.match(await application.refresh(host, token, { scope: 'connections:read' }), { body: { error: 'invalid_scope' } })
+  t.match(await application.refresh(host, token, { resource: RESOURCE }), { body: { error: 'invalid_target' } })
+  t.same((await application.refresh(host, token)).body, body, 'none of which changed anything')
+
+  const confidential = new Application(CONFIDENTIAL)
+  const code = (await confidential.allowed(owner)).get('code')
+  const { body: first } = await confidential.exchange(host, code, { client_secret: SECRET })
+  t.equal((await confidential.refresh(host, first.refresh_token, { client_secret: SECRET })).status, 200)
+  t.match(await confidential.refresh(host, first.refresh_token), { status: 401 }, 'without its secret')
+
+  await application.revoke(host, body.refresh_token)
+  t.match(await application.refresh(host, token), INVALID_GRANT, 'after it was given back')
+
+  const removed = new Application()
+  const joining = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  const tokens = await removed.tokens(joining)
+  t.equal((await removed.refresh(host, tokens.refresh_token)).status, 200)
+  const { members } = host.claimcheck
+  const { id } = (await members.list(await owner.workspaceId())).find(({ name }) => name === 'Mia')!
+  await members.remove(await owner.workspaceId(), id)
+  t.match(await removed.refresh(host, tokens.refresh_token), INVALID_GRANT, 'after the member was removed')
+})
+
+t.test('a refresh that ends halfway has not happened, and one that was kept is answered', async (t) => {
+  const { host } = await installed(t, { inProcess: true })
+  const application = new Application()
+  const { refresh_token: token } = await application.tokens(await Visitor.owner(host))
+  const storage: { write: Storage['write'] } = host.claimcheck.storage
+  const { write } = storage
+  const gone = new StorageError('unavailable', 'no database')
+  storage.write = (work) =>
+    write(async (tx) => {
+      await work(tx)
+      throw gone
+    })
+  t.match(await application.refresh(host, token), { status: 503, body: { error: 'temporarily_unavailable' } })
+  // It is kept, and the connection breaks before anyone knows.
+  storage.write = async (work) => {
+    await write(work)
+    throw gone
+  }
+  t.match(await application.refresh(host, token), { status: 503 })
+  storage.write = write
+  const { status, body } = await application.refresh(host, token)
+  t.equal(status, 200)
+  t.equal((await application.refresh(host, body.refresh_token)).status, 200, 'which was issued then')
+})
+
+t.test('a copy of the database holds no answer in clear, and no answer for long', async (t) => {
+  const installation = await installed(t)
+  const { host, config } = installation
+  const application = new Application()
+  const owner = await Visitor.owner(host)
+  const { refresh_token: token } = await application.tokens(owner)
+  const { body } = await application.refresh(host, token)
+  const answers = () => query(config.databaseUrl, `SELECT id_hash FROM records WHERE kind = 'oauth:RefreshAnswer'`)
+  t.same(await answers(), [{ id_hash: createHash('sha256').update(token).digest('hex') }])
+  const text = await dump(config.databaseUrl)
+  for (const secret of [token, body.access_token, body.refresh_token]) t.notOk(text.includes(secret))
+  for (let seconds = 0; (await answers()).length > 0 && seconds < 20; seconds++) await setTimeout(1000)
+  t.same(await answers(), [], 'removed without another request')
+})
+
+t.test('scopes that a client repeats at a refresh narrow it to what was granted', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.owner(host)
+  const member = await Visitor.joining(host, await owner.workspaceId(), 'member', 'Mia')
+  const application = new Application(CLIENT)
+  let { refresh_token: token } = await application.tokens(member)
+  for (const [scope, granted] of [
+    ['claims:read claims:submit', 'claims:read'],
+    ['openid claims:read offline_access', 'claims:read'],
+    ['openid', 'claims:read'],
+  ] as const) {
+    const { status, body } = await application.refresh(host, token, { scope })
+    t.match({ status, scope: body.scope }, { status: 200, scope: granted }, scope)
+    token = body.refresh_token
+  }
+  t.match(await application.refresh(host, token, { scope: 'claims:submit' }), { body: { error: 'invalid_scope' } })
+})
