@@ -58,6 +58,7 @@ for (const [what, hosts] of Object.entries(pairs)) {
     t.equal((await whoami(two, body.access_token)).body.audience, PUBLIC_URL)
     const refreshed = (await application.refresh(two, body.refresh_token)).body
     t.equal((await whoami(one, refreshed.access_token)).status, 200)
+    t.same((await application.refresh(one, body.refresh_token)).body, refreshed, 'repeated elsewhere')
     await application.revoke(two, refreshed.access_token)
     t.equal((await whoami(one, refreshed.access_token)).status, 401)
   })

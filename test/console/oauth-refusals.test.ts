@@ -1,6 +1,7 @@
 /** What applications are refused, where they are told, and what people are shown in place of being led on. Threat S4 of `security.md`. */
 import t, { type Test as TapTest } from 'tap'
 import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
+import { byExtent } from '../support/extent.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { rows } from '../support/sql.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
@@ -218,7 +219,9 @@ t.test('a request that no address can hold is sent back, and served to who is si
   t.match((await (await Visitor.owner(host)).get(request)).path, /^\/oauth\/consent\//)
 })
 
-t.test('a thousand requests of people who are not there store nothing', async (t) => {
+const ANONYMOUS = byExtent({ short: 50, usual: 200, thorough: 1000 })
+
+t.test(`${ANONYMOUS} requests of people who are not there store nothing`, async (t) => {
   const file = { oauth: { ...OAUTH, dynamic_registration: true }, rate_limits: { oauth: 0 } }
   const installation = await installed(t, { file })
   const { host } = installation
@@ -231,7 +234,7 @@ t.test('a thousand requests of people who are not there store nothing', async (t
     { redirect_uri: 'https://evil.example' },
   ]
   const statuses = new Map<number, number>()
-  for (let count = 0; count < 1000; count += requests.length) {
+  for (let count = 0; count < ANONYMOUS; count += requests.length) {
     await Promise.all(
       requests.map(async (over) => {
         const { status } = await new Visitor(host).once(new Application().request(over))

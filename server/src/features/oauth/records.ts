@@ -191,13 +191,17 @@ export class OAuthRecords {
     return next && next.consumedAt === null ? first : undefined
   }
 
-  /** Removes answers to refreshes once nothing may repeat them. Where it fails, or the host ends before, the next record does. */
+  /** Removes answers to refreshes once nothing may repeat them, also where no other record follows. */
   #removeLater(): void {
     if (this.#isRemovalDue) return
     this.#isRemovalDue = true
     const remove = async () => {
       this.#isRemovalDue = false
-      await this.#storage.write((tx) => tx.records.removeExpired(this.#now())).catch(() => {})
+      try {
+        await this.#storage.write((tx) => tx.records.removeExpired(this.#now()))
+      } catch {
+        // The next record removes them.
+      }
     }
     setTimeout(remove, REPEATABLE_MS + 1000).unref()
   }
