@@ -15,7 +15,7 @@ import {
   whoami,
 } from '../support/application.ts'
 import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
-import { PATIENT } from '../support/extent.ts'
+import { PATIENT, tries } from '../support/extent.ts'
 import { type Answer, type Host, Installation, type InstallationOptions } from '../support/installation.ts'
 import { dump, query } from '../support/sql.ts'
 import { Visitor } from '../support/visitor.ts'
@@ -67,6 +67,30 @@ for (const dialect of DIALECTS) {
     }
     const issued = `SELECT 1 FROM records WHERE kind = 'oauth:RefreshToken'`
     t.same(await query(installation.config.databaseUrl, issued), [], 'nothing remains of what has ended')
+  })
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, a repeat that meets the next refresh is answered or is reuse, and nothing else`, async (t) => {
+    const { hosts, owner } = await hostsOn(t, dialect)
+    const application = new Application(undefined, PUBLIC_URL)
+    const statuses = new Set<number>()
+    for (let round = 0; round < tries(10); round++) {
+      const { refresh_token: token } = await application.tokens(owner)
+      const { refresh_token: next } = (await application.refresh(hosts[0]!, token)).body
+      const both = Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? next : token))
+      const answers = await Promise.all(
+        both.map((one, index) => application.refresh(hosts[index % hosts.length]!, one)),
+      )
+      for (const { status, body } of answers) {
+        statuses.add(status)
+        if (status !== 200) t.match({ status, body }, INVALID_GRANT)
+      }
+      const wasReused = answers.some(({ status }) => status !== 200)
+      const last = answers.find(({ status }, index) => status === 200 && both[index] === next)
+      if (wasReused && last) t.equal((await whoami(hosts[0]!, last.body.access_token)).status, 401)
+    }
+    t.ok([...statuses].every((status) => status === 200 || status === 400))
   })
 }
 
