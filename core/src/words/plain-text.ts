@@ -1,11 +1,70 @@
-/** Texts of agents and destinations, for a line of a page or a terminal. */
+/** Texts of agents and destinations, for a line of a page or a terminal: what is not seen is written out, as `<U+202E>`. */
 
-/** Control characters, and those that turn the direction of the text around them, are written as escapes: they could mislead. */
-export function plainText(text: string): string {
-  return text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+/** After these a joiner forms letters (RFC 5892, appendix A). */
+const VIRAMAS =
+  '\\u094D\\u09CD\\u0A4D\\u0ACD\\u0B4D\\u0BCD\\u0C4D\\u0CCD\\u0D3B\\u0D3C\\u0D4D\\u0DCA\\u0E3A\\u0EBA\\u0F84\\u1039\\u103A\\u17D2\\u1B44\\u1BAA'
+const JOINED = '\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Nko}'
+/** A joiner that its letters need, as in Persian and in Hindi. */
+const JOINER = `(?<=[${VIRAMAS}])[\\u200C\\u200D](?=\\p{L})|(?<=[${JOINED}]\\p{M}*)\\u200C(?=[${JOINED}])`
+/** An emoji of several characters, some of which are not seen. */
+const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?'
+const FLAG = '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
+const EMOJI = `${FLAG}|[0-9#*]\\uFE0F\\u20E3|${PICTURE}(?:\\u200D${PICTURE})*`
+const UNSEEN = '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]|(?! )\\p{Zs}'
+const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>${UNSEEN})`, 'gu')
+/** Most texts. */
+const PLAIN = /^[\x20-\x7e]*$/
+
+export interface Unseen {
+  readonly character: string
+  /** In characters, from 1. */
+  readonly position: number
 }
 
-/** Writes everything invisible as an escape for a terminal, joiners of characters too. */
+/** The first character that is not seen, or that turns the text around it; not those that an emoji or a script needs where they are. */
+export function firstUnseen(text: string): Unseen | undefined {
+  if (PLAIN.test(text)) return undefined
+  for (const { index, groups } of text.matchAll(PARTS)) {
+    const character = groups?.unseen
+    if (character !== undefined) return { character, position: [...text.slice(0, index)].length + 1 }
+  }
+  return undefined
+}
+
+/** Writes each of these as `<U+202E>`. */
 export function visible(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (char) => `\\u{${char.codePointAt(0)!.toString(16)}}`)
+  return withUnseen(text, marked)
+}
+
+/** The same for a name, with the blanks that a page or a cell of a table would swallow: around it, and beyond one within it. */
+export function visibleName(name: string): string {
+  return visible(name).replace(/^ +| +$|(?<= ) +/g, (blanks) => marked(' ').repeat(blanks.length))
+}
+
+/** JSON that reads as the same value, without them. */
+export function visibleJson(json: string): string {
+  return withUnseen(json, (character) =>
+    /\s/.test(character) ? character : [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join(''),
+  )
+}
+
+/** `U+202E` */
+export function codeOf(character: string): string {
+  return `U+${hex(character.codePointAt(0)!).toUpperCase()}`
+}
+
+function withUnseen(text: string, write: (character: string) => string): string {
+  if (PLAIN.test(text)) return text
+  return text.replace(PARTS, (part, ...rest) => {
+    const { unseen } = rest.at(-1) as { readonly unseen?: string }
+    return unseen === undefined ? part : write(unseen)
+  })
+}
+
+function marked(character: string): string {
+  return `<${codeOf(character)}>`
+}
+
+function hex(code: number): string {
+  return code.toString(16).padStart(4, '0')
 }
