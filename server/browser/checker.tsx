@@ -13,7 +13,7 @@ import {
 } from '@claimcheck/core/checker'
 import { firstFailure, UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
 import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '@claimcheck/core/words/document'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { type ComponentChildren, render } from 'preact'
 import { Proofs } from '../src/features/site/receipt/proofs.tsx'
 import { rawDocuments } from '../src/features/site/receipt/raw.ts'
@@ -74,7 +74,7 @@ function take(text: string): DocumentKind {
 async function takeFiles(list: Iterable<File>): Promise<void> {
   for (const file of list) {
     const text = await textOf(file)
-    say(`${plainText(file.name)}: ${text === undefined ? 'could not be read as text' : NAMES[take(text)]}`)
+    say(`${visible(file.name)}: ${text === undefined ? 'could not be read as text' : NAMES[take(text)]}`)
   }
   await check()
 }

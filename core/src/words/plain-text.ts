@@ -8,7 +8,8 @@ const JOINED = '\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Scr
 const JOINER = `(?<=[${VIRAMAS}])[\\u200C\\u200D](?=\\p{L})|(?<=[${JOINED}]\\p{M}*)\\u200C(?=[${JOINED}])`
 /** An emoji of several characters, some of which are not seen. */
 const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?'
-const FLAG = '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
+const FLAG =
+  '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
 const EMOJI = `${FLAG}|[0-9#*]\\uFE0F\\u20E3|${PICTURE}(?:\\u200D${PICTURE})*`
 const UNSEEN = '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]|(?! )\\p{Zs}'
 const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>${UNSEEN})`, 'gu')
@@ -44,7 +45,9 @@ export function visibleName(name: string): string {
 /** JSON that reads as the same value, without them. */
 export function visibleJson(json: string): string {
   return withUnseen(json, (character) =>
-    /\s/.test(character) ? character : [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join(''),
+    /\s/.test(character)
+      ? character
+      : [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join(''),
   )
 }
 

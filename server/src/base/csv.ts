@@ -1,5 +1,5 @@
 /** CSV by RFC 4180, of texts that others wrote: no cell of it is a formula where a spreadsheet opens it. */
-import { nameTurns } from './turned-text.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
 
 /** What begins a formula, in its plain form: spreadsheets take `＝` for `=`, too. */
 const FORMULA = /^[=+\-@\u2212]/
@@ -17,7 +17,7 @@ export function csvRecord(cells: readonly (string | null)[]): string {
 }
 
 function csvCell(text: string): string {
-  const safe = neutral(nameTurns(text))
+  const safe = neutral(visible(text))
   return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

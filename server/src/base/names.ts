@@ -16,7 +16,8 @@ export function idProblem(id: string): string | undefined {
   if (id.startsWith(' ')) return 'it begins with a blank (U+0020 at position 1): leave it out'
   if (id.endsWith(' ')) return `it ends with a blank (U+0020 at position ${[...id].length}): leave it out`
   const unseen = firstUnseen(id)
-  if (unseen) return `${kindOf(unseen.character)} (${codeOf(unseen.character)} at position ${unseen.position})${adviceOf(unseen.character)}`
+  if (unseen)
+    return `${kindOf(unseen.character)} (${codeOf(unseen.character)} at position ${unseen.position})${adviceOf(unseen.character)}`
   const characters = [...id]
   const jamo = characters.findIndex((character) => JAMO.test(character))
   return jamo === -1

@@ -1,6 +1,8 @@
 /** A claim as it is stored, and each of its checks. */
+
 import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
+import { looksOf } from '../base/confusables.ts'
 import type { Expressions } from './dialect.ts'
 import {
   type Column,
@@ -141,6 +143,10 @@ export type NewClaim = ClaimRow
 export const newClaims: Table<NewClaim> = table('claims', ['claimId'], {
   ...columns,
   clientIdLeft: computed(text('client_id_left'), clientIdLeft),
+  look: computed(text('look'), ({ agentId, agentBound }: NewClaim) => (agentBound === 1 ? '' : looksOf(agentId)[0]!)),
+  otherLook: computed(text('other_look'), ({ agentId, agentBound }: NewClaim) =>
+    agentBound === 1 ? '' : looksOf(agentId).at(-1)!,
+  ),
 })
 
 /** The columns of a new claim as they are stored, with this log where it has a receipt. */
@@ -202,7 +208,7 @@ export const UNDECIDED = `state <> 'decided'`
 /**
  * Whether a new claim may be stored, beside what the unique index refuses: a client_claim_id that a claim has already. None is stored either
  * with what erasure left of that; the statement sees every claim that could be erased by now: one that was decided since it began has changed
- * the log. And an agent that is bound speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
+ * the log. And an agent that is bound, and what looks like it, speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
  * looked up before the body arrived, and may have ended since.
  * @param row the claim's name in the statement
  */
@@ -216,8 +222,8 @@ export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: st
       WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id
         AND speaker.revoked_at IS NULL AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
         AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
-    ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
-      WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id) END`
+    ELSE NOT EXISTS (SELECT 1 FROM bound_looks AS bound
+      WHERE bound.workspace_id = ${row}.workspace_id AND bound.look IN (${row}.look, ${row}.other_look)) END`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

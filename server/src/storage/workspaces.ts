@@ -2,6 +2,7 @@
 
 import type { Proven } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
+import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import { type Db, runAll } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
@@ -44,6 +45,15 @@ export const boundAgents = table('bound_agents', ['workspaceId', 'agentId'], {
   workspaceId: text('workspace_id'),
   agentId: text('agent_id'),
   boundAt: instant('bound_at'),
+})
+
+/** How bound agents look (`confusables.ts`): a claim for an id that looks like one of them needs its key as well. */
+export const boundLooks = table('bound_looks', ['workspaceId', 'look'], {
+  workspaceId: text('workspace_id'),
+  look: text('look'),
+  agentId: text('agent_id'),
+  /** `LOOKS_VERSION` */
+  version: text('version'),
 })
 
 export type AddressVisibility = 'published' | 'withheld'
@@ -92,6 +102,7 @@ export type WorkspaceRow = RowOf<typeof workspaces>
 export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'>
 export type ApiKeyRow = RowOf<typeof apiKeys>
 export type BoundAgentRow = RowOf<typeof boundAgents>
+export type BoundLookRow = RowOf<typeof boundLooks>
 
 /** What may change of a key. */
 export type KeyChanges = Partial<
@@ -133,6 +144,11 @@ export function workspaceReads(db: Db) {
 export function workspaceWrites(db: Db) {
   return {
     ...workspaceReads(db),
+    /** The names of the others. Nobody takes another one until this transaction ends. */
+    async lockNames(id: string): Promise<string[]> {
+      await runAll(db, db.dialect.lockTables([workspaces.name]))
+      return (await selectRows(db, workspaces, `WHERE ${THERE} AND id <> ?`, [id])).map(({ name }) => name)
+    },
     /** False when the name is taken. */
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
@@ -180,9 +196,14 @@ export function keyReads(db: Db) {
         ? selectRows(db, boundAgents, order)
         : selectRows(db, boundAgents, `WHERE workspace_id = ? ${order}`, [workspaceId])
     },
-    async isBound(workspaceId: string, agentId: string): Promise<boolean> {
-      const sql = 'SELECT 1 AS one FROM bound_agents WHERE workspace_id = ? AND agent_id = ?'
-      return (await db.query(sql, [workspaceId, agentId])).length > 0
+    /** The bound agents that this one looks like, itself before others. */
+    async boundLike(workspaceId: string, agentId: string): Promise<string[]> {
+      const found = await looksIn(db, workspaceId, looksOf(agentId))
+      const others = found.map((row) => row.agentId).filter((id) => id !== agentId)
+      return [...(others.length < found.length ? [agentId] : []), ...others]
+    },
+    async boundLooks(): Promise<BoundLookRow[]> {
+      return selectRows(db, boundLooks, 'ORDER BY workspace_id, look')
     },
     async byId(id: string): Promise<ApiKeyRow | undefined> {
       return selectRow(db, apiKeys, 'WHERE id = ?', [id])
@@ -232,6 +253,13 @@ export function keyWrites(db: Db) {
       // The update locks the row: nobody releases the agent until the key is stored.
       const suffix = 'ON CONFLICT (workspace_id, agent_id) DO UPDATE SET bound_at = bound_agents.bound_at'
       await insertRows(db, boundAgents, agents, suffix)
+      await insertLooks(db, agents)
+    },
+    /** Makes the looks of all bound agents anew: for another table of what looks alike. Of two that look alike now, both stay bound. */
+    async renewLooks(): Promise<void> {
+      await runAll(db, db.dialect.lockTables(['claims']))
+      await db.table(boundLooks.name).delete()
+      await insertLooks(db, await selectRows(db, boundAgents, 'ORDER BY bound_at, agent_id'))
     },
     /** Locked until this transaction ends. */
     async lockAgent(workspaceId: string, agentId: string): Promise<BoundAgentRow | undefined> {
@@ -239,9 +267,24 @@ export function keyWrites(db: Db) {
       return selectRow(db, boundAgents, rest, [workspaceId, agentId])
     },
     async releaseAgent({ workspaceId, agentId }: BoundAgentRow): Promise<void> {
-      await db.table(boundAgents.name).where({ workspace_id: workspaceId, agent_id: agentId }).delete()
+      const isAgent = { workspace_id: workspaceId, agent_id: agentId }
+      await db.table(boundLooks.name).where(isAgent).delete()
+      await db.table(boundAgents.name).where(isAgent).delete()
     },
   }
+}
+
+function looksIn(db: Db, workspaceId: string, looks: readonly string[]): Promise<BoundLookRow[]> {
+  const rest = `WHERE workspace_id = ? AND look IN ${db.dialect.texts}`
+  return selectRows(db, boundLooks, rest, [workspaceId, JSON.stringify(looks)])
+}
+
+/** What another agent looks like stays that agent's. */
+async function insertLooks(db: Db, agents: readonly BoundAgentRow[]): Promise<void> {
+  const looks = agents.flatMap(({ workspaceId, agentId }) =>
+    looksOf(agentId).map((look) => ({ workspaceId, look, agentId, version: LOOKS_VERSION })),
+  )
+  await insertRows(db, boundLooks, looks, 'ON CONFLICT (workspace_id, look) DO NOTHING')
 }
 
 export function connectionReads(db: Db) {

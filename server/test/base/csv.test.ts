@@ -1,5 +1,5 @@
+import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
 import { csvRecord } from '@claimcheck/server/base/csv'
-import { escapeTurns, nameTurns } from '@claimcheck/server/base/turned-text'
 import t from 'tap'
 
 const RLO = '\u202e'
@@ -49,10 +49,10 @@ t.test('a long cell of nothing but space costs no more than its length', async (
 })
 
 t.test('characters that turn text around are named, or escaped where the value must stay', async (t) => {
-  t.equal(nameTurns(`a${RLO}b\u2067c\u200f`), 'a[U+202E]b[U+2067]c[U+200F]')
-  t.equal(nameTurns('עברית ok'), 'עברית ok', 'letters that are read from the right stay')
+  t.equal(visible(`a${RLO}b\u2067c\u200f`), 'a[U+202E]b[U+2067]c[U+200F]')
+  t.equal(visible('עברית ok'), 'עברית ok', 'letters that are read from the right stay')
   t.equal(csvRecord([`${RLO}=1`]), '[U+202E]=1\r\n')
-  const json = escapeTurns(JSON.stringify({ [`k${RLO}`]: `v${RLO}` }))
+  const json = visibleJson(JSON.stringify({ [`k${RLO}`]: `v${RLO}` }))
   t.equal(json, '{"k\\u202E":"v\\u202E"}')
   t.strictSame(JSON.parse(json), { [`k${RLO}`]: `v${RLO}` })
 })

@@ -732,7 +732,8 @@ export function testStorage(
     t.strictSame(await storage.read.keys.boundAgents('ws_1'), [
       { workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON },
     ])
-    t.equal(await storage.read.keys.isBound('ws_2', 'bound'), false)
+    t.strictSame(await storage.read.keys.boundLike('ws_1', 'B0und'), ['bound'])
+    t.strictSame(await storage.read.keys.boundLike('ws_2', 'bound'), [])
     const through = (number: number, agentBound: number, over = {}) =>
       claimNumber(number, { agentId: 'bound', agentBound, ...over })
     const insert = (...rows: readonly ClaimRow[]) => storage.write((tx) => tx.claims.insertNew(rows))

@@ -1,6 +1,8 @@
 /** The claims of workspaces: submits them, checks them at once when possible, and reads their state. */
 import type { CheckRecord, Instant, JsonObject } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { type Batch, createBatch } from '../../base/batch.ts'
+import { differenceOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { pick } from '../../base/pick.ts'
 import { settledWithin } from '../../base/time-limit.ts'
@@ -216,9 +218,16 @@ async function speakingRefusal(
   if (speaksFor !== 'unbound') {
     return new ServiceError('forbidden', 'this API key is bound to other agents, and may not claim for this agent_id')
   }
-  if (!(await storage.read.keys.isBound(workspaceId, agentId))) return undefined
-  const detail = 'this agent_id is bound to certain API keys of the workspace: submit the claim with one of them'
-  return new ServiceError('forbidden', detail)
+  const [bound] = await storage.read.keys.boundLike(workspaceId, agentId)
+  if (bound === undefined) return undefined
+  const which = bound === agentId ? 'this agent_id is' : likeWords(agentId, bound)
+  const detail = `${which} bound to certain API keys of the workspace: submit the claim with one of them`
+  return new ServiceError('forbidden', bound === agentId ? detail : `${detail}, or choose another agent_id`)
+}
+
+/** To go before "bound to". */
+function likeWords(agentId: string, bound: string): string {
+  return `this agent_id looks like ${visibleName(bound)} (${differenceOf(agentId, bound)}), which is`
 }
 
 /** Why the database did not store a claim that it does not have. */

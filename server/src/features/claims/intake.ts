@@ -15,6 +15,7 @@ import {
 import { type Issue, ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { copyJson } from '../../base/json-copy.ts'
+import { idProblem } from '../../base/names.ts'
 import { sha256Text } from '../../base/sha256.ts'
 import { validator } from '../../base/validation.ts'
 import { type Credential, spenderOf } from '../../http/credential.ts'
@@ -88,7 +89,11 @@ export async function planClaim(
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
   const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
-  const issues = [...(profile ? profileIssues(profile, input) : []), ...timeIssues(profile, input, deadlineAt, now)]
+  const issues = [
+    ...agentIssues(input),
+    ...(profile ? profileIssues(profile, input) : []),
+    ...timeIssues(profile, input, deadlineAt, now),
+  ]
   if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
 
   const own = registered && registered.providers.length > 0 ? await connections() : []
@@ -186,6 +191,11 @@ function readNormalized(profile: ActionProfile, returned: unknown): Normalizable
   const [issue] = profileIssues(profile, { target, params })
   if (issue) throw new TypeError(`${issue.loc.join('.')}: ${issue.msg}`)
   return { target, params }
+}
+
+function agentIssues({ agentId }: ClaimInput): Issue[] {
+  const problem = idProblem(agentId)
+  return problem === undefined ? [] : [valueIssue('agent_id', problem)]
 }
 
 function profileIssues(profile: ActionProfile, input: Normalizable): Issue[] {

@@ -3,7 +3,7 @@ import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { type ErasureRule, isOperatorRule, OPERATOR_RULES, type OperatorRule } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { isReadable } from '../../base/names.ts'
+import { composed, idProblem } from '../../base/names.ts'
 import { type ClaimRow, contentLeft } from '../../storage/claim-row.ts'
 import type { ErasureRow, SameOutcome } from '../../storage/erasures.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
@@ -129,10 +129,9 @@ export function readReason(rule: string, reference = ''): { readonly rule: Opera
     const rules = Object.keys(OPERATOR_RULES).join(', ')
     throw new ServiceError('bad_request', `${rule} is no rule by which receipts are erased: name one of ${rules}`)
   }
-  const trimmed = reference.trim()
-  if (trimmed.length > LONGEST_REFERENCE || !isReadable(trimmed)) {
-    const detail = `the reference is not valid: use at most ${LONGEST_REFERENCE} characters, without invisible ones`
-    throw new ServiceError('bad_request', detail)
-  }
-  return { rule, reference: trimmed }
+  const written = composed(reference)
+  const isTooLong = written.length > LONGEST_REFERENCE
+  const problem = isTooLong ? `use at most ${LONGEST_REFERENCE} characters` : idProblem(written)
+  if (problem !== undefined) throw new ServiceError('bad_request', `the reference is not valid: ${problem}`)
+  return { rule, reference: written }
 }

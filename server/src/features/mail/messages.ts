@@ -1,6 +1,6 @@
 /** The mails that people get: plain text, with a subject of one line. What other people chose is text within a line, and never begins one. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
-import { nameTurns } from '../../base/turned-text.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
 
 export interface Message {
   readonly subject: string
@@ -15,7 +15,7 @@ function message(subject: string, paragraphs: readonly string[]): Message {
 
 /** Names and addresses: without line breaks, which could begin a forged header or line, and without invisible characters. */
 export function oneLine(text: string): string {
-  return nameTurns(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
+  return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
 
 interface Invitation {

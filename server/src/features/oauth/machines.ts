@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { readName } from '../../base/names.ts'
+import { readName, refuseLookAlike } from '../../base/names.ts'
 import { hashToken, newToken } from '../../base/tokens.ts'
 import type { MachineRow } from '../../storage/machines.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -70,6 +70,11 @@ export function createMachineService({ storage, now }: MachineOptions): MachineS
       }
       await storage.write(async (tx) => {
         await requireWorkspace(tx, workspaceId)
+        const others = (await tx.machines.list(workspaceId)).filter(({ revokedAt }) => revokedAt === null)
+        refuseLookAlike(
+          row.name,
+          others.map((machine) => machine.name),
+        )
         await tx.machines.insert(row)
         const details = { name: row.name, scopes: row.scopes.join(' ') }
         tx.audit.record({ event: 'machine.created', at: now(), by, workspaceId, subject: clientId, details })

@@ -3,7 +3,7 @@
  * dropped.
  */
 import type { ClientMetadata } from 'oidc-provider'
-import { isReadable, MAX_NAME_LENGTH } from '../../base/names.ts'
+import { composed, idProblem, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Library } from './library.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
 
@@ -51,8 +51,10 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
   }
   // People decide by the name whether they trust the application.
-  if (name !== undefined && (name.trim() === '' || !isReadable(name))) {
-    throw new errors.InvalidClientMetadata('client_name must be readable: not empty, and without invisible characters')
+  if (name !== undefined) {
+    metadata.client_name = composed(name)
+    const problem = metadata.client_name === '' ? 'it is empty' : idProblem(metadata.client_name)
+    if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
   }
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
     throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)

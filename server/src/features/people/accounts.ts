@@ -6,7 +6,7 @@ import { newId } from '../../base/ids.ts'
 import { readName } from '../../base/names.ts'
 import type { NewUserRow, Role } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import { newWorkspace, recordNewWorkspace, requireWorkspace } from '../workspaces/workspaces.ts'
+import { insertWorkspace, newWorkspace, requireWorkspace } from '../workspaces/workspaces.ts'
 import { requireCurrent } from './current.ts'
 import { type Identity, insertIdentity } from './identities.ts'
 import { type OpenLinks, openLinks, unusableLink } from './links.ts'
@@ -120,7 +120,7 @@ export class AccountService {
       const user = await insertUser(tx)
       await tx.links.setUserOfSetup(link.id, user.id)
       const byOwner = joiner(user.id, by)
-      if (first && (await tx.workspaces.insert(first))) recordNewWorkspace(tx, first, byOwner)
+      if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, first, byOwner)
       for (const { id } of await tx.workspaces.list()) {
         await insertMember(tx, newMember(id, user.id, 'owner', this.#now()), byOwner)
       }

@@ -5,13 +5,7 @@ import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import {
-  nameTaken,
-  newWorkspace,
-  recordNewWorkspace,
-  requireWorkspace,
-  type Workspace,
-} from '../workspaces/workspaces.ts'
+import { insertWorkspace, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { type SignedIn, toUser, type User } from './sessions.ts'
 import { isStricter, meetsRule, type SignInRule } from './sign-in-rules.ts'
 
@@ -72,8 +66,7 @@ export class MemberService {
   async createWorkspace(userId: string | null, name: string, by: Acting = byCommand()): Promise<OwnedWorkspace> {
     const workspace = newWorkspace(name, this.#now())
     return this.#storage.write(async (tx) => {
-      if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
-      recordNewWorkspace(tx, workspace, by)
+      await insertWorkspace(tx, workspace, by)
       const ownerId = userId ?? (await tx.links.setUpUserId())
       if (ownerId === undefined) return { ...workspace, owner: undefined }
       await insertMember(tx, newMember(workspace.id, ownerId, 'owner', this.#now()), by)

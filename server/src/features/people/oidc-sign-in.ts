@@ -5,7 +5,7 @@
 import { DestinationError, type Logger } from '@claimcheck/core/plugin'
 import type * as Openid from 'openid-client'
 import { ServiceError } from '../../base/errors.ts'
-import { MAX_NAME_LENGTH } from '../../base/names.ts'
+import { composed, idProblem, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { OidcProvider, PeopleConfig } from './config.ts'
 import type { Identity } from './identities.ts'
@@ -210,10 +210,11 @@ function clientAuthentication(openid: typeof Openid, clientSecret: string): Open
   }
 }
 
-/** Cuts a long name, and uses the address when there is no name. */
+/** Cuts a long name, and uses the address when there is no name that the policy allows. */
 function nameAndEmail({ name, email }: Readonly<Record<string, unknown>>) {
   const address = typeof email === 'string' ? email : ''
-  return { name: (typeof name === 'string' && name.trim().slice(0, MAX_NAME_LENGTH)) || address, email: address }
+  const given = typeof name === 'string' ? composed(composed(name).slice(0, MAX_NAME_LENGTH)) : ''
+  return { name: given === '' || idProblem(given) !== undefined ? address : given, email: address }
 }
 
 /** True when the provider did not answer or failed; false when its answer is invalid. */

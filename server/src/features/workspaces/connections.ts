@@ -10,11 +10,11 @@ import type { AuditEvent } from '../../base/audit-events.ts'
 import { createBatch } from '../../base/batch.ts'
 import { type Issue, ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import { readName } from '../../base/names.ts'
+import { readName, refuseLookAlike } from '../../base/names.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
-import type { Storage, Writes } from '../../storage/storage.ts'
+import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import {
   type AddressVisibility,
   type ConnectionRow,
@@ -255,6 +255,7 @@ export class ConnectionService {
     await this.#storage.write(async (tx) => {
       const row = await tx.connections.activeById(id)
       if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
+      await refuseName(tx, { ...row, name: read })
       const from = this.#toSummary(row).name
       this.#recordChange(tx, row, 'connection.renamed', acting, {
         from,
@@ -365,6 +366,7 @@ export class ConnectionService {
     const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
     await this.#storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
+      await refuseName(tx, row)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
     })
@@ -378,7 +380,8 @@ export class ConnectionService {
     by: ConnectedBy,
     acting: Acting,
   ): Promise<ConnectionSummary | NotConnected> {
-    readConnectionName(by.name)
+    // Before its credentials are tried.
+    await refuseName(this.#storage.read, { id: '', workspaceId, name: readConnectionName(by.name) })
     const tried = await this.#tryOut(provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
   }
@@ -433,6 +436,19 @@ function outcome(tried: Probe): AuditDetails {
 /** @throws ServiceError `bad_request` */
 function readConnectionName(name = ''): string | null {
   return name.trim() === '' ? null : readName(name)
+}
+
+/** Among those of the workspace that have a name. @throws ServiceError `conflict` */
+async function refuseName(
+  { connections }: Pick<Reads, 'connections'>,
+  { id, workspaceId, name }: Pick<ConnectionRow, 'id' | 'workspaceId' | 'name'>,
+): Promise<void> {
+  if (name === null) return
+  const others = (await connections.active([workspaceId])).filter((connection) => connection.id !== id)
+  refuseLookAlike(
+    name,
+    others.flatMap((connection) => connection.name ?? []),
+  )
 }
 
 function replacementIssues(type: HostedConnectionType, given: JsonObject): Issue[] {

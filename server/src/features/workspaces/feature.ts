@@ -28,7 +28,10 @@ export const workspacesFeature = {
     return services
   },
   closes: ['activity'],
-  prepare: ({ connections }) => connections.fillSourceKeys(),
+  async prepare({ connections, keys }) {
+    await connections.fillSourceKeys()
+    await keys.renewLooks()
+  },
   access: ({ keys, allowedOrigins }) => ({
     keys,
     allowedOrigins,

@@ -1,9 +1,10 @@
 /** What an owner may hold an API key to: a time, networks, agents. */
 
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { AuditDetails } from '../../base/audit-chain.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { isReadable } from '../../base/names.ts'
+import { idProblem } from '../../base/names.ts'
 import { isInNetworks, readNetwork } from '../../base/networks.ts'
 import type { KeyRefusal } from '../../http/credential.ts'
 import type { ApiKeyRow } from '../../storage/workspaces.ts'
@@ -14,6 +15,8 @@ export const UNLIMITED: KeySettings = { expiresAt: null, networks: [], agentIds:
 
 /** As long as the API allows. */
 const MAX_AGENT_LENGTH = 256
+/** Of an id in an error. */
+const LONGEST_SHOWN = 100
 const MAX_NETWORKS = 50
 const MAX_AGENTS = 50
 /** Beyond this a number is no date. */
@@ -45,10 +48,13 @@ function readAgents(texts: readonly string[]): string[] {
   if (agents.length === 0 || agents.length > MAX_AGENTS) {
     throw new ServiceError('bad_request', `a key is bound to 1 to ${MAX_AGENTS} agents, or to none`)
   }
-  const wrong = agents.find((id) => id === '' || [...id].length > MAX_AGENT_LENGTH || !isReadable(id))
-  if (wrong !== undefined) {
-    const rule = `use 1 to ${MAX_AGENT_LENGTH} characters, without invisible ones`
-    throw new ServiceError('bad_request', `the agent id ${JSON.stringify(wrong)} is not valid: ${rule}`)
+  for (const id of agents) {
+    const hasLength = id !== '' && [...id].length <= MAX_AGENT_LENGTH
+    const problem = hasLength ? idProblem(id) : `use 1 to ${MAX_AGENT_LENGTH} characters`
+    if (problem !== undefined) {
+      const shown = visibleName(JSON.stringify(id).slice(0, LONGEST_SHOWN))
+      throw new ServiceError('bad_request', `the agent id ${shown} is not valid: ${problem}`)
+    }
   }
   return agents
 }

@@ -1,12 +1,14 @@
 /** API keys: the service shows a key once, stores its hash, and can revoke it but not restore it. */
 
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { createBatch } from '../../base/batch.ts'
+import { differenceOf, LOOKS_VERSION } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import { readName } from '../../base/names.ts'
+import { readName, refuseLookAlike } from '../../base/names.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
@@ -96,6 +98,7 @@ export class KeyService {
   ): Promise<NewKey> {
     const [row, made] = this.#newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, this.#now()), by)
     await requireWorkspace(tx, workspaceId)
+    await refuseName(tx, row)
     await this.#bindAgents(tx, row)
     await tx.keys.insert(row)
     this.#record(tx, 'key.created', row, by, settingDetails(row))
@@ -121,6 +124,7 @@ export class KeyService {
         name: name === undefined ? row.name : readName(name),
         ...readSettings(settings, row, this.#now()),
       }
+      if (changes.name !== row.name) await refuseName(tx, { ...row, ...changes })
       // Also where it is bound to the same agents: they may have been released while the key had expired.
       await this.#bindAgents(tx, { ...row, ...changes })
       const changed = await tx.keys.change(row, changes)
@@ -191,6 +195,13 @@ export class KeyService {
     return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
   }
 
+  /** Another version may have another table of what looks alike. */
+  async renewLooks(): Promise<void> {
+    const looks = await this.#storage.read.keys.boundLooks()
+    if (looks.every(({ version }) => version === LOOKS_VERSION)) return
+    await this.#storage.write((tx) => tx.keys.renewLooks())
+  }
+
   /**
    * Lets other keys claim for the agent again.
    * @throws ServiceError `not_found`; `conflict` while a key is bound to it that is neither revoked nor expired
@@ -230,8 +241,16 @@ export class KeyService {
     return [row, { id, key }]
   }
 
+  /** @throws ServiceError `conflict` for an agent that looks like another bound one */
   async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
     await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: this.#now() })))
+    for (const agentId of agentIds ?? []) {
+      const other = (await tx.keys.boundLike(workspaceId, agentId)).find((id) => id !== agentId)
+      if (other !== undefined) {
+        const detail = `the agent ${visibleName(agentId)} looks like ${visibleName(other)}, which is bound already (${differenceOf(agentId, other)}): choose another id`
+        throw new ServiceError('conflict', detail)
+      }
+    }
   }
 
   #record(tx: Writes, event: AuditEvent, row: ApiKeyRow, by: Acting, details = {}): void {
@@ -250,6 +269,15 @@ export class KeyService {
     if (row && (workspaceId === undefined || row.workspaceId === workspaceId)) return row
     throw new ServiceError('not_found', `there is no key ${id}`)
   }
+}
+
+/** The names of keys that are in use: several may have one name, as a key has that it replaces. @throws ServiceError `conflict` */
+async function refuseName(tx: Writes, { id, workspaceId, name }: ApiKeyRow): Promise<void> {
+  const others = (await tx.keys.list(workspaceId)).filter((key) => key.id !== id && key.revokedAt === null)
+  refuseLookAlike(
+    name,
+    others.map((key) => key.name),
+  )
 }
 
 function isBoundTo({ workspaceId, agentIds }: ApiKey, agent: BoundAgentRow): boolean {

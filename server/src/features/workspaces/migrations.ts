@@ -23,6 +23,7 @@ async function createOwned(db: MigrationDb, dialect: Dialect): Promise<void> {
   const statements = [
     ...compareBytes('api_keys', ['id', 'workspace_id', 'key_hash']),
     ...compareBytes('bound_agents', ['workspace_id', 'agent_id']),
+    ...compareBytes('bound_looks', ['workspace_id', 'look', 'agent_id']),
     ...compareBytes('connections', ['id', 'workspace_id']),
     ...compareBytes('allowed_origins', ['workspace_id', 'origin']),
   ]
@@ -56,6 +57,16 @@ async function createKeys(db: MigrationDb): Promise<void> {
     table.text('agent_id').notNullable()
     table.bigInteger('bound_at').notNullable()
     table.primary(['workspace_id', 'agent_id'])
+  })
+
+  // What bound agents look like, so that no other agent is taken for one.
+  await db.schema.createTable('bound_looks', (table) => {
+    table.text('workspace_id').notNullable().references('workspaces.id')
+    table.text('look').notNullable()
+    table.text('agent_id').notNullable()
+    // Of the table of characters that look alike.
+    table.text('version').notNullable()
+    table.primary(['workspace_id', 'look'])
   })
 
   // The origins from which scripts may submit claims with the keys of a workspace.

@@ -3,7 +3,7 @@ import { secretContext, sourceKeyContext } from '../../base/sealed-contexts.ts'
 import { allowedOrigins } from '../../storage/allowed-origins.ts'
 import { users } from '../../storage/people.ts'
 import type { Stored } from '../../storage/schema.ts'
-import { apiKeys, boundAgents, connections, workspaces } from '../../storage/workspaces.ts'
+import { apiKeys, boundAgents, boundLooks, connections, workspaces } from '../../storage/workspaces.ts'
 import { workspaceMigrations } from './migrations.ts'
 
 export const workspacesStored: Stored = {
@@ -11,6 +11,7 @@ export const workspacesStored: Stored = {
     { table: workspaces },
     { table: apiKeys, owners: { workspace_id: workspaces }, refersTo: [users] },
     { table: boundAgents, owners: { workspace_id: workspaces } },
+    { table: boundLooks, owners: { workspace_id: workspaces } },
     {
       table: connections,
       owners: { workspace_id: workspaces },

@@ -1,8 +1,10 @@
 /** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
+import { looksOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
+import { idProblem, refuseLookAlike } from '../../base/names.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
 
@@ -30,8 +32,9 @@ export interface WorkspaceService {
   delete(id: string, by?: Acting): Promise<void>
 }
 
-// A name must not begin with `ws_`, so that it is never mistaken for an id.
-const NAME = /^(?!ws_)[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u
+const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d ._-]{0,63}$/u
+/** A name that begins like an id could be mistaken for one. */
+const LIKE_ID = looksOf('ws_')[0]!
 
 export function createWorkspaceService({ storage, now }: { storage: Storage; now: () => Instant }): WorkspaceService {
   async function find(idOrName: string): Promise<Workspace> {
@@ -44,8 +47,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
     async create(name, by = byCommand()) {
       const workspace = newWorkspace(name, now())
       await storage.write(async (tx) => {
-        if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
-        recordNewWorkspace(tx, workspace, by)
+        await insertWorkspace(tx, workspace, by)
       })
       return workspace
     },
@@ -54,6 +56,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
     async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
       await storage.write(async (tx) => {
+        refuseLookAlike(name, await tx.workspaces.lockNames(id))
         const before = await tx.workspaces.byIdOrName(id)
         if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
         if (before?.name === name) return
@@ -97,20 +100,25 @@ export function newWorkspace(name: string, at: Instant): Workspace {
   return { id: newId('ws_', at), name, createdAt: at }
 }
 
-export function recordNewWorkspace(tx: Pick<Writes, 'audit'>, { id, name, createdAt }: Workspace, by: Acting): void {
-  const about = { workspaceId: id, subject: id, details: { name } }
-  tx.audit.record({ event: 'workspace.created', at: createdAt, by, ...about })
+/** @throws ServiceError `conflict` for a name that another workspace has, or that looks like it */
+export async function insertWorkspace(tx: Writes, workspace: Workspace, by: Acting): Promise<void> {
+  const { id, name, createdAt } = workspace
+  refuseLookAlike(name, await tx.workspaces.lockNames(id))
+  if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
+  tx.audit.record({ event: 'workspace.created', at: createdAt, by, workspaceId: id, subject: id, details: { name } })
 }
 
 /** @throws ServiceError `bad_request` */
 export function checkWorkspaceName(name: string): void {
-  if (NAME.test(name)) return
+  const problem = idProblem(name)
+  if (problem !== undefined) throw new ServiceError('bad_request', `the workspace name is not valid: ${problem}`)
+  if (NAME.test(name) && !looksOf(name).some((look) => look.startsWith(LIKE_ID))) return
   throw new ServiceError(
     'bad_request',
     'the workspace name is not valid: use 1 to 64 letters, digits, spaces, dots, dashes or underscores, begin with a letter or digit, and not with ws_',
   )
 }
 
-export function nameTaken(name: string): ServiceError {
+function nameTaken(name: string): ServiceError {
   return new ServiceError('conflict', `a workspace named ${name} already exists: choose another name`)
 }

@@ -1,6 +1,6 @@
 /** The comparison of what was claimed and found: one row for each field. */
 import type { JsonValue } from '@claimcheck/core/rules'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { written } from '../../base/schema-properties.ts'
 import type { ComparedField } from '../receipt-view/comparison.ts'
 import { MARKS } from './icons.tsx'
@@ -24,13 +24,13 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
       <tbody>
         {fields.map(({ name, title, factTitle, claimed, found, differs }) => (
           <tr class={differs ? 'differs' : undefined}>
-            <th scope="row" title={name === title ? undefined : plainText(name)}>
-              {plainText(title)}
+            <th scope="row" title={name === title ? undefined : visible(name)}>
+              {visible(title)}
             </th>
             <td data-label="Claimed">
               <Value value={claimed} none="–" />
             </td>
-            <td data-label="Found" title={factTitle && plainText(factTitle)}>
+            <td data-label="Found" title={factTitle && visible(factTitle)}>
               <Value value={found} none={isMissing(name) ? 'not there' : '–'} />
               {differs ? <Differs /> : null}
             </td>
@@ -42,7 +42,7 @@ export function Comparison({ fields, isMissing = () => false }: ComparisonProps)
 }
 
 function Value({ value, none }: { readonly value: JsonValue | undefined; readonly none: string }) {
-  return value === undefined ? <span class="none">{none}</span> : <code>{plainText(written(value))}</code>
+  return value === undefined ? <span class="none">{none}</span> : <code>{visible(written(value))}</code>
 }
 
 function Differs() {

@@ -4,7 +4,7 @@ import { type Named, outcomeSentence, type Worded } from '@claimcheck/core/plugi
 import type { Receipt } from '@claimcheck/core/receipts'
 import { type Instant, type JsonValue, parseInstant, type ReasonCode, type VerdictValue } from '@claimcheck/core/rules'
 import { duration } from '@claimcheck/core/words/durations'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { written } from '../../base/schema-properties.ts'
 import type { ComparedField } from './comparison.ts'
@@ -85,7 +85,7 @@ function timingOf({ afterMs, toleranceMs }: Decided): string | undefined {
 
 function sentenceOf({ worded, verdict, named }: Decided): string | undefined {
   const text = worded && outcomeSentence(worded, verdict, named)
-  return text === undefined ? undefined : plainText(text)
+  return text === undefined ? undefined : visible(text)
 }
 
 function withoutStop(text: string | undefined): string | undefined {
@@ -97,7 +97,7 @@ const SHORT_HASH = 12
 
 /** A value in a title: hashes as the sentences of profiles shorten them. */
 function short(value: JsonValue): string {
-  const text = plainText(written(value))
+  const text = visible(written(value))
   if (/^[0-9a-f]{40,}$/i.test(text)) return text.slice(0, SHORT_HASH)
   const characters = [...text]
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : text

@@ -1,5 +1,5 @@
 /** Entries of the audit trail as a table. */
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Time } from '../../../web/parts/values.tsx'
 import type { AuditTrailPage, ShownEntry } from '../../audit-trail/audit-trail.ts'
@@ -33,20 +33,20 @@ function Entry({ entry, users }: EntryProps) {
           <ExactTime at={entry.at} />
         </small>
       </td>
-      <td>{plainText(actorWords(entry, users))}</td>
+      <td>{visible(actorWords(entry, users))}</td>
       <td class="wide">
         {entry.words}
         {account === undefined ? null : (
           <>
             <br />
-            <small>account: {plainText(account)}</small>
+            <small>account: {visible(account)}</small>
           </>
         )}
       </td>
       <td class="wide">
-        {entry.subject === null ? null : <code>{plainText(entry.subject)}</code>}
+        {entry.subject === null ? null : <code>{visible(entry.subject)}</code>}
         {entry.subject !== null && details !== '' ? <br /> : null}
-        {details === '' ? null : plainText(details)}
+        {details === '' ? null : visible(details)}
         {entry.subject === null && details === '' ? <span class="none">none</span> : null}
       </td>
       <td>{entry.address === null ? <span class="none">this machine</span> : <code>{entry.address}</code>}</td>

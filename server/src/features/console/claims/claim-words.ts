@@ -1,6 +1,6 @@
 /** What a claim says, in one line of a list: claims that say different things must look different. */
 import { type ActionProfile, claimSentence } from '@claimcheck/core/plugin'
-import { nameTurns } from '../../../base/turned-text.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
 import type { Registry } from '../../../plugins/registry.ts'
 import type { ListedClaim } from '../../claims/claims.ts'
 
@@ -18,10 +18,10 @@ const LONGEST_PARAMS = 120
 export function claimWords(profileOf: ProfileOf, claim: Said): string {
   if (claim.erasure) return 'Erased'
   const profile = profileOf(claim.profileAction, claim.profileVersion)
-  if (profile) return nameTurns(claimSentence(profile, claim))
+  if (profile) return visible(claimSentence(profile, claim))
   const params = Object.entries(claim.params).map(([name, value]) => `${name} ${withoutTail(plain(value))}`)
   const more = params.length === 0 ? '' : ` (${clipped(params.join(', '))})`
-  return nameTurns(`${claim.action}: ${claim.target}${more}`)
+  return visible(`${claim.action}: ${claim.target}${more}`)
 }
 
 const SHORT_HASH = 12

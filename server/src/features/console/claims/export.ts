@@ -1,8 +1,8 @@
 /** The claims that the filters show, as a file that goes out while it is read. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { visibleJson } from '@claimcheck/core/words/plain-text'
 import { csvRecord } from '../../../base/csv.ts'
 import { ruleWords } from '../../../base/erasure-rules.ts'
-import { escapeTurns } from '../../../base/turned-text.ts'
 import { EXPORTED } from '../../../storage/claim-row.ts'
 import { type ClaimChoice, MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimFilter, ClaimPage, ListedClaim } from '../../claims/claims.ts'
@@ -68,7 +68,7 @@ const FORMS: Readonly<Record<ExportFormat, Form>> = {
     before: '{"claims":[',
     row: (exported, isFirst) => {
       const members = Object.entries(COLUMNS).map(([name, cell]) => [name, cell(exported)])
-      return `${isFirst ? '' : ','}\n${escapeTurns(JSON.stringify(Object.fromEntries(members)))}`
+      return `${isFirst ? '' : ','}\n${visibleJson(JSON.stringify(Object.fromEntries(members)))}`
     },
     after: (note) =>
       `\n],"complete":${note === undefined}${note === undefined ? '' : `,"note":${JSON.stringify(note)}`}}\n`,

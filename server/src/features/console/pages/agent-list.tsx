@@ -1,5 +1,5 @@
 /** The list of a workspace's agents, by their last claim. */
-import { nameTurns } from '../../../base/turned-text.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
@@ -61,7 +61,7 @@ function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts } }: Agen
     <tr>
       <td class="wide">
         <a class="clamp" href={paths.agent(workspaceId, agentId)}>
-          {nameTurns(agentId)}
+          {visible(agentId)}
         </a>
       </td>
       <td class="when">

@@ -1,6 +1,6 @@
 /** The page of an agent: how its claims held over time and by action, and the last that did not. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
-import { nameTurns } from '../../../base/turned-text.ts'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { ActionName, readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
@@ -27,7 +27,7 @@ export function AgentPage(props: AgentPageProps) {
   const { viewer, agentId, record } = props
   const { id: workspaceId } = viewer.workspace!
   const { counts, counted, lastClaimAt } = record
-  const name = nameTurns(agentId)
+  const name = visible(agentId)
   return (
     <ConsolePage
       title={`Agent ${name}`}
@@ -164,7 +164,7 @@ function ByAction({ viewer, agentId, record: { byAction }, titleOf }: AgentPageP
           <tr>
             <th scope="row" class="wide">
               <a class="clamp" href={listPath(workspaceId, { filter: { agentId, action } })}>
-                <ActionName action={nameTurns(action)} title={titleOf(action)} />
+                <ActionName action={visible(action)} title={titleOf(action)} />
               </a>
             </th>
             <td class="when number" data-label="Claims">

@@ -2,7 +2,7 @@
 
 import { type ActionProfile, claimSentence, factSentences } from '@claimcheck/core/plugin'
 import type { Receipt } from '@claimcheck/core/receipts'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import type { CommandLine } from '../../../web/command-line.ts'
@@ -83,9 +83,7 @@ export function ClaimPage(props: ClaimPageProps) {
           <div>
             <h2>Claimed and found</h2>
             {profile ? (
-              <p>
-                The agent says: {plainText(claimSentence(profile, { target: claim.target, params: detail.params }))}
-              </p>
+              <p>The agent says: {visible(claimSentence(profile, { target: claim.target, params: detail.params }))}</p>
             ) : null}
             <Comparison fields={fields} isMissing={missingBy(detail, profile)} />
             {receipt ? <WhatWasRead {...props} receipt={receipt} /> : null}
@@ -131,7 +129,7 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
       rows={[
         [
           profile?.words.target ?? 'Target',
-          <a href={listPath(workspaceId, { filter: { target } })}>{plainText(target)}</a>,
+          <a href={listPath(workspaceId, { filter: { target } })}>{visible(target)}</a>,
         ],
         [
           'Action',
@@ -139,11 +137,11 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
             <ActionName action={action} title={profile?.words.title} />
           </a>,
         ],
-        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{plainText(agentId)}</a>],
+        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{visible(agentId)}</a>],
         ['Claimed at', <ExactTime at={claim.claimedAt} />],
         ['In time until', profile ? <ExactTime at={claim.claimedAt + profile.toleranceMs} /> : null],
         ['Deadline', <ExactTime at={claim.deadlineAt} />],
-        ['Client claim ID (idempotency key)', <code>{plainText(claim.clientClaimId)}</code>],
+        ['Client claim ID (idempotency key)', <code>{visible(claim.clientClaimId)}</code>],
         ['Claim ID', <Hash value={claim.claimId} label="the claim ID" ends={15} />],
         ['Digest', <Hash value={claim.claimDigest} label="the digest" />],
         ['Trace', claim.traceparent && <Hash value={claim.traceparent} label="the traceparent" />],
@@ -209,9 +207,9 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
     <>
       <h2>Destination</h2>
       <p>
-        <strong>{plainText(destination.address)}</strong>
+        <strong>{visible(destination.address)}</strong>
       </p>
-      <p>{plainText(destination.chosenBy)}</p>
+      <p>{visible(destination.chosenBy)}</p>
       {source && !source.listed ? (
         <p class="help">
           Only this workspace reads here that {access === 'anonymous' ? 'this service' : 'this workspace'} chose it, as{' '}
@@ -220,13 +218,13 @@ function WhatWasRead({ receipt: { body }, profile, titleOf, detail: { access } }
       ) : null}
       {checkedBy === undefined ? null : (
         <p>
-          Checked by <ShortDigests text={plainText(checkedBy)} />.
+          Checked by <ShortDigests text={visible(checkedBy)} />.
         </p>
       )}
       {sentences.length > 0 ? (
         <ul>
           {sentences.map((sentence) => (
-            <li>{plainText(sentence)}</li>
+            <li>{visible(sentence)}</li>
           ))}
         </ul>
       ) : null}

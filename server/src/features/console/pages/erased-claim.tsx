@@ -1,6 +1,6 @@
 /** The page of a claim with erased content. */
 
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { ruleWords } from '../../../base/erasure-rules.ts'
 import type { ErasureRow } from '../../../storage/erasures.ts'
 import { Facts } from '../../../web/parts/facts.tsx'
@@ -23,7 +23,7 @@ export function ErasedClaim({ viewer, claim, erasure, title }: ErasedClaimProps)
     <ConsolePage title="The content of this claim was erased" viewer={viewer} section="claims">
       <p class="standing">
         <Verdict value={claim.verdict} /> Erased <ExactTime at={erasedAt} />, because of{' '}
-        {plainText(ruleWords(rule, reference))}.
+        {visible(ruleWords(rule, reference))}.
       </p>
       <p>
         Its agent, target and params are gone, its checks, and the content of its receipt with the evidence. They cannot

@@ -1,6 +1,6 @@
 /** The members of an object, with the titles of its schema. */
 import type { JsonObject } from '@claimcheck/core/rules'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import type { TSchema } from 'typebox'
 import { propertiesOf, written } from '../../../base/schema-properties.ts'
 
@@ -18,9 +18,9 @@ export function ObjectFacts({ object, schema }: ObjectFactsProps) {
     <dl class="facts">
       {entries.map(([name, value]) => (
         <>
-          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? plainText(name)}</dt>
+          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? visible(name)}</dt>
           <dd>
-            <code>{plainText(written(value))}</code>
+            <code>{visible(written(value))}</code>
           </dd>
         </>
       ))}

@@ -3,7 +3,7 @@
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core/rules'
 import { offset } from '@claimcheck/core/words/durations'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
 import { propertyLabel } from '../../../base/schema-properties.ts'
@@ -79,7 +79,7 @@ type Tell<M> = (moment: M, around: Around) => ComponentChildren
 const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   claimed: (_, { claim: { agentId } }) => (
     <p>
-      <strong>Claimed</strong> by {plainText(agentId)}
+      <strong>Claimed</strong> by {visible(agentId)}
     </p>
   ),
   tolerance: () => (

@@ -2,7 +2,7 @@
 import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
 import { formatInstant } from '@claimcheck/core/rules'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../base/erasure-rules.ts'
@@ -106,10 +106,10 @@ function linesOf({ receipt, isNew, isForgotten }: Erased, same: readonly string[
 function meaningOf({ claim, receiptId }: Candidate): string {
   return [
     `This erases for ever what ${receiptId} says: its text, its evidence, and the content of the claim and its checks.`,
-    `  agent   ${plainText(claim.agentId)}`,
-    `  action  ${plainText(claim.action)}`,
-    `  target  ${plainText(claim.target)}`,
-    `  params  ${plainText(JSON.stringify(claim.params))}`,
+    `  agent   ${visible(claim.agentId)}`,
+    `  action  ${visible(claim.action)}`,
+    `  target  ${visible(claim.target)}`,
+    `  params  ${visible(JSON.stringify(claim.params))}`,
     'Its entry in the log stays. The page of the receipt says that it was erased, when, and by which rule.',
   ].join('\n')
 }

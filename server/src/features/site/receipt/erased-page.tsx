@@ -1,6 +1,6 @@
 /** The page of an erased receipt: when and by which rule it was erased, and what is left. */
 
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { utc } from '@claimcheck/core/words/when'
 import { ruleWords } from '../../../base/erasure-rules.ts'
 import type { ErasureRow } from '../../../storage/erasures.ts'
@@ -27,7 +27,7 @@ export function ErasedPage({ receipt, commandLine }: ErasedPageProps) {
           <p class="outcome">Erased</p>
           <h1>{ERASED_TITLE}</h1>
           <p class="lead">
-            On {utc(erasedAt)}, because of {plainText(ruleWords(rule, reference))}. This says nothing for or against the
+            On {utc(erasedAt)}, because of {visible(ruleWords(rule, reference))}. This says nothing for or against the
             agent.
           </p>
         </header>

@@ -1,7 +1,7 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
 import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import type { ComponentChildren } from 'preact'
@@ -46,7 +46,7 @@ export interface ReceiptArticleProps {
 
 /** The title of the tab and of previews. */
 export function titleOf(view: ReceiptView): string {
-  return plainText(`${headingOf(view)}: ${view.finding}`)
+  return visible(`${headingOf(view)}: ${view.finding}`)
 }
 
 export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptArticleProps) {
@@ -66,7 +66,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
         </p>
         <h1>
           {isUnvouched ? 'It says: ' : null}
-          {plainText(view.finding)}
+          {visible(view.finding)}
         </h1>
         {isUnvouched ? <p class="lead">{UNVOUCHED_WORDS}</p> : null}
         {view.reason === undefined ? null : <p class="lead">{view.reason}</p>}
@@ -75,9 +75,9 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Claimed view={view} />
       <Part title="Destination">
         <p>
-          <strong>{plainText(view.destination.address)}</strong>
+          <strong>{visible(view.destination.address)}</strong>
         </p>
-        <p>{plainText(view.destination.chosenBy)}</p>
+        <p>{visible(view.destination.chosenBy)}</p>
       </Part>
       <Part title="Time line">
         <TimelineFigure timeline={view.timeline} />
@@ -90,11 +90,11 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           rows={[
             [
               isUnvouched ? 'Issuer, as the file says' : 'Issuer',
-              view.issuer === undefined ? null : plainText(view.issuer),
+              view.issuer === undefined ? null : visible(view.issuer),
             ],
             ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
-            ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={plainText(view.checkedBy)} />],
+            ['Checked by', view.checkedBy === undefined ? null : <ShortDigests text={visible(view.checkedBy)} />],
             ['Issued', utc(view.timeline.issuedAt)],
             ['Receipt', <Hash value={view.receiptId} label="the receipt ID" ends={40} />],
           ]}
@@ -112,15 +112,15 @@ function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
     <Part title="Claimed and found">
       <p>
         {view.claimed === undefined
-          ? `Claimed by the agent ${plainText(view.agent)}.`
-          : `The agent ${plainText(view.agent)} says: ${plainText(view.claimed)}`}
+          ? `Claimed by the agent ${visible(view.agent)}.`
+          : `The agent ${visible(view.agent)} says: ${visible(view.claimed)}`}
       </p>
       {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
       <Comparison fields={view.fields} />
       {view.sentences.length > 0 ? (
         <ul>
           {view.sentences.map((sentence) => (
-            <li>{plainText(sentence)}</li>
+            <li>{visible(sentence)}</li>
           ))}
         </ul>
       ) : null}

@@ -1,7 +1,7 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
 import { type Bundle, checkBundle } from '@claimcheck/core/receipts'
 import { bundleText } from '@claimcheck/core/words/document'
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { OwnAddress } from '../../../base/own-address.ts'
@@ -106,7 +106,7 @@ function linksOf(receiptId: string, { ownAddress, commandLine }: ReceiptPageServ
 
 function sendReceipt(reply: FastifyReply, bundle: Bundle, view: ReceiptView, links: ReceiptLinks): FastifyReply {
   const title = titleOf(view)
-  const description = plainText(`${view.when} ${view.destination.chosenBy}`)
+  const description = visible(`${view.when} ${view.destination.chosenBy}`)
   return sendPage(
     reply,
     <PublicPage

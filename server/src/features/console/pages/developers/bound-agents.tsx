@@ -1,5 +1,5 @@
 /** The agents that are bound to keys, and the page that asks before one is released. */
-import { plainText } from '@claimcheck/core/words/plain-text'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
 import { Time } from '../../../../web/parts/values.tsx'
@@ -24,7 +24,7 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
         {agents.map(({ agentId, boundAt, keys }) => (
           <tr>
             <th scope="row" class="wide">
-              {plainText(agentId)}
+              {visible(agentId)}
             </th>
             <td>{keys.length === 0 ? <span class="none">no key</span> : keys.map(({ name }) => name).join(', ')}</td>
             <td>
@@ -35,7 +35,7 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
                 {keys.length === 0 ? (
                   <a
                     href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
-                    aria-label={`Release ${plainText(agentId)}`}
+                    aria-label={`Release ${visible(agentId)}`}
                   >
                     Release
                   </a>
@@ -60,9 +60,9 @@ export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
   return (
     <ConsolePage title="Release this agent?" viewer={viewer} section="developers" problem={problem}>
       <p>
-        <strong>{plainText(agentId)}</strong> has no key left. Once it is released, every key of the workspace that is
-        not bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound,
-        make a new key for it first.
+        <strong>{visible(agentId)}</strong> has no key left. Once it is released, every key of the workspace that is not
+        bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound, make
+        a new key for it first.
       </p>
       <AskForm
         action={paths.releaseAgent(workspaceId)}
