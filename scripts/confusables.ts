@@ -47,7 +47,7 @@ const latin = pairs.flatMap(([from, to]) =>
 )
 write(
   'core/src/words/latin-twins.ts',
-  `/** Letters of other scripts that look like letters or digits of ASCII, of Unicode ${version}: made by \`npm run confusables\`. */
+  `/** Letters that look like letters or digits of ASCII and are not, of Unicode ${version}: made by \`npm run confusables\`. */
 export const LATIN_TWINS: string = \`
 ${wrapped(latin.sort((one, other) => one - other).map((code) => code.toString(16)))}
 \`
@@ -55,9 +55,7 @@ ${wrapped(latin.sort((one, other) => one - other).map((code) => code.toString(16
 )
 
 function isLatinTwin(from: string, to: string): boolean {
-  return (
-    /^[\p{L}\p{Nd}]$/u.test(from) && !/[\p{Script=Latin}\p{Script=Common}]/u.test(from) && /^[A-Za-z0-9]+$/.test(to)
-  )
+  return /^[\p{L}\p{Nd}]$/u.test(from) && !/[\x00-\x7f]/.test(from) && /^[A-Za-z0-9]+$/.test(to)
 }
 
 function characters(codes: string): string {

@@ -73,7 +73,7 @@ t.test('claims are listed by what they are, and watched until they are decided',
   const two = (await client.submit({ params: { see: 'absent' } })).body
   const listed = await run('claims', 'list')
   t.match(listed, { code: 0, stdout: /CLAIM +VERDICT +AGENT/ })
-  t.match(listed.stdout, 'bot\\u{202e}', 'made harmless')
+  t.match(listed.stdout, 'bot<U+202E>', 'made harmless')
   const json = JSON.parse((await run('claims', 'list', '--verdict', 'verified', '--json')).stdout)
   t.strictSame(
     json.map(({ claim_id }: { claim_id: string }) => claim_id),

@@ -209,5 +209,5 @@ t.test('colour is for terminals that show it, and not for files', async (t) => {
 })
 
 t.test('what an issuer wrote cannot command the terminal', async (t) => {
-  t.equal(visible('a\u001b[2Jb\n\u202ec é 日本'), 'a\\u{1b}[2Jb\\u{a}\\u{202e}c é 日本')
+  t.equal(visible('a\u001b[2Jb\n\u202ec é 日本'), 'a<U+001B>[2Jb<U+000A><U+202E>c é 日本')
 })

@@ -141,7 +141,7 @@ t.test(
   async (t) => {
     const bundle = readBundle((await get(`/r/${verified}.json`)).text)!
     const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))!
-    t.equal(titleOf({ ...view, finding: 'a\u202eb' }), 'Verified: a\\u{202e}b')
+    t.equal(titleOf({ ...view, finding: 'a\u202eb' }), 'Verified: a<U+202E>b')
     const raw = [['The receipt', '{"a":"\u202e"}']] as const
     const article = { view, steps: uncheckedSteps(), checkedBy: undefined, links: undefined, raw }
     const page = renderPage(ReceiptArticle(article))

@@ -1,4 +1,5 @@
 /** What all commands share: `--json`, and printing. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 
 export interface OutputOptions {
@@ -19,9 +20,9 @@ export function print(options: OutputOptions, value: unknown, lines: readonly st
   process.stdout.write(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
 }
 
-/** Columns of text, each as wide as its widest cell. */
+/** Columns of text, each as wide as its widest cell; what is not seen is written out. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const all = [head, ...rows]
+  const all = [head, ...rows.map((row) => row.map(visibleName))]
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   return all.map((row) =>
     row

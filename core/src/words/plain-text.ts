@@ -5,16 +5,15 @@ const VIRAMAS =
   '\\u094D\\u09CD\\u0A4D\\u0ACD\\u0B4D\\u0BCD\\u0C4D\\u0CCD\\u0D3B\\u0D3C\\u0D4D\\u0DCA\\u0E3A\\u0EBA\\u0F84\\u1039\\u103A\\u17D2\\u1B44\\u1BAA'
 const JOINED = '\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Mongolian}\\p{Script=Nko}'
 /** A joiner that its letters need, as in Persian and in Hindi. */
-const JOINER = `(?<=[${VIRAMAS}])[\\u200C\\u200D](?=\\p{L})|(?<=[${JOINED}]\\p{M}*)\\u200C(?=[${JOINED}])`
+const JOINER = `[\\u200C\\u200D](?<=[${VIRAMAS}].)(?=\\p{L})|\\u200C(?<=[${JOINED}]\\p{M}{0,4}.)(?=[${JOINED}])`
 /** An emoji of several characters, some of which are not seen. */
 const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?'
 const FLAG =
   '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
 const EMOJI = `${FLAG}|[0-9#*]\\uFE0F\\u20E3|${PICTURE}(?:\\u200D${PICTURE})*`
 const UNSEEN = '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]|(?! )\\p{Zs}'
-const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>${UNSEEN})`, 'gu')
-/** Most texts. */
-const PLAIN = /^[\x20-\x7e]*$/
+const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>(?:${UNSEEN})+)`, 'gu')
+const MAY_BE_UNSEEN = new RegExp(UNSEEN, 'u')
 
 export interface Unseen {
   readonly character: string
@@ -24,9 +23,9 @@ export interface Unseen {
 
 /** The first character that is not seen, or that turns the text around it; not those that an emoji or a script needs where they are. */
 export function firstUnseen(text: string): Unseen | undefined {
-  if (PLAIN.test(text)) return undefined
+  if (!MAY_BE_UNSEEN.test(text)) return undefined
   for (const { index, groups } of text.matchAll(PARTS)) {
-    const character = groups?.unseen
+    const [character] = groups?.unseen ?? ''
     if (character !== undefined) return { character, position: [...text.slice(0, index)].length + 1 }
   }
   return undefined
@@ -45,7 +44,7 @@ export function visibleName(name: string): string {
 /** JSON that reads as the same value, without them. */
 export function visibleJson(json: string): string {
   return withUnseen(json, (character) =>
-    /\s/.test(character)
+    /[\t\n\r]/.test(character)
       ? character
       : [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join(''),
   )
@@ -57,10 +56,10 @@ export function codeOf(character: string): string {
 }
 
 function withUnseen(text: string, write: (character: string) => string): string {
-  if (PLAIN.test(text)) return text
+  if (!MAY_BE_UNSEEN.test(text)) return text
   return text.replace(PARTS, (part, ...rest) => {
     const { unseen } = rest.at(-1) as { readonly unseen?: string }
-    return unseen === undefined ? part : write(unseen)
+    return unseen === undefined ? part : [...unseen].map(write).join('')
   })
 }
 

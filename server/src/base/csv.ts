@@ -3,13 +3,11 @@ import { visible } from '@claimcheck/core/words/plain-text'
 
 /** What begins a formula, in its plain form: spreadsheets take `＝` for `=`, too. */
 const FORMULA = /^[=+\-@\u2212]/
-/** What spreadsheets pass over before it. */
-const SKIPPED = /[\s\p{Cc}\p{Cf}]/u
-/** After these some of them begin a new cell, whatever the quotes say. */
-const SEPARATOR = /[;\t\r\n]/
+/** After this some spreadsheets begin a new cell, whatever the quotes say. */
+const SEPARATOR = ';'
 /** Almost every cell: it is not looked through one character after the other. */
-const PLAIN = /^[\p{L}\p{N}{[_][^;\t\r\n]*$/u
-const QUOTED = /[",;\s]/
+const PLAIN = /^[\p{L}\p{N}{[_][^;]*$/u
+const QUOTED = /[",; ]/
 
 /** A record with its line break. */
 export function csvRecord(cells: readonly (string | null)[]): string {
@@ -28,13 +26,14 @@ function neutral(text: string): string {
   let isStart = true
   let isFirst = true
   for (const character of text) {
-    if (isStart && !SKIPPED.test(character)) {
+    // Spreadsheets pass over blanks before a formula.
+    if (isStart && character !== ' ') {
       if (FORMULA.test(character.normalize('NFKC'))) safe = isFirst ? `'${safe}` : `${safe}'`
       isStart = false
       isFirst = false
     }
-    if (SEPARATOR.test(character)) isStart = true
+    if (character === SEPARATOR) isStart = true
     safe += character
   }
-  return /^[\t\r\n]/.test(safe) ? `'${safe}` : safe
+  return safe
 }

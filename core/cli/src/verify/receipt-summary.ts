@@ -4,6 +4,7 @@ import type { PublishedWords } from '@claimcheck/core/hosting'
 import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
 import type { Receipt, ReceiptObservation } from '@claimcheck/core/receipts'
 import type { JsonObject } from '@claimcheck/core/rules'
+import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { sourceWords } from '@claimcheck/core/words/sources'
 import { BOUND_WORDS, REASON_WORDS, VERDICT_WORDS, vouchedFor } from '@claimcheck/core/words/verdicts'
@@ -33,9 +34,9 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       ? `It says ${value}: ${VERDICT_WORDS[value]}`
       : `Valid receipt with the verdict ${value}. ${VERDICT_WORDS[value]}`,
     facts: [
-      ['agent', agent.bound === true ? `${agent.id} (bound)` : agent.id],
+      ['agent', agent.bound === true ? `${withPunycode(agent.id)} (bound)` : withPunycode(agent.id)],
       ['action', issuerWords ? `${issuerWords.words.words.title} (${claim.action})` : claim.action],
-      ['target', claim.target],
+      ['target', withPunycode(claim.target)],
       ['read at', observation.source && sourceWords(observation.source)],
       ['checked by', pluginWords(observation.verifier)],
       ['verdict', value],
@@ -45,7 +46,7 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       ['observed at', observation.observed_at],
       ['deadline at', observation.deadline_at],
       ['issued at', issued_at],
-      [isOpen ? 'issuer, as it says' : 'issuer', issuer.name ?? issuer.key_id],
+      [isOpen ? 'issuer, as it says' : 'issuer', issuer.name === undefined ? issuer.key_id : withPunycode(issuer.name)],
       ['receipt', receipt_id],
     ],
     lists: [

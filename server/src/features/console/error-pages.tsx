@@ -1,9 +1,11 @@
 /** Pages for errors. People who are signed in keep the way to everything else; each page says what to do. */
+
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { paths, signInPath, workspaceIn } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
+import { Name } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { MemberService } from '../people/members.ts'
 import { ConsolePage, PlainPage, type Viewer } from './page.tsx'
@@ -68,11 +70,15 @@ function Next({ status, viewer: { workspace } }: { readonly status: number; read
       ) : null}
       {status === 403 ? (
         <p>
-          <a href={paths.members(workspace.id)}>See who the owners of {workspace.name} are</a>
+          <a href={paths.members(workspace.id)}>
+            See who the owners of <Name of={workspace.name} /> are
+          </a>
         </p>
       ) : null}
       <p>
-        <a href={paths.claims(workspace.id)}>Go to the claims of {workspace.name}</a>
+        <a href={paths.claims(workspace.id)}>
+          Go to the claims of <Name of={workspace.name} />
+        </a>
       </p>
     </>
   )

@@ -13,6 +13,8 @@ export interface FilterField {
   readonly name: string
   readonly label: string
   readonly fits: (value: string) => boolean
+  /** Blanks around it are part of it. */
+  readonly isExact?: true
 }
 
 export interface ReadFilter<F> {
@@ -49,7 +51,11 @@ export function filterQuery<F extends Days>(
   return {
     read(given) {
       const set = entries
-        .map(([key, field]) => ({ key, field, value: given[field.name]?.trim() ?? '' }))
+        .map(([key, field]) => ({
+          key,
+          field,
+          value: (field.isExact ? given[field.name] : given[field.name]?.trim()) ?? '',
+        }))
         .filter(({ value }) => value !== '')
       const filter = Object.fromEntries(
         set.filter(({ field, value }) => field.fits(value)).map(({ key, value }) => [key, value]),

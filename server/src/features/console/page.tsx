@@ -1,10 +1,12 @@
 /** The pages of the console: plain ones, and those of people who are signed in. */
+
 import type { Instant } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { ComponentChildren } from 'preact'
 import { paths } from '../../web/console-paths.ts'
 import { Document, type DocumentProps } from '../../web/document.tsx'
 import { Logo } from '../../web/parts/icons.tsx'
-import { Now } from '../../web/parts/values.tsx'
+import { Name, Now } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { WorkspaceOfMember } from '../people/members.ts'
 import type { User } from '../people/sessions.ts'
@@ -94,7 +96,7 @@ export function ConsolePage(props: ConsolePageProps) {
   const { title, heading = title, viewer, section, actions, problem, done, scripts, children } = props
   const { workspace } = viewer
   return (
-    <Document title={workspace ? `${title} · ${workspace.name}` : title} {...(scripts ? { scripts } : {})}>
+    <Document title={workspace ? `${title} · ${visibleName(workspace.name)}` : title} {...(scripts ? { scripts } : {})}>
       <Csrf.Provider value={viewer.csrf}>
         <Now.Provider value={viewer.now}>
           <header class="bar">
@@ -118,7 +120,7 @@ export function ConsolePage(props: ConsolePageProps) {
               <nav class="person" aria-label="Account">
                 <a href={publicPaths.docs}>Docs</a>
                 <a href={paths.account} aria-current={section === 'account' ? 'page' : undefined}>
-                  {viewer.user.name}
+                  <Name of={viewer.user.name} />
                 </a>
                 <form method="post" action={paths.signOut}>
                   <CsrfField />
@@ -146,12 +148,12 @@ export function ConsolePage(props: ConsolePageProps) {
 function WorkspaceMenu({ viewer: { workspaces, workspace } }: { readonly viewer: Viewer }) {
   return (
     <details class="menu">
-      <summary>{workspace?.name ?? 'Workspaces'}</summary>
+      <summary>{workspace ? <Name of={workspace.name} /> : 'Workspaces'}</summary>
       <ul>
         {workspaces.map(({ id, name, role }) => (
           <li>
             <a href={paths.claims(id)} aria-current={id === workspace?.id ? 'true' : undefined}>
-              {name} <small>{role}</small>
+              <Name of={name} /> <small>{role}</small>
             </a>
           </li>
         ))}

@@ -1,7 +1,10 @@
 /** In a workspace that asks for another kind of sign-in: what to set up, and nothing else of the workspace. */
+
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { confirmPath, paths } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
+import { Name } from '../../web/parts/values.tsx'
 import type { SignedInBy, SignInRule } from '../people/sign-in-rules.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { PlainPage } from './page.tsx'
@@ -44,10 +47,14 @@ const METHOD_WORDS: Readonly<Record<SignedInBy, string>> = {
 
 function Weak({ name, rule, method, isSetUp, page }: WeakProps) {
   return (
-    <PlainPage title={`${name} asks for more`}>
+    <PlainPage title={`${visibleName(name)} asks for more`}>
       <p>
-        The owners of <strong>{name}</strong> ask for {RULE_WORDS[rule]} at signing in. You signed in with{' '}
-        {METHOD_WORDS[method]}, so nothing of this workspace is shown to you now.
+        The owners of{' '}
+        <strong>
+          <Name of={name} />
+        </strong>{' '}
+        ask for {RULE_WORDS[rule]} at signing in. You signed in with {METHOD_WORDS[method]}, so nothing of this
+        workspace is shown to you now.
       </p>
       {isSetUp ? (
         <p>

@@ -32,7 +32,7 @@ export interface WorkspaceService {
   delete(id: string, by?: Acting): Promise<void>
 }
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}\u200c\u200d ._-]{0,63}$/u
+const NAME = /^[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} ._-]|\u200c|\u200d){0,63}$/u
 /** A name that begins like an id could be mistaken for one. */
 const LIKE_ID = looksOf('ws_')[0]!
 

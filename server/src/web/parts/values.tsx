@@ -1,6 +1,7 @@
 /** Verdicts, times and long identifiers, as people read them. */
 
 import { formatInstant, type Instant, type VerdictValue } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import { createContext } from 'preact'
@@ -190,6 +191,11 @@ export function ActionNames({ actions }: { readonly actions: readonly ActionName
   )
 }
 
+/** A name or an id that people or agents chose: what is not seen is written out, and it turns no text around it. */
+export function Name({ of }: { readonly of: string }) {
+  return <bdi>{visibleName(of)}</bdi>
+}
+
 /** Names with commas between them. */
 export function Codes({ values }: { readonly values: readonly string[] }) {
   return (
@@ -197,7 +203,9 @@ export function Codes({ values }: { readonly values: readonly string[] }) {
       {values.map((value, index) => (
         <>
           {index === 0 ? null : ', '}
-          <code>{value}</code>
+          <code>
+            <Name of={value} />
+          </code>
         </>
       ))}
     </>

@@ -2,6 +2,7 @@
 
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { WireSource } from '@claimcheck/core/receipts'
+import { withPunycode } from '@claimcheck/core/words/look-alikes'
 
 export interface Destination {
   /** The issuer lists it as public: it is the same destination for every reader. */
@@ -37,14 +38,14 @@ export function destinationOf(source: WireSource | undefined): Destination {
     return {
       isListed: true,
       short,
-      address: base_url,
-      chosenBy: `The issuer lists this destination as public, as ${provider}: it is the same for every workspace, and neither the agent nor the workspace chose it.`,
+      address: withPunycode(base_url),
+      chosenBy: `The issuer lists this destination as public, as ${withPunycode(provider)}: it is the same for every workspace, and neither the agent nor the workspace chose it.`,
     }
   }
   return {
     isListed: false,
     short,
-    address: base_url,
+    address: withPunycode(base_url),
     chosenBy:
       'The workspace or the issuer chose this destination, and the issuer does not list it as public. Its operator decides what it shows.',
   }

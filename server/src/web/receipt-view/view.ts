@@ -15,6 +15,7 @@ import {
   type ReceiptBody,
 } from '@claimcheck/core/receipts'
 import { type JsonValue, parseInstant, type VerdictValue } from '@claimcheck/core/rules'
+import { withPunycode } from '@claimcheck/core/words/look-alikes'
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import { offsetFrom, utc } from '@claimcheck/core/words/when'
@@ -66,6 +67,7 @@ export interface ReceiptView {
   readonly fields: readonly ComparedField[]
   readonly destination: Destination
   readonly timeline: Timeline
+  /** The agent's id, and the issuer's name below, as `withPunycode` writes them. */
   readonly agent: string
   /** True where the workspace lets only certain keys speak for the agent. */
   readonly agentBound: boolean
@@ -110,10 +112,10 @@ export function viewOf(bundle: Bundle, report: BundleReport, origin: Origin = {}
     fields,
     destination,
     timeline: timelineOf(receipt, evidence),
-    agent: body.agent.id,
+    agent: withPunycode(body.agent.id),
     agentBound: body.agent.bound === true,
     action: claim.action,
-    issuer: body.issuer.name,
+    issuer: body.issuer.name === undefined ? undefined : withPunycode(body.issuer.name),
     keyId: body.issuer.key_id,
     checkedBy: pluginWords(observation.verifier),
     profileVersion: `${id}, version ${version}`,

@@ -87,8 +87,8 @@ t.test('no value of an agent or a destination turns the text around it, or runs 
     fields: [field],
     named: { ...named, facts: { found_on: '\u2067a\n' } },
   }
-  t.equal(headlineOf(decided), `Branch: ${'x'.repeat(39)}…, not \\u{202e}niam`)
-  t.equal(reasonOf(decided), 'It was found on \\u{2067}a\\u{a}, not on main.')
+  t.equal(headlineOf(decided), `Branch: ${'x'.repeat(39)}…, not <U+202E>niam`)
+  t.equal(reasonOf(decided), 'It was found on <U+2067>a<U+000A>, not on main.')
 })
 
 t.test('a receipt tells how long after the claim the outcome was there', async (t) => {

@@ -20,7 +20,7 @@ const FILTERS = filterQuery<TableFilter>(
     verdict: { name: 'verdict', label: 'verdict', fits: (value) => VERDICTS.some((one) => one === value) },
     state: { name: 'state', label: 'state', fits: (value) => value === 'queued' || value === 'decided' },
     action: { name: 'action', label: 'action', fits: ofLength(128) },
-    agentId: { name: 'agent_id', label: 'agent', fits: ofLength(256) },
+    agentId: { name: 'agent_id', label: 'agent', fits: ofLength(256), isExact: true },
     target: { name: 'target', label: 'target', fits: ofLength(512) },
   },
   'no claim can have',

@@ -1,11 +1,13 @@
 /** The consent page: which application may do what for a person, and in which workspace. */
 
 import { KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { pageHeaders } from '../../../web/headers.ts'
+import { Name } from '../../../web/parts/values.tsx'
 import type { ConsentRequest, Exchange } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
 import { formActionSource, redirectPlace } from '../../oauth/redirect-uris.ts'
@@ -90,9 +92,15 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
   return (
     <PlainPage title={`Allow ${asked.clientName}?`} problem={problem} csrf={viewer.csrf}>
       <p>
-        <strong>{asked.clientName}</strong> asks to act for you, <strong>{user.name}</strong> ({user.email}). It does
-        not get your password. You can stop it at any time under <a href={paths.applications}>Connected applications</a>
-        .
+        <strong>
+          <Name of={asked.clientName} />
+        </strong>{' '}
+        asks to act for you,{' '}
+        <strong>
+          <Name of={user.name} />
+        </strong>{' '}
+        ({user.email}). It does not get your password. You can stop it at any time under{' '}
+        <a href={paths.applications}>Connected applications</a>.
       </p>
       <h2>It asks to</h2>
       <Scopes asked={asked} workspaces={workspaces} />
@@ -135,7 +143,7 @@ function Closed({ workspaces }: Pick<Viewer, 'workspaces'>) {
     <>
       {workspaces.map(({ name, signInRule }) => (
         <p class="help">
-          {name} is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
+          <Name of={name} /> is left out: it asks for {RULE_WORDS[signInRule]} at signing in.
         </p>
       ))}
     </>
@@ -176,14 +184,18 @@ function WorkspaceChoice({ workspaces }: { readonly workspaces: readonly Workspa
   const [first, ...others] = workspaces
   if (!first) return <p>You may not allow any of this: ask an owner of a workspace.</p>
   if (others.length > 0) {
-    const options = workspaces.map(({ id, name, role }) => [id, `${name} (${role})`] as const)
+    const options = workspaces.map(({ id, name, role }) => [id, `${visibleName(name)} (${role})`] as const)
     return <Select name="workspace" label="In the workspace" options={options} />
   }
   return (
     <>
       <input type="hidden" name="workspace" value={first.id} />
       <p>
-        In the workspace <strong>{first.name}</strong>, where you are {ROLE_WORDS[first.role]}.
+        In the workspace{' '}
+        <strong>
+          <Name of={first.name} />
+        </strong>
+        , where you are {ROLE_WORDS[first.role]}.
       </p>
     </>
   )

@@ -1,4 +1,5 @@
 /** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
+import { Name } from '../../../web/parts/values.tsx'
 import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
@@ -92,7 +93,7 @@ function NotYet({ viewer, kept, problem = 'this is not possible now' }: NotYetPr
       <ul>
         {kept.map(({ id, name }) => (
           <li>
-            <a href={paths.members(id)}>The members of {name}</a>
+            <a href={paths.members(id)}>The members of <Name of={name} /></a>
           </li>
         ))}
       </ul>

@@ -1,8 +1,7 @@
 /** The list of a workspace's agents, by their last claim. */
-import { visible } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'
-import { Time } from '../../../web/parts/values.tsx'
+import { Name, Time } from '../../../web/parts/values.tsx'
 import { type AgentPage, type AgentSummary, MOST_COUNTED_EACH } from '../../claims/agents.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Pager } from '../parts/pager.tsx'
@@ -61,7 +60,7 @@ function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts } }: Agen
     <tr>
       <td class="wide">
         <a class="clamp" href={paths.agent(workspaceId, agentId)}>
-          {visible(agentId)}
+          <Name of={agentId} />
         </a>
       </td>
       <td class="when">

@@ -1,6 +1,6 @@
 /** The page of an agent: how its claims held over time and by action, and the last that did not. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
-import { visible } from '@claimcheck/core/words/plain-text'
+import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { ActionName, readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
@@ -27,7 +27,7 @@ export function AgentPage(props: AgentPageProps) {
   const { viewer, agentId, record } = props
   const { id: workspaceId } = viewer.workspace!
   const { counts, counted, lastClaimAt } = record
-  const name = visible(agentId)
+  const name = visibleName(agentId)
   return (
     <ConsolePage
       title={`Agent ${name}`}

@@ -1,6 +1,6 @@
 /** The claim list of a workspace: a chart, filters, and pages that do not shift while claims arrive. */
 import type { Instant } from '@claimcheck/core/rules'
-import { visible } from '@claimcheck/core/words/plain-text'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Empty, Table } from '../../../web/parts/table.tsx'
 import { readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
@@ -193,7 +193,7 @@ interface RowProps {
 
 function ClaimRow({ workspaceId, claim, words, waits }: RowProps) {
   const { claimId, verdict, agentId, submittedAt, attempts, state, nextCheckAt } = claim
-  const agent = visible(agentId)
+  const agent = visibleName(agentId)
   return (
     <tr id={claimId}>
       <td>

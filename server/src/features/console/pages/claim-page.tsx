@@ -16,6 +16,7 @@ import {
   Copy,
   ExactTime,
   Hash,
+  Name,
   ShortDigests,
   Time,
   Verdict,
@@ -137,7 +138,12 @@ function ClaimFacts({ viewer, detail, profile, provider }: ClaimPageProps) {
             <ActionName action={action} title={profile?.words.title} />
           </a>,
         ],
-        ['Agent', <a href={listPath(workspaceId, { filter: { agentId } })}>{visible(agentId)}</a>],
+        [
+          'Agent',
+          <a href={listPath(workspaceId, { filter: { agentId } })}>
+            <Name of={agentId} />
+          </a>,
+        ],
         ['Claimed at', <ExactTime at={claim.claimedAt} />],
         ['In time until', profile ? <ExactTime at={claim.claimedAt + profile.toleranceMs} /> : null],
         ['Deadline', <ExactTime at={claim.deadlineAt} />],

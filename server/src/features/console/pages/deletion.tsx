@@ -1,5 +1,7 @@
 /** Deleting a workspace: says what ends and what stays, and asks for its name. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { ServiceError } from '../../../base/errors.ts'
+import { composed } from '../../../base/names.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
@@ -23,8 +25,8 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
     const { id, name } = workspaceOf(request)
     return saveForm(reply, {
       work: async () => {
-        if (formOf(request).name?.trim() !== name) {
-          throw new ServiceError('bad_request', `nothing is deleted: type ${name} to delete the workspace`)
+        if (composed(formOf(request).name ?? '') !== composed(name)) {
+          throw new ServiceError('bad_request', `nothing is deleted: type ${visibleName(name)} to delete the workspace`)
         }
         await workspaces.delete(id, actingOf(request))
       },
@@ -37,7 +39,7 @@ export function deletionRoutes(app: App, services: ConsoleDependencies): void {
 function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem?: string }) {
   const { id, name } = viewer.workspace!
   return (
-    <ConsolePage title={`Delete ${name}?`} viewer={viewer} section="members" problem={problem}>
+    <ConsolePage title={`Delete ${visibleName(name)}?`} viewer={viewer} section="members" problem={problem}>
       <p>This cannot be undone.</p>
       <ul>
         <li>Every API key is revoked, and no application gets in any more.</li>
@@ -58,7 +60,7 @@ function Delete({ viewer, problem }: { readonly viewer: Viewer; readonly problem
           label="Name of the workspace"
           required
           autocomplete="off"
-          help={`Type ${name} to delete the workspace.`}
+          help={`Type ${visibleName(name)} to delete the workspace.`}
         />
         <Actions submit="Delete the workspace" danger cancel="Keep it" href={paths.members(id)} />
       </PostForm>

@@ -1,5 +1,7 @@
 /** The OAuth clients of machines: owners make them, see them and revoke them. */
+
 import type { Instant } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import { HttpError } from '../../../http/errors.ts'
@@ -8,7 +10,7 @@ import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
 import { Table } from '../../../web/parts/table.tsx'
-import { Code, Codes, Time } from '../../../web/parts/values.tsx'
+import { Code, Codes, Name, Time } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
@@ -155,7 +157,7 @@ function MachineRow({ machine }: { readonly machine: ListedMachine }) {
   return (
     <tr>
       <th scope="row" class="wide">
-        {name} <code>{id}</code>
+        <Name of={name} /> <code>{id}</code>
       </th>
       <td>{workspaceName}</td>
       <td>
@@ -169,7 +171,7 @@ function MachineRow({ machine }: { readonly machine: ListedMachine }) {
       </td>
       <td>
         {revokedAt === null ? (
-          <a href={paths.revokeMachine(id)} aria-label={`Revoke ${name}`}>
+          <a href={paths.revokeMachine(id)} aria-label={`Revoke ${visibleName(name)}`}>
             Revoke
           </a>
         ) : null}
@@ -230,7 +232,7 @@ function RevokeMachine({ viewer, machine }: RevokeMachineProps) {
     >
       <Facts
         rows={[
-          ['Name', name],
+          ['Name', <Name of={name} />],
           ['Client id', <code>{id}</code>],
           ['Secret', <code>{`${MACHINE_SECRET_PREFIX}…${lastFour}`}</code>],
           ['Workspace', workspaceName],

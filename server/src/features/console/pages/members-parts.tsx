@@ -1,7 +1,8 @@
 /** The parts of the members page: the name of the workspace, its members and open invitations. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
-import { Code, Time } from '../../../web/parts/values.tsx'
+import { Code, Name, Time } from '../../../web/parts/values.tsx'
 import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
@@ -107,7 +108,7 @@ export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
       <legend>Revoke what {isSelf ? 'you' : 'they'} made</legend>
       {made.map(({ id, name, shown, createdAt, lastUsedAt }) => (
         <Tick field={REVOKE} value={id} isTicked={!isSelf}>
-          {name} <code>{shown}</code>{' '}
+          <Name of={name} /> <code>{shown}</code>{' '}
           <small>
             made <Time at={createdAt} />, last used <Time at={lastUsedAt} none="never" />
           </small>
@@ -128,7 +129,7 @@ export function MemberList({ viewer, workspaceId, isOwner, members }: MembersPro
       {members.map((member) => (
         <tr>
           <td>
-            {member.name} {member.userId === viewer.user.id ? <small>(you)</small> : null}
+            <Name of={member.name} /> {member.userId === viewer.user.id ? <small>(you)</small> : null}
           </td>
           <td>{member.email}</td>
           <td>{member.role}</td>
@@ -155,7 +156,7 @@ interface OfMember {
 function RoleLink({ list, member }: OfMember) {
   const role = otherRole(member)
   return (
-    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${member.name}`}>
+    <a class="button quiet" href={`${list}/${member.id}/role`} aria-label={`Make ${role}: ${visibleName(member.name)}`}>
       Make {role}
     </a>
   )
@@ -177,7 +178,7 @@ function RemoveLink({
     <a
       class="button danger quiet"
       href={`${list}/${member.id}/remove`}
-      aria-label={isSelf ? 'Leave the workspace' : `Remove ${member.name}`}
+      aria-label={isSelf ? 'Leave the workspace' : `Remove ${visibleName(member.name)}`}
     >
       {isSelf ? 'Leave' : 'Remove'}
     </a>

@@ -1,4 +1,5 @@
 /** The members page. Owners rename the workspace, invite, change roles and remove; every member may leave. Changes of members ask first. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ComponentChildren, VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
@@ -262,20 +263,20 @@ function Remove({ viewer, member, isOnlyOwner, made }: RemoveProps) {
   return (
     <Ask
       viewer={viewer}
-      title={isSelf ? `Leave ${workspace.name}?` : `Remove ${member.name}?`}
+      title={isSelf ? `Leave ${visibleName(workspace.name)}?` : `Remove ${visibleName(member.name)}?`}
       action={`${paths.members(workspace.id)}/${member.id}/remove`}
       button={isSelf ? 'Leave' : 'Remove'}
       isDangerous
       stays={
         isOnlyOwner
-          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          ? `${isSelf ? 'You are' : `${visibleName(member.name)} is`} the only owner, and a workspace needs one.`
           : undefined
       }
       fields={<KeysOfMember made={made} isSelf={isSelf} />}
     >
-      {isSelf ? 'You lose' : `${member.name} (${member.email}) loses`} access to the workspace at once, and open
-      invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those that
-      you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
+      {isSelf ? 'You lose' : `${visibleName(member.name)} (${member.email}) loses`} access to the workspace at once, and
+      open invitations that {isSelf ? 'you' : 'they'} made end. Connections stay, and so do keys and machines, but those
+      that you tick below. Only an invitation by an owner lets {isSelf ? 'you' : 'them'} in again.
     </Ask>
   )
 }
@@ -284,18 +285,18 @@ function ChangeRole({ viewer, member, isOnlyOwner }: AskProps) {
   const { id } = viewer.workspace!
   const role = otherRole(member)
   const isSelf = member.userId === viewer.user.id
-  const who = isSelf ? 'You' : `${member.name} (${member.email})`
+  const who = isSelf ? 'You' : `${visibleName(member.name)} (${member.email})`
   return (
     <Ask
       viewer={viewer}
-      title={`Make ${isSelf ? 'yourself' : member.name} ${ROLE_WORDS[role]}?`}
+      title={`Make ${isSelf ? 'yourself' : visibleName(member.name)} ${ROLE_WORDS[role]}?`}
       action={`${paths.members(id)}/${member.id}/role`}
       button={`Make ${role}`}
       value={['role', role]}
       isDangerous={role === 'member'}
       stays={
         isOnlyOwner && role === 'member'
-          ? `${isSelf ? 'You are' : `${member.name} is`} the only owner, and a workspace needs one.`
+          ? `${isSelf ? 'You are' : `${visibleName(member.name)} is`} the only owner, and a workspace needs one.`
           : undefined
       }
     >

@@ -1,10 +1,12 @@
 /** How long a workspace keeps the content of its receipts: every member reads it, owners set it. A shorter time asks first. */
+
 import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
+import { Name } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MOST_DAYS } from '../../erasure/retention.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
@@ -148,9 +150,9 @@ function Ask({ viewer, days, older }: AskProps) {
   return (
     <ConsolePage title={`Erase receipts after ${days} days?`} viewer={viewer} section="members">
       <p>
-        The content of every receipt of {name} that is older than {days} days is erased, with its evidence and its
-        claim, from the next minutes on and for as long as this is set. It cannot be brought back, also not by setting a
-        longer time later.
+        The content of every receipt of <Name of={name} /> that is older than {days} days is erased, with its evidence
+        and its claim, from the next minutes on and for as long as this is set. It cannot be brought back, also not by
+        setting a longer time later.
       </p>
       <p class="notice warning" id="older">
         Older already, and erased first: {counted} {older === 1 ? 'receipt' : 'receipts'}.

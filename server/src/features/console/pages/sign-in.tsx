@@ -1,10 +1,11 @@
 /** Set-up, invitations, signing in with a password, and choosing a new password with a link. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { byNobody } from '../../../base/actor.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
-import { Now } from '../../../web/parts/values.tsx'
+import { Name, Now } from '../../../web/parts/values.tsx'
 import type { Link, NewUser } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
 import type { Kept } from '../../people/new-passwords.ts'
@@ -314,13 +315,19 @@ interface JoinProps {
 function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
   const action = paths.invitation(token)
   return (
-    <PlainPage title={`Join ${link.workspaceName}`} problem={problem} csrf={session?.csrf}>
+    <PlainPage title={`Join ${visibleName(link.workspaceName)}`} problem={problem} csrf={session?.csrf}>
       <p>
-        You are invited to the workspace <strong>{link.workspaceName}</strong> as {ROLE_WORDS[link.role]}.
+        You are invited to the workspace{' '}
+        <strong>
+          <Name of={link.workspaceName} />
+        </strong>{' '}
+        as {ROLE_WORDS[link.role]}.
       </p>
       {session ? (
         <PostForm action={action}>
-          <button type="submit">Join as {session.user.name}</button>
+          <button type="submit">
+            Join as <Name of={session.user.name} />
+          </button>
         </PostForm>
       ) : (
         <>

@@ -1,7 +1,7 @@
 /** With a new password: which other ways into the account stay. Those that are not ticked are removed. */
 import type { FastifyRequest } from 'fastify'
 import type { ComponentChildren } from 'preact'
-import { Time } from '../../../web/parts/values.tsx'
+import { Name, Time } from '../../../web/parts/values.tsx'
 import type { LinkedIdentity } from '../../people/identities.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { Passkey } from '../../people/passkeys.ts'
@@ -51,7 +51,7 @@ export function KeptWaysIn({ ways: { passkeys, identities }, kept }: KeptWaysInP
       <legend>Which other ways in stay?</legend>
       {passkeys.map((passkey) => (
         <WayIn {...passkey} field={PASSKEY} value={passkey.id} isKept={kept.passkeys.includes(passkey.id)}>
-          Passkey {passkey.name}
+          Passkey <Name of={passkey.name} />
         </WayIn>
       ))}
       {identities.map((identity) => (

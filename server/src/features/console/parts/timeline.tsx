@@ -3,11 +3,10 @@
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import { type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core/rules'
 import { offset } from '@claimcheck/core/words/durations'
-import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
 import { propertyLabel } from '../../../base/schema-properties.ts'
-import { Hash, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
+import { Hash, Name, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
@@ -79,7 +78,7 @@ type Tell<M> = (moment: M, around: Around) => ComponentChildren
 const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
   claimed: (_, { claim: { agentId } }) => (
     <p>
-      <strong>Claimed</strong> by {visible(agentId)}
+      <strong>Claimed</strong> by <Name of={agentId} />
     </p>
   ),
   tolerance: () => (

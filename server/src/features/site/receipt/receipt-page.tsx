@@ -1,7 +1,7 @@
 /** A receipt for people: the finding first, then what it rests on. The service renders it, and the visitor's browser again once it has checked. */
 import { formatInstant } from '@claimcheck/core/rules'
 import { UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
-import { visible } from '@claimcheck/core/words/plain-text'
+import { visible, visibleJson } from '@claimcheck/core/words/plain-text'
 import { BOUND_WORDS } from '@claimcheck/core/words/verdicts'
 import { utc } from '@claimcheck/core/words/when'
 import type { ComponentChildren } from 'preact'
@@ -75,7 +75,9 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
       <Claimed view={view} />
       <Part title="Destination">
         <p>
-          <strong>{visible(view.destination.address)}</strong>
+          <strong>
+            <bdi>{view.destination.address}</bdi>
+          </strong>
         </p>
         <p>{visible(view.destination.chosenBy)}</p>
       </Part>
@@ -90,7 +92,7 @@ export function ReceiptArticle({ view, steps, checkedBy, links, raw }: ReceiptAr
           rows={[
             [
               isUnvouched ? 'Issuer, as the file says' : 'Issuer',
-              view.issuer === undefined ? null : visible(view.issuer),
+              view.issuer === undefined ? null : <bdi>{view.issuer}</bdi>,
             ],
             ['Issuer’s key', <Hash value={view.keyId} label="the key" ends={16} />],
             ['Rules', view.profileVersion],
@@ -111,9 +113,9 @@ function Claimed({ view }: Pick<ReceiptArticleProps, 'view'>) {
   return (
     <Part title="Claimed and found">
       <p>
-        {view.claimed === undefined
-          ? `Claimed by the agent ${visible(view.agent)}.`
-          : `The agent ${visible(view.agent)} says: ${visible(view.claimed)}`}
+        {view.claimed === undefined ? 'Claimed by the agent ' : 'The agent '}
+        <bdi>{view.agent}</bdi>
+        {view.claimed === undefined ? '.' : ` says: ${visible(view.claimed)}`}
       </p>
       {view.agentBound ? <p>{BOUND_WORDS}</p> : null}
       <Comparison fields={view.fields} />
@@ -226,12 +228,9 @@ function TakeAway({ view, links }: { readonly view: ReceiptView; readonly links:
   )
 }
 
-/** Characters that turn the text around them are written as JSON writes them, so that it stays the same document. */
+/** What is not seen is written as JSON writes it, so that it stays the same document. */
 function readable(text: string): string {
-  return indented(text).replace(
-    /\p{Bidi_Control}/gu,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return visibleJson(indented(text))
 }
 
 function indented(text: string): string {

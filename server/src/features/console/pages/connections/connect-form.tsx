@@ -1,5 +1,7 @@
 /** The forms that connect a destination and replace its credentials, made from the description of the plugin. */
+
 import { secretNames } from '@claimcheck/core/hosting'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { ComponentChildren } from 'preact'
 import type { TSchema } from 'typebox'
 import { MAX_NAME_LENGTH } from '../../../../base/names.ts'
@@ -95,7 +97,7 @@ interface RenameFormProps {
 export function RenameForm({ viewer, connection, name, problem }: RenameFormProps) {
   const workspaceId = viewer.workspace!.id
   return (
-    <ConsolePage title={`Rename ${connection.name}`} viewer={viewer} section="connections">
+    <ConsolePage title={`Rename ${visibleName(connection.name)}`} viewer={viewer} section="connections">
       <PostForm action={paths.connectionName(workspaceId, connection.id)}>
         <NameField
           value={name ?? connection.name}
@@ -120,7 +122,7 @@ export function ReplaceForm({ viewer, connection, type, values, outcome }: Repla
       type={type}
       values={values}
       outcome={outcome}
-      title={`Replace the credentials of ${connection.name}`}
+      title={`Replace the credentials of ${visibleName(connection.name)}`}
       action={paths.credentials(viewer.workspace!.id, connection.id)}
       schema={schema}
       words={REPLACE}

@@ -2,6 +2,7 @@
 
 import { secretNames } from '@claimcheck/core/hosting'
 import type { JsonValue } from '@claimcheck/core/rules'
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { propertyLabel } from '../../../../base/schema-properties.ts'
 import type { HostedConnectionType } from '../../../../plugins/hosted.ts'
 import type { Registry } from '../../../../plugins/registry.ts'
@@ -9,7 +10,7 @@ import { paths } from '../../../../web/console-paths.ts'
 import { type FactRows, Facts } from '../../../../web/parts/facts.tsx'
 import { MARKS } from '../../../../web/parts/icons.tsx'
 import { Empty } from '../../../../web/parts/table.tsx'
-import { ActionNames, Codes, Time, useNow } from '../../../../web/parts/values.tsx'
+import { ActionNames, Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { endingOf, failureOf, isFailing } from '../../../workspaces/connection-health.ts'
 import type { ConnectionSummary } from '../../../workspaces/connections.ts'
 import type { AddressInReceipts } from '../../../workspaces/sources.ts'
@@ -100,8 +101,10 @@ function Failing({ connections, isOwner }: Pick<ConnectionsProps, 'connections' 
           const failure = failureOf(connection)!
           return (
             <li>
-              <a href={`#${connection.id}`}>{connection.name}</a>: {failureInWords(failure)}.
-              {isOwner ? ` ${failureAdvice(failure)}` : null}
+              <a href={`#${connection.id}`}>
+                <Name of={connection.name} />
+              </a>
+              : {failureInWords(failure)}.{isOwner ? ` ${failureAdvice(failure)}` : null}
             </li>
           )
         })}
@@ -123,8 +126,11 @@ function Ending({ connections }: Pick<ConnectionsProps, 'connections'>) {
       <ul>
         {ending.map(({ id, name, at, isOver }) => (
           <li>
-            The credentials of <a href={`#${id}`}>{name}</a> {isOver ? 'ended' : 'end'} <Time at={at} />: replace them,
-            or claims that need them stay unverified.
+            The credentials of{' '}
+            <a href={`#${id}`}>
+              <Name of={name} />
+            </a>{' '}
+            {isOver ? 'ended' : 'end'} <Time at={at} />: replace them, or claims that need them stay unverified.
           </li>
         ))}
       </ul>
@@ -159,7 +165,9 @@ function ConnectionCard({ viewer, isOwner, connection, named, type, address, by 
   const { id, name, provider, actions, scopes, notes, connectedAt } = connection
   return (
     <article class="card" aria-labelledby={id}>
-      <h3 id={id}>{name}</h3>
+      <h3 id={id}>
+        <Name of={name} />
+      </h3>
       <Health connection={connection} />
       {notes.map((note) => (
         <p class="notice warning">{note}</p>
@@ -213,24 +221,32 @@ function ConnectionActions({ viewer, connection: { id, name, trialTarget }, type
             name={TRY}
             value={trialTarget ?? ''}
             placeholder={type.trial.example}
-            aria-label={`${trialLabel(type.trial)} with ${name}`}
+            aria-label={`${trialLabel(type.trial)} with ${visibleName(name)}`}
             autocomplete="off"
             spellcheck={false}
           />
         ) : null}
-        <button type="submit" class="quiet" aria-label={`Test now: ${name}`}>
+        <button type="submit" class="quiet" aria-label={`Test now: ${visibleName(name)}`}>
           Test now
         </button>
       </PostForm>
-      <a class="button quiet" href={paths.connectionName(workspaceId, id)} aria-label={`Rename ${name}`}>
+      <a class="button quiet" href={paths.connectionName(workspaceId, id)} aria-label={`Rename ${visibleName(name)}`}>
         Rename
       </a>
       {hasSecrets ? (
-        <a class="button quiet" href={paths.credentials(workspaceId, id)} aria-label={`Replace credentials of ${name}`}>
+        <a
+          class="button quiet"
+          href={paths.credentials(workspaceId, id)}
+          aria-label={`Replace credentials of ${visibleName(name)}`}
+        >
           Replace credentials
         </a>
       ) : null}
-      <a class="button danger quiet" href={paths.disconnect(workspaceId, id)} aria-label={`Disconnect ${name}`}>
+      <a
+        class="button danger quiet"
+        href={paths.disconnect(workspaceId, id)}
+        aria-label={`Disconnect ${visibleName(name)}`}
+      >
         Disconnect
       </a>
     </div>
@@ -335,7 +351,7 @@ interface DisconnectProps {
 export function Disconnect({ viewer, connection, type }: DisconnectProps) {
   const workspaceId = viewer.workspace!.id
   return (
-    <ConsolePage title={`Disconnect ${connection.name}?`} viewer={viewer} section="connections">
+    <ConsolePage title={`Disconnect ${visibleName(connection.name)}?`} viewer={viewer} section="connections">
       <Facts rows={[['Kind', type?.title ?? connection.provider], ...optionRows(connection, type)]} />
       <p>
         The credentials are deleted at once. Claims that wait for this connection are decided as unverifiable. To read

@@ -1,8 +1,8 @@
 /** The agents that are bound to keys, and the page that asks before one is released. */
-import { visible } from '@claimcheck/core/words/plain-text'
+import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
-import { Time } from '../../../../web/parts/values.tsx'
+import { Name, Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { AskForm } from '../../parts/form.tsx'
@@ -24,9 +24,11 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
         {agents.map(({ agentId, boundAt, keys }) => (
           <tr>
             <th scope="row" class="wide">
-              {visible(agentId)}
+              <Name of={agentId} />
             </th>
-            <td>{keys.length === 0 ? <span class="none">no key</span> : keys.map(({ name }) => name).join(', ')}</td>
+            <td>
+              {keys.length === 0 ? <span class="none">no key</span> : visible(keys.map(({ name }) => name).join(', '))}
+            </td>
             <td>
               <Time at={boundAt} />
             </td>
@@ -35,7 +37,7 @@ export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
                 {keys.length === 0 ? (
                   <a
                     href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
-                    aria-label={`Release ${visible(agentId)}`}
+                    aria-label={`Release ${visibleName(agentId)}`}
                   >
                     Release
                   </a>
@@ -60,9 +62,11 @@ export function ReleaseAgent({ viewer, agentId, problem }: ReleaseProps) {
   return (
     <ConsolePage title="Release this agent?" viewer={viewer} section="developers" problem={problem}>
       <p>
-        <strong>{visible(agentId)}</strong> has no key left. Once it is released, every key of the workspace that is not
-        bound to other agents may claim for it, and its receipts no longer say that it is bound. To keep it bound, make
-        a new key for it first.
+        <strong>
+          <Name of={agentId} />
+        </strong>{' '}
+        has no key left. Once it is released, every key of the workspace that is not bound to other agents may claim for
+        it, and its receipts no longer say that it is bound. To keep it bound, make a new key for it first.
       </p>
       <AskForm
         action={paths.releaseAgent(workspaceId)}

@@ -1,7 +1,7 @@
 /** The pages about one key: the new one, and those that ask before something happens to it. */
 import { paths } from '../../../../web/console-paths.ts'
 import { Facts } from '../../../../web/parts/facts.tsx'
-import { Code, Time } from '../../../../web/parts/values.tsx'
+import { Code, Name, Time } from '../../../../web/parts/values.tsx'
 import type { ApiKey } from '../../../workspaces/keys.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
 import { Actions, AskForm, PostForm, Select } from '../../parts/form.tsx'
@@ -122,7 +122,7 @@ function KeyFacts({ apiKey }: Pick<KeyPageProps, 'apiKey'>) {
   return (
     <Facts
       rows={[
-        ['Name', apiKey.name],
+        ['Name', <Name of={apiKey.name} />],
         ['Key', <KeyText apiKey={apiKey} />],
         ['Held to', <HeldTo apiKey={apiKey} />],
         ['Last used', <LastUse apiKey={apiKey} />],

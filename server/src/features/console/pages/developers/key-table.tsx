@@ -1,7 +1,8 @@
 /** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
+import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
 import { Table } from '../../../../web/parts/table.tsx'
-import { Codes, Time, useNow } from '../../../../web/parts/values.tsx'
+import { Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { hasExpired } from '../../../workspaces/key-settings.ts'
 import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
 import type { Viewer } from '../../page.tsx'
@@ -23,7 +24,7 @@ export function KeyTable({ viewer, isOwner, keys, names }: KeyTableProps) {
       {keys.map((key) => (
         <tr>
           <th scope="row" class="wide">
-            {key.name}
+            <Name of={key.name} />
           </th>
           <td>
             <KeyText apiKey={key} />
@@ -128,15 +129,15 @@ function Actions({ viewer, apiKey }: ActionsProps) {
   const isOver = hasExpired(apiKey, viewer.now)
   return (
     <>
-      <a href={paths.key(workspaceId, id)} aria-label={`Change ${name}`}>
+      <a href={paths.key(workspaceId, id)} aria-label={`Change ${visibleName(name)}`}>
         Change
       </a>{' '}
       {replacedBy === null && !isOver ? (
-        <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${name}`}>
+        <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${visibleName(name)}`}>
           Replace
         </a>
       ) : null}{' '}
-      <a href={paths.revokeKey(workspaceId, id)} aria-label={`Revoke ${name}`}>
+      <a href={paths.revokeKey(workspaceId, id)} aria-label={`Revoke ${visibleName(name)}`}>
         Revoke
       </a>
     </>
