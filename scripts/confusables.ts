@@ -55,7 +55,7 @@ ${wrapped(latin.sort((one, other) => one - other).map((code) => code.toString(16
 )
 
 function isLatinTwin(from: string, to: string): boolean {
-  return /^[\p{L}\p{Nd}]$/u.test(from) && !/[\x00-\x7f]/.test(from) && /^[A-Za-z0-9]+$/.test(to)
+  return from > '~' && /^(?!\p{Script=Common})[\p{L}\p{Nd}]$/u.test(from) && /^[A-Za-z0-9]+$/.test(to)
 }
 
 function characters(codes: string): string {

@@ -6,7 +6,7 @@ const FORMULA = /^[=+\-@\u2212]/
 /** After this some spreadsheets begin a new cell, whatever the quotes say. */
 const SEPARATOR = ';'
 /** Almost every cell: it is not looked through one character after the other. */
-const PLAIN = /^[\p{L}\p{N}{[_][^;]*$/u
+const PLAIN = /^[\p{L}\p{N}{[_<][^;]*$/u
 const QUOTED = /[",; ]/
 
 /** A record with its line break. */
