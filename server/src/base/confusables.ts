@@ -45,11 +45,6 @@ export function looksOf(name: string): readonly string[] {
   return shape === small ? [shape] : [shape, small]
 }
 
-export function looksLike(name: string, other: string): boolean {
-  const looks = looksOf(name)
-  return looksOf(other).some((look) => looks.includes(look))
-}
-
 /** Says how a name differs from one that it looks like: `U+0435 at position 2 is not U+0065 (e)`. Undefined for the same name. */
 export function differenceOf(name: string, other: string): string | undefined {
   const [given, expected] = [[...name], [...other]]

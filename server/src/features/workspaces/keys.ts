@@ -5,7 +5,7 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { createBatch } from '../../base/batch.ts'
-import { differenceOf, LOOKS_VERSION } from '../../base/confusables.ts'
+import { differenceOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
 import { readName, refuseLookAlike } from '../../base/names.ts'
@@ -14,6 +14,7 @@ import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ApiKeyRow, BoundAgentRow } from '../../storage/workspaces.ts'
 import type { Activity } from './activity.ts'
+import { wrongLooks } from './bound-looks.ts'
 import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
 import { requireWorkspace } from './workspaces.ts'
 
@@ -195,10 +196,9 @@ export class KeyService {
     return agents.map((agent) => ({ ...agent, keys: usable.filter((key) => isBoundTo(key, agent)) }))
   }
 
-  /** Another version may have another table of what looks alike. */
+  /** Makes what bound agents look like anew where it is another: this version may have another table of what looks alike. */
   async renewLooks(): Promise<void> {
-    const looks = await this.#storage.read.keys.boundLooks()
-    if (looks.every(({ version }) => version === LOOKS_VERSION)) return
+    if ((await wrongLooks(this.#storage.read)).length === 0) return
     await this.#storage.write((tx) => tx.keys.renewLooks())
   }
 

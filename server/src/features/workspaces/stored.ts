@@ -4,6 +4,7 @@ import { allowedOrigins } from '../../storage/allowed-origins.ts'
 import { users } from '../../storage/people.ts'
 import type { Stored } from '../../storage/schema.ts'
 import { apiKeys, boundAgents, boundLooks, connections, workspaces } from '../../storage/workspaces.ts'
+import { examineLooks } from './bound-looks.ts'
 import { workspaceMigrations } from './migrations.ts'
 
 export const workspacesStored: Stored = {
@@ -24,4 +25,5 @@ export const workspacesStored: Stored = {
     { table: allowedOrigins, refersTo: [workspaces] },
   ],
   migrations: workspaceMigrations,
+  examine: examineLooks,
 }

@@ -63,7 +63,7 @@ export async function install(folder: string): Promise<Installed> {
         { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
         {
           clientClaimId: `claim "${++claims}"\t\u{1f600}`,
-          agentId: 'agent\n1',
+          agentId: 'agent "1" \u{1f600}',
           action: see === 'nothing' ? 'test.outcome.unknown' : 'test.outcome.reach',
           target: 'some\\where',
           params: see === 'nothing' ? { 10: 'ten', 9: 'nine', b: 1, a: 2 } : { see },
