@@ -1,7 +1,5 @@
 /** Names that imitate the name of a bound agent, or hide something in it. Threat A4 of `security.md`. */
-import { LOOKS_VERSION } from '@claimcheck/server/base/confusables'
 import { newId } from '@claimcheck/server/base/ids'
-import { wrongLooks } from '@claimcheck/server/features/workspaces/bound-looks'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'
@@ -204,24 +202,4 @@ t.test('names of keys and workspaces do not look like those that are there', asy
   t.equal((await keys.list(workspaceId)).find((key) => key.id === id)?.name, 'ó x y', 'in its one form')
   await t.rejects(keys.change(id, { name: 'DEPLOY' }), { code: 'conflict' })
   await t.rejects(keys.change(id, { name: 'a\u2066b' }), { code: 'bad_request', message: /U\+2066 at position 2/ })
-})
-
-t.test('what bound agents look like is made anew when another table made it, and doctor says so', async (t) => {
-  const { workspaceId } = await installation.client('another table')
-  await keys.create(workspaceId, 'bound', { agentIds: ['old-bot'] })
-  const looks = async () =>
-    (await storage.read.keys.boundLooks()).filter((row) => row.workspaceId === workspaceId && row.version !== 'older')
-  const made = await looks()
-  t.match(made, [{ look: 'old-bot', agentId: 'old-bot', version: LOOKS_VERSION }])
-  await storage.transaction((db) =>
-    db.query(`UPDATE bound_looks SET version = 'older', look = 'x' WHERE workspace_id = ?`, [workspaceId]),
-  )
-  t.strictSame(await looks(), [])
-  t.match(await wrongLooks(storage.read), [
-    /^bound_looks ws_\w+: what looks like old-bot is not known$/,
-    /^bound_looks ws_\w+: no bound agent looks like x$/,
-  ])
-  await keys.renewLooks()
-  t.strictSame(await looks(), made)
-  t.strictSame(await wrongLooks(storage.read), [])
 })

@@ -1,6 +1,8 @@
 /** API keys: made, held to what they are for, rotated and revoked. Threats A4, O8 and K1 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { LOOKS_VERSION } from '@claimcheck/server/base/confusables'
+import { wrongLooks } from '@claimcheck/server/features/workspaces/bound-looks'
 import { KEY_PATTERN, KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import t, { type Test } from 'tap'
@@ -25,7 +27,7 @@ async function open(t: Test) {
   const keys = new KeyService({ storage, now: () => clock.now, activity: { keyUsed() {} } })
   const recorded = async () =>
     (await storage.read.audit.after(0, 100)).map(({ event, subject, details }) => ({ event, subject, details }))
-  return { workspaces, keys, workspace: await workspaces.create('acme'), db, clock, recorded }
+  return { workspaces, keys, storage, workspace: await workspaces.create('acme'), db, clock, recorded }
 }
 
 t.test('a key is shown once, kept as its hash, and speaks for its workspace', async (t) => {
@@ -180,6 +182,47 @@ t.test(
     }
   },
 )
+
+t.test('what bound agents look like is made anew when another table made it, and doctor says so', async (t) => {
+  const { keys, workspace, storage, db } = await open(t)
+  await keys.create(workspace.id, 'bound', { agentIds: ['old-bot', 'Image'] })
+  const made = await storage.read.keys.boundLooks()
+  t.match(made, [
+    { look: 'irnage', agentId: 'Image', version: LOOKS_VERSION },
+    { look: 'lrnage', agentId: 'Image' },
+    { look: 'old-bot', agentId: 'old-bot' },
+  ])
+  await db('bound_looks').where({ look: 'old-bot' }).update({ version: 'older' })
+  await db('bound_looks').where({ look: 'lrnage' }).update({ agent_id: 'nothing', look: 'x' })
+  t.match(await wrongLooks(storage.read), [
+    /^bound_looks ws_\w+: what looks like Image is not known$/,
+    /^bound_looks ws_\w+: what looks like old-bot is not known$/,
+    /^bound_looks ws_\w+: no bound agent looks like x$/,
+  ])
+  await keys.renewLooks()
+  t.strictSame(await storage.read.keys.boundLooks(), made)
+  t.strictSame(await wrongLooks(storage.read), [])
+})
+
+t.test('an agent that looks like a bound one is bound by no key, and by another once that is released', async (t) => {
+  const { keys, workspace } = await open(t)
+  const { id } = await keys.create(workspace.id, 'one', { agentIds: ['release-bot'] })
+  for (const agentIds of [['re1ease-bot'], ['Release-Bot'], ['other', '\uff4fther']]) {
+    await t.rejects(keys.create(workspace.id, 'two', { agentIds }), {
+      code: 'conflict',
+      message: /which is bound already/,
+    })
+  }
+  await keys.revoke(id)
+  await t.rejects(keys.create(workspace.id, 'two', { agentIds: ['Release-Bot'] }), { code: 'conflict' })
+  await keys.releaseAgent(workspace.id, 'release-bot')
+  t.match(await keys.create(workspace.id, 'two', { agentIds: ['Release-Bot'] }), { id: /^key_/ })
+  await t.rejects(keys.create(workspace.id, 'bad', { agentIds: ['a\u200bb'] }), {
+    code: 'bad_request',
+    message:
+      'the agent id "a<U+200B>b" is not valid: it has an invisible character (U+200B at position 2): leave it out',
+  })
+})
 
 t.test('a rotated key goes on for the overlap, beside a new one that is held to the same', async (t) => {
   const { keys, workspace, clock } = await open(t)
