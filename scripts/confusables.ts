@@ -6,12 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const USAGE = 'Usage: npm run confusables -- FILE\n\nFILE: confusables.txt of https://www.unicode.org/Public/security/'
+const USAGE = `Usage: npm run confusables -- FILE [FOLDER]
+
+FILE: confusables.txt of https://www.unicode.org/Public/security/
+FOLDER: where to write, by default the repository`
 const LINE = /^([0-9A-F]+) ;\t([0-9A-F ]+) ;\tMA\t/
 const LINE_WIDTH = 116
 
-const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../..')
-const [file] = process.argv.slice(2)
+const [file, root = resolve(dirname(fileURLToPath(import.meta.url)), '../..')] = process.argv.slice(2)
 if (file === undefined || file.startsWith('-')) {
   console.log(USAGE)
   process.exit(file === '--help' ? 0 : 2)
@@ -79,5 +81,5 @@ function wrapped(words: readonly string[]): string {
 }
 
 function write(path: string, content: string): void {
-  writeFileSync(join(ROOT, path), content)
+  writeFileSync(join(root, path), content)
 }

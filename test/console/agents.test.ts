@@ -95,7 +95,7 @@ t.test(
 t.test('an agent has its page whatever its name, and one that never claimed has none', async (t) => {
   const console = await claimsConsole(t)
   const { owner, client } = console
-  const names = ['.', '..', '~.', '~', '%2F..', 'a?b#c', '🤖'.repeat(256), 'ab\u202acd']
+  const names = ['.', '..', '~.', '~', '%2F..', 'a?b#c', '🤖'.repeat(256), '\u05e2\u05d1\u05e8\u05d9\u05ea']
   for (const name of names) await client.submit({ agent_id: name })
   const { html } = await owner.get(agentsPath(console))
   const links = [...html.matchAll(/href="([^"]*\/agents\/[^"]+)"/g)].map(([, href]) => href!)
@@ -103,7 +103,7 @@ t.test('an agent has its page whatever its name, and one that never claimed has 
   for (const [index, link] of links.entries()) {
     const page = await owner.get(link)
     t.equal(page.status, 200, link)
-    const name = names.at(-1 - index)!.replace('\u202e', '[U+202E]')
+    const name = names.at(-1 - index)!
     t.equal(textOf(/<h1>.*?<\/h1>/.exec(page.html)![0]), name)
   }
   t.equal((await owner.get(`${agentsPath(console)}/nobody`)).status, 404)

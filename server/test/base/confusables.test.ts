@@ -1,4 +1,8 @@
 /** Skeletons, against what others make of the same texts. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CONFUSABLES, CONFUSABLES_VERSION } from '@claimcheck/server/base/confusable-table'
 import { differenceOf, lookAlike, looksOf, skeleton } from '@claimcheck/server/base/confusables'
 import { composed, idProblem } from '@claimcheck/server/base/names'
 import t from 'tap'
@@ -67,4 +71,32 @@ t.test('what is wrong with an id is said with the character and its place', asyn
   for (const [id, problem] of problems) t.equal(idProblem(id), problem)
   t.equal(composed(' e\u0301\u3000\u00a0x '), '\u00e9 x')
   t.equal(composed('\u1112\u1161'), '\ud558')
+})
+
+t.test('the tables are what the command writes from the file of Unicode', (t) => {
+  const padded = (codes: string) =>
+    codes
+      .toUpperCase()
+      .split('+')
+      .map((code) => code.padStart(4, '0'))
+      .join(' ')
+  const lines = CONFUSABLES.trim()
+    .split(/\s+/)
+    .flatMap((group) => {
+      const [to, from] = group.split('=') as [string, string]
+      return from.split(',').map((code) => `${padded(code)} ;\t${padded(to)} ;\tMA\t# it\t# `)
+    })
+  t.equal(lines.length, 6565, 'as many as the file says that it has')
+  const folder = t.testdir({ server: { src: { base: {} } }, core: { src: { words: {} } } })
+  const file = join(folder, 'confusables.txt')
+  writeFileSync(file, ['\ufeff# confusables.txt', `# Version: ${CONFUSABLES_VERSION}`, ...lines].join('\r\n'))
+  execFileSync(process.execPath, ['build/scripts/confusables.js', file, folder])
+  for (const made of ['server/src/base/confusable-table.ts', 'core/src/words/latin-twins.ts']) {
+    t.equal(readFileSync(join(folder, made), 'utf8'), readFileSync(made, 'utf8'), made)
+  }
+  writeFileSync(file, 'something else')
+  t.throws(() => execFileSync(process.execPath, ['build/scripts/confusables.js', file, folder], { stdio: 'pipe' }), {
+    message: /does not say its version: it is not the file of Unicode/,
+  })
+  t.end()
 })
