@@ -69,7 +69,7 @@ t.test('what the service refuses, and what was not understood', async (t) => {
 t.test('claims are listed by what they are, and watched until they are decided', async (t) => {
   const { run, client } = await person(t)
   t.match(await run('claims', 'list'), { code: 0, stdout: 'No claims.\n' })
-  const one = (await client.submit({ agent_id: 'bot\u202e' })).body
+  const one = (await client.submit({ target: 'bot\u202e' })).body
   const two = (await client.submit({ params: { see: 'absent' } })).body
   const listed = await run('claims', 'list')
   t.match(listed, { code: 0, stdout: /CLAIM +VERDICT +AGENT/ })

@@ -110,6 +110,23 @@ t.test('an agent has its page whatever its name, and one that never claimed has 
   t.equal((await owner.get(`${agentsPath(console)}/%E0%A4%A`)).status, 404, 'no text')
 })
 
+t.test('ids that were stored before there was a rule are written out, and each keeps its claims', async (t) => {
+  const console = await claimsConsole(t)
+  const { owner, path } = console
+  const ids = ['bot', 'bot ', 'b\u200bot', 'tob\u202e', 'b  ot']
+  for (const [index, id] of ids.entries()) await decide(console, id, { verified: index + 1 })
+  const { html } = await owner.get(agentsPath(console))
+  const shown = ['bot', 'bot<U+0020>', 'b<U+200B>ot', 'tob<U+202E>', 'b <U+0020>ot']
+  for (const [index, id] of ids.entries()) {
+    t.match(html, `<bdi>${shown[index]!.replaceAll('<', '&lt;')}</bdi>`)
+    const page = await owner.get(`${agentsPath(console)}/${encodeURIComponent(id)}`)
+    t.equal(textOf(/<h1>.*?<\/h1>/.exec(page.html)![0]), shown[index])
+    const claims = await owner.get(`${path}?${new URLSearchParams({ agent_id: id })}`)
+    t.equal(listed(claims.html).length, index + 1, 'its own')
+    t.notMatch(claims.html.replace(/ value="[^"]*"/g, ''), /\u200b|\u202e/)
+  }
+})
+
 t.test('more agents than a page holds are on the next, each once', async (t) => {
   const console = await claimsConsole(t)
   const { owner, client } = console

@@ -121,12 +121,10 @@ for (const [headline, params] of waiting) {
 
 t.test('a text that turns the direction of writing cannot mislead', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
-  const { claim_id } = (
-    await client.submit({ target: 'a\u202eb', agent_id: 'c\u2067d', params: { see: 'absent', content: '\u202ee' } })
-  ).body
+  const { claim_id } = (await client.submit({ target: 'a\u202eb', params: { see: 'absent', content: '\u202ee' } })).body
   const { html } = await owner.get(`${path}/${claim_id}`)
   t.notMatch(html.replace(/href="[^"]*"/g, ''), /[\u202e\u2067]/)
-  for (const written of ['a<U+202E>b', 'c<U+2067>d', '<U+202E>e']) t.match(textOf(html), written)
+  for (const written of ['a<U+202E>b', '<U+202E>e']) t.match(textOf(html), written)
 })
 
 t.test('members see a claim, and may not submit one', async (t) => {

@@ -102,7 +102,7 @@ t.test('filters in the address narrow the table, alone and together', async (t) 
     ['action=other.thing.do', ['unknown']],
     ['agent_id=one', ['verified', 'queued']],
     ['target=a', ['queued']],
-    ['target=a%2Fb&agent_id=+two+', ['other']],
+    ['target=+a%2Fb+&agent_id=two', ['other']],
     ['verdict=&state=&agent_id=', ['verified', 'other', 'queued', 'unknown']],
     ['agent_id=two&agent_id=one&target=a', ['queued']],
     ['span=month&target=a', ['queued']],
@@ -378,15 +378,15 @@ t.test('two claims of one target are told apart, also where no plugin is left th
 
 t.test('text of an agent does not turn the page around', async (t) => {
   const { owner, client, path } = await claimsConsole(t)
-  await client.submit({ target: 'a\u202ecba', agent_id: 'bot\u2066' })
+  await client.submit({ target: 'a\u202ecba' })
   const { html } = await owner.get(path)
-  t.match(textOf(html), 'a[U+202E]cba is there. bot[U+2066]')
+  t.match(textOf(html), 'a<U+202E>cba is there.')
   t.notMatch(html, /\p{Bidi_Control}/u)
 })
 
 t.test('what the filters show goes into a file, as CSV and as JSON', async (t) => {
   const { installation, owner, client, path } = await claimsConsole(t)
-  const strange = { target: '=cmd|"x", y', agent_id: '\u202e+1' }
+  const strange = { target: '=cmd|"x", y', agent_id: '+1' }
   const { body: decided } = await client.submit({ ...strange, client_claim_id: 'with,comma' })
   await client.submit({ target: 'left out' })
   const { body: queued } = await client.submit({ target: 'also =cmd', params: { see: 'absent' } })
@@ -401,10 +401,7 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
     'claim_id,client_claim_id,agent_id,action,target,params,claimed_at,submitted_at,traceparent,state,receipt_id,verdict,reason_code,decided_at,receipt_url,erased_at,erased_because_of',
   )
   t.match(newer, new RegExp(`^${queued.claim_id},.*,"also =cmd",.*,,queued,,,,,,,$`))
-  t.match(
-    older,
-    `${decided.claim_id},"with,comma",[U+202E]+1,test.outcome.reach,"'=cmd|""x"", y","{""see"":""present""}",`,
-  )
+  t.match(older, `${decided.claim_id},"with,comma",'+1,test.outcome.reach,"'=cmd|""x"", y","{""see"":""present""}",`)
   t.match(
     older,
     new RegExp(`,decided,${decided.receipt_id},verified,,[^,]+,${installation.url}/v1/receipts/${decided.receipt_id}`),

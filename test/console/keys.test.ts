@@ -87,7 +87,10 @@ t.test('a key has a name, and what is no name is told', async (t) => {
   for (const name of ['', '   ', 'x'.repeat(101), 'a\u0007b']) {
     const page = await owner.post(`${path}/keys`, { name })
     t.equal(page.status, 422)
-    t.match(textOf(page.html), /No key was made: the name is not valid: use 1 to 100 characters/)
+    const why = name.includes('a')
+      ? 'it has a control character (U+0007 at position 2): leave it out'
+      : 'use 1 to 100 characters'
+    t.match(textOf(page.html), `No key was made: the name is not valid: ${why}`)
     t.match(page.html, /aria-invalid="true"/)
   }
   t.equal((await owner.post(`${path}/keys`)).status, 422, 'without a name at all')
