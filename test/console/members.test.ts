@@ -200,7 +200,7 @@ t.test('owners rename their workspace, and nobody else', async (t) => {
   }
   const renamed = await owner.post(to, { name: ' Acme Inc. ' })
   t.equal(renamed.path, `${path}?done=workspace-renamed`)
-  t.match(renamed.html, /<summary>Acme Inc\.<\/summary>/)
+  t.match(renamed.html, /<summary><bdi>Acme Inc\.<\/bdi><\/summary>/)
   t.match(await host.claimcheck.workspaces.find('Acme Inc.'), { id }, 'under its new name')
   t.equal((await owner.post(to, { name: 'Acme Inc.' })).status, 200, 'the name that it has is no conflict')
 })

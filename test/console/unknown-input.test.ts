@@ -99,7 +99,7 @@ t.test('who is signed in keeps the way to everything else on a page for an error
     const page = await visitor.get(path)
     t.equal(page.status, status, path)
     t.match(textOf(page.html), advice, path)
-    t.match(page.html, /<details class="menu"><summary>acme/, path)
+    t.match(page.html, /<details class="menu"><summary><bdi>acme/, path)
     for (const way of ways) t.ok(page.html.includes(way), `${path}: ${way}`)
     t.notMatch(page.html, 'aria-current="page"')
   }
