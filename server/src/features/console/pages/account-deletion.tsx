@@ -1,11 +1,12 @@
 /** Closing one's account: says what goes and what stays, and asks for the e-mail address. */
-import { Name } from '../../../web/parts/values.tsx'
+
 import type { FastifyRequest } from 'fastify'
 import type { VNode } from 'preact'
 import { ServiceError } from '../../../base/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
+import { Name } from '../../../web/parts/values.tsx'
 import type { OwnedAlone } from '../../people/account-deletion.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
@@ -93,7 +94,9 @@ function NotYet({ viewer, kept, problem = 'this is not possible now' }: NotYetPr
       <ul>
         {kept.map(({ id, name }) => (
           <li>
-            <a href={paths.members(id)}>The members of <Name of={name} /></a>
+            <a href={paths.members(id)}>
+              The members of <Name of={name} />
+            </a>
           </li>
         ))}
       </ul>
