@@ -104,12 +104,11 @@ const HOST_FILE = {
   rate_limits: Type.Optional(
     Type.Object(
       {
+        network: limit,
         key: limit,
-        receipts: limit,
-        log: limit,
+        workspace: limit,
+        account: limit,
         refusals: limit,
-        oauth: limit,
-        service: limit,
         sign_in: limit,
       },
       { additionalProperties: false },

@@ -1,29 +1,23 @@
 /** The rate limits and their defaults. */
 
-/** Requests a minute. 0: no limit. */
+/** A minute. 0: no limit. */
 export interface RateLimits {
-  /** Per key, or per grant with all its tokens, on the routes that need a credential. */
+  /** Tokens of a network, on each host: what it asks for without a credential or a session, and 1 for each request with one. */
+  readonly network: number
+  /** Tokens of a key, or of a grant with all its tokens, over all hosts. */
   readonly key: number
-  /** Per address, on receipts. */
-  readonly receipts: number
-  /** Per address, on the log and the key document. */
-  readonly log: number
-  /**
-   * Per address, requests with a refused credential. Above the limit a host refuses the address's requests without checking their
-   * credentials.
-   */
+  /** Tokens of a workspace, over all hosts. */
+  readonly workspace: number
+  /** Tokens of an account, over all hosts: its sessions, and the keys of the workspaces that it pays for. */
+  readonly account: number
+  /** Refused credentials of a network, over all hosts. Above the limit a host refuses credentials without checking them. */
   readonly refusals: number
-  /** Per address, on the endpoints of the OAuth flow. */
-  readonly oauth: number
-  /** Per address and host, on health, readiness, metrics, and the documents that describe the service. */
-  readonly service: number
 }
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
-  key: 600,
-  receipts: 120,
-  log: 300,
+  network: 20_000,
+  key: 12_000,
+  workspace: 24_000,
+  account: 48_000,
   refusals: 30,
-  oauth: 120,
-  service: 600,
 }

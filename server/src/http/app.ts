@@ -10,8 +10,11 @@ import { type Authenticate, type Keys, requireCredential, requireKey } from './a
 import { acceptJsonBodies, BODY_LIMIT_BYTES } from './body.ts'
 import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
 import { type AllowedOrigins, allowOtherSites, refuseOtherSites } from './cors.ts'
+import { type CostClass, classify, requireCosts } from './costs.ts'
 import type { Counters } from './counters.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
+import { boundFields, parseQuery } from './fields.ts'
+import { type Gate, openGate } from './gate.ts'
 import {
   cachePublicly,
   endConnectionsOnClose,
@@ -24,7 +27,6 @@ import type { App } from './instance.ts'
 import { refuseOtherMethods } from './methods.ts'
 import { describeApi, type SecuritySchemes } from './openapi.ts'
 import { proxiesIn, readPlainAddresses } from './proxies.ts'
-import { createLimiters, type Limiters } from './rate-limit.ts'
 import { measureRequests } from './request-metrics.ts'
 import { traceRequests } from './request-traces.ts'
 import { compileValidator } from './validate.ts'
@@ -42,15 +44,17 @@ export interface Access {
 }
 
 /**
- * What requests pass before they reach a route. Under `key`, `credential`, `api` and the three classes of admission any site may read;
- * `own` is for the scripts of no other site, and brings its admission itself.
+ * What requests pass before they reach a route, after the gate. Any site may read under all but `own`; what is `public` may be kept by
+ * caches.
  */
-export type Scope = 'key' | 'credential' | 'api' | 'receipts' | 'log' | 'service' | 'own'
+export type Scope = 'key' | 'credential' | 'api' | 'public' | 'own'
 
 /** Routes of one scope. */
 export interface RouteGroup {
   readonly scope: Scope
-  readonly add: (app: App, limiters: Limiters, access: Access) => void | Promise<void>
+  /** Of the routes that name no other one. */
+  readonly cost: CostClass
+  readonly add: (app: App, gate: Gate, access: Access) => void | Promise<void>
 }
 
 export interface AppOptions {
@@ -88,7 +92,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: times.request,
     http: { headersTimeout: times.headers, connectionsCheckingInterval: times.checkEvery },
-    routerOptions: { maxParamLength: MOST_OF_A_NAME },
+    routerOptions: { maxParamLength: MOST_OF_A_NAME, querystringParser: parseQuery },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
     frameworkErrors: answerUnroutable(headers),
@@ -108,37 +112,38 @@ export async function buildApp(options: AppOptions): Promise<App> {
   if (tracing.isOn) traceRequests(app, tracing)
   readPlainAddresses(app)
   setHeaders(app, headers)
+  const gate = openGate(app, options)
+  boundFields(app)
   refuseSeveralHosts(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl, securitySchemes)
-  const limiters = await createLimiters(app, options)
+  const costed = requireCosts(app)
   const addMethodRefusals = refuseOtherMethods(app)
 
   async function addRoutes(to: App, scope: Scope): Promise<void> {
     for (const group of routes.filter((group) => group.scope === scope)) {
-      await to.register(async (own: App) => group.add(own, limiters, access))
+      await to.register(async (own: App) => {
+        classify(own, group.cost)
+        await group.add(own, gate, access)
+      })
     }
   }
 
   const prepare: Readonly<Record<Exclude<Scope, 'own'>, (scope: App) => void>> = {
     key(scope) {
-      requireKey(scope, keys, limiters)
+      requireKey(scope, keys, gate)
       refuseOtherSites(scope, allowedOrigins)
     },
-    credential: (scope) => requireCredential(scope, { ...acceptedCredentials(access), limiters }),
+    credential: (scope) => requireCredential(scope, { ...acceptedCredentials(access), gate }),
     api() {},
-    receipts(scope) {
-      scope.addHook('onRequest', limiters.receipts.onRequest)
-      scope.addHook('onRequest', cachePublicly)
-    },
-    log(scope) {
-      scope.addHook('onRequest', limiters.log.onRequest)
-      scope.addHook('onRequest', cachePublicly)
-    },
-    service: (scope) => void scope.addHook('onRequest', limiters.service.onRequest),
+    public: (scope) => void scope.addHook('onRequest', cachePublicly),
   }
 
   await app.register(async (api: App) => {
+    // Of the preflights that the library answers.
+    api.addHook('onRoute', (route) => {
+      if (route.method === 'OPTIONS') route.config = { cost: 'small', ...route.config }
+    })
     await allowOtherSites(api, allowedOrigins)
     for (const [name, prepareScope] of Object.entries(prepare)) {
       await api.register(async (scope: App) => {

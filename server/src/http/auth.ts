@@ -1,10 +1,17 @@
 /** Authenticates requests: those without a valid credential are refused. */
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Credential, carryCredentials, type KeyCredential, type KeyRefusal, setCredential } from './credential.ts'
+import {
+  type Credential,
+  carryCredentials,
+  type KeyCredential,
+  type KeyRefusal,
+  payersOf,
+  setCredential,
+} from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import type { Limiters } from './rate-limit.ts'
+import type { Gate } from './gate.ts'
 
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
@@ -14,20 +21,20 @@ export type Authenticate = (text: string, address: string) => Promise<Credential
 
 interface CredentialOptions {
   readonly authenticate: Authenticate
-  readonly limiters: Limiters
+  readonly gate: Gate
   /** The value of `WWW-Authenticate`, which says how to get a credential. @param isRefused the request had one */
   readonly challenge?: (isRefused: boolean) => string
 }
 
 /** Requires a credential on the routes of `app`. Other routes ignore the Authorization header. */
 export function requireCredential(app: App, options: CredentialOptions): void {
-  const { authenticate, limiters, challenge = () => 'Bearer' } = options
+  const { authenticate, gate, challenge = () => 'Bearer' } = options
   carryCredentials(app)
 
   async function lookUp(text: string | undefined, request: FastifyRequest, reply: FastifyReply): Promise<Credential> {
     const found = text === undefined ? undefined : await authenticate(text, request.ip)
     if (isCredential(found)) return found
-    if (request.headers.authorization !== undefined) await limiters.refusals.count(request, reply)
+    if (request.headers.authorization !== undefined) await gate.refusals.count(request, reply)
     const refusal = refusalOf(found)
     if (refusal.statusCode === 401) reply.header('www-authenticate', challenge(text !== undefined))
     throw refusal
@@ -35,16 +42,17 @@ export function requireCredential(app: App, options: CredentialOptions): void {
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers
-    if (authorization !== undefined) await limiters.refusals.peek(request, reply)
+    if (authorization !== undefined) gate.refusals.peek(request, reply)
     const text = BEARER.exec(authorization ?? '')?.[1]
-    setCredential(request, await lookUp(text, request, reply))
-    await limiters.key.count(request, reply)
+    const credential = await lookUp(text, request, reply)
+    setCredential(request, credential)
+    await gate.admit(request, reply, payersOf(credential))
   })
 }
 
 /** Accepts keys only, and no tokens of applications. */
-export function requireKey(app: App, keys: Keys, limiters: Limiters): void {
-  requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), limiters })
+export function requireKey(app: App, keys: Keys, gate: Gate): void {
+  requireCredential(app, { authenticate: (text, address) => keys.authenticate(text, address), gate })
 }
 
 export interface Keys {

@@ -7,7 +7,6 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify'
 import { credentialOf } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import { LIMIT_HEADERS } from './rate-limit.ts'
 
 export interface AllowedOrigins {
   /** Whether any workspace lists the origin, or did seconds ago. */
@@ -19,11 +18,17 @@ export interface AllowedOrigins {
 const EXPOSED_HEADERS = [
   // Clients in browsers find the way to a token by it.
   'www-authenticate',
-  ...LIMIT_HEADERS,
+  // What the gate says of limits.
+  'retry-after',
+  'ratelimit',
+  'ratelimit-policy',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
 ]
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 /** What every answer says that any site may read. */
-const READABLE = {
+export const READABLE = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
 }

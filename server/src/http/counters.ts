@@ -1,4 +1,4 @@
-/** Counts requests a minute for the rate limits: in memory for a single host, in the database when several hosts share it. */
+/** Counts tokens and attempts a minute for the rate limits: in memory for a single host, in the database when several hosts share it. */
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { createBatch } from '../base/batch.ts'
@@ -12,8 +12,8 @@ export interface Count {
 }
 
 export interface Counters {
-  /** Adds 1, and returns the count over all hosts, this request included. @throws StorageError `unavailable` */
-  add(limiter: string, subject: string): Promise<Count>
+  /** Adds to the count, by default 1, and returns it over all hosts, with this addition. @throws StorageError `unavailable` */
+  add(limiter: string, subject: string, tokens?: number): Promise<Count>
   /** The result of the last `add` on this host. Other hosts may have counted more since. */
   last(limiter: string, subject: string): Count
 }
@@ -39,20 +39,30 @@ function windowAt(now: Instant): { readonly start: Instant; readonly leftMs: num
   return { start: now - passedMs, leftMs: WINDOW_MS - passedMs }
 }
 
-/** Of this host alone: they count while no database does. */
-export function countersInMemory(now: () => Instant): Counters {
+/** Counts of this host alone, which need no database. */
+export interface OwnCounts {
+  add(limiter: string, subject: string, tokens?: number): Count
+  last(limiter: string, subject: string): Count
+}
+
+export function createOwnCounts(now: () => Instant): OwnCounts {
   const counts = boundedCounts()
 
   return {
-    async add(limiter, subject) {
+    add(limiter, subject, tokens = 1) {
       const { start, leftMs } = windowAt(now())
       const ofLimiter = counts.of(limiter, start)
-      const count = (ofLimiter.get(subject) ?? 0) + 1
+      const count = (ofLimiter.get(subject) ?? 0) + tokens
       ofLimiter.set(subject, count)
       return { count, leftMs }
     },
     last: (limiter, subject) => counts.last(limiter, subject, now()),
   }
+}
+
+function countersInMemory(now: () => Instant): Counters {
+  const own = createOwnCounts(now)
+  return { add: async (...added) => own.add(...added), last: own.last }
 }
 
 function boundedCounts() {
@@ -85,14 +95,14 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
   let removedBefore = 0
 
-  const additions = createBatch<Counted, Count>(
+  const additions = createBatch<Counter, Count>(
     async (requests) => {
       const { start, leftMs } = windowAt(now())
       const increments = new Map<string, Counter>()
-      const ordinals = requests.map((request) => {
-        const ordinal = (increments.get(nameOf(request))?.count ?? 0) + 1
-        increments.set(nameOf(request), { ...request, count: ordinal })
-        return ordinal
+      const upTo = requests.map((request) => {
+        const soFar = (increments.get(nameOf(request))?.count ?? 0) + request.count
+        increments.set(nameOf(request), { ...request, count: soFar })
+        return soFar
       })
       const sums = new Map<string, number>()
       for (const sum of await counters.add(start, [...increments.values()])) {
@@ -103,7 +113,7 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
       return requests.map((request, index) => {
         const name = nameOf(request)
         const before = sums.get(name)! - increments.get(name)!.count
-        return { count: before + ordinals[index]!, leftMs }
+        return { count: before + upTo[index]!, leftMs }
       })
     },
     { maxItems: MAX_PER_STATEMENT },
@@ -121,7 +131,7 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   }
 
   return {
-    add: (limiter, subject) => additions.add({ limiter, subject }),
+    add: (limiter, subject, count = 1) => additions.add({ limiter, subject, count }),
     last: (limiter, subject) => lastCounts.last(limiter, subject, now()),
   }
 }

@@ -1,6 +1,7 @@
 /** What a request may do: the accepted credential, attached to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
+import type { Payers } from './gate.ts'
 import type { App } from './instance.ts'
 
 /** An accepted API key, which gives full access to its workspace. */
@@ -43,6 +44,10 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
 /** Only for routes that require a credential. */
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
+}
+
+export function payersOf(credential: Credential): Payers {
+  return { key: spenderOf(credential), workspace: credential.workspaceId, account: credential.payer }
 }
 
 /** Whose requests and claims a credential's are. A token stands for its grant, so that a client gains nothing by asking for new tokens. */

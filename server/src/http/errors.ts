@@ -78,7 +78,6 @@ export function answerErrors(app: App): void {
       return reply.send({ detail, ...(error instanceof ServiceError ? error.more : {}) })
     return reply.send({ detail: limitIssues(error.issues), message: inOneLine(error) })
   })
-  app.setNotFoundHandler((_request, reply) => notFound(reply))
 }
 
 /** Sets the status and headers of the answer and logs the error; the caller sends the body. */
@@ -116,7 +115,7 @@ export function answerUnroutable(headers: Headers) {
   }
 }
 
-function notFound(reply: FastifyReply) {
+export function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).header('cache-control', 'no-store').send({ detail: 'not found' })
 }
 

@@ -21,6 +21,7 @@ export function refuseOtherMethods(app: App): () => void {
       app.route({
         url,
         method: METHODS.filter((method) => !methods.has(method)),
+        config: { cost: 'small' },
         schema: { hide: true },
         handler: async (_request, reply) => {
           reply.header('allow', allow)

@@ -3,11 +3,14 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { NO_ADDRESS } from './proxies.ts'
 
 const GROUPS = 8
+const MAPPED = '::ffff:'
 
 /** All texts that are no address count as one client, so that inventing texts gains nothing. Returns an IPv4 address, also for one that is mapped to IPv6 (RFC 4291 2.5.5.2), or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address
   if (!isIPv6(address)) return NO_ADDRESS
+  // Of a socket that serves both, the usual form.
+  if (address.startsWith(MAPPED) && isIPv4(address.slice(MAPPED.length))) return address.slice(MAPPED.length)
   const groups = groupsOf(address)
   const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
   if (isMapped)

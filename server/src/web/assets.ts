@@ -24,7 +24,7 @@ export function assetRoutes(app: App): void {
   for (const name of FILES) {
     const type = name.slice(name.indexOf('.') + 1) as keyof typeof TYPES
     const content = readFileSync(new URL(FOLDERS[type] + name, import.meta.url))
-    app.get(assetPath(name), { schema: { hide: true } }, async (_request, reply) =>
+    app.get(assetPath(name), { config: { cost: 'file' }, schema: { hide: true } }, async (_request, reply) =>
       reply.type(TYPES[type]).header('cache-control', 'public, max-age=31536000, immutable').send(content),
     )
   }

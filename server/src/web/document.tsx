@@ -1,5 +1,6 @@
 /** The document around every page, rendered to text. Preact escapes all that is put into markup. */
 import type { FastifyReply } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { ComponentChildren, VNode } from 'preact'
 import { renderToString } from 'preact-render-to-string'
 import { assetPath } from './paths.ts'
@@ -7,7 +8,24 @@ import { assetPath } from './paths.ts'
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
 export function sendPage(reply: FastifyReply, page: VNode, status = 200): FastifyReply {
-  return reply.code(status).type(HTML_TYPE).send(renderPage(page))
+  return sendHtml(reply, renderPage(page), status)
+}
+
+export function sendHtml(reply: FastifyReply, html: string, status: number): FastifyReply {
+  return reply.code(status).type(HTML_TYPE).send(html)
+}
+
+const MOST_RENDERED = 100
+
+/** Renders a page that depends on these values alone, and keeps the text of the latest ones. */
+export function renderedOnce<A extends readonly (string | number)[]>(make: (...given: A) => VNode) {
+  const rendered = new LRUCache<string, string>({ max: MOST_RENDERED })
+  return (...given: A): string => {
+    const name = JSON.stringify(given)
+    const html = rendered.get(name) ?? renderPage(make(...given))
+    rendered.set(name, html)
+    return html
+  }
 }
 
 export function renderPage(page: VNode): string {

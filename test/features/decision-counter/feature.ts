@@ -17,7 +17,8 @@ export const decisionCounterFeature = {
   services: async () => ({ decisionCounter: createDecisionCounter }),
   routes: async ({ decisionCounter }) => [
     {
-      scope: 'service',
+      scope: 'api',
+      cost: 'readiness',
       add: (app) =>
         void app.get('/v1/decisions', { schema: { hide: true } as object }, async () => decisionCounter.counts()),
     },

@@ -42,8 +42,8 @@ export const claimsFeature = {
       import('./profile-list.ts'),
     ])
     return [
-      { scope: 'key', add: (app) => claimRoutes(app, { claims, profiles: registry.profiles() }) },
-      { scope: 'log', add: (app) => profileRoutes(app, published) },
+      { scope: 'key', cost: 'read', add: (app) => claimRoutes(app, { claims, profiles: registry.profiles() }) },
+      { scope: 'public', cost: 'file', add: (app) => profileRoutes(app, published) },
     ]
   },
   workers: ({ recheckWorker }) => [recheckWorker],

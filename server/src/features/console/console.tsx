@@ -1,13 +1,13 @@
 /** The console: registers the pages that people use. */
 import cookie from '@fastify/cookie'
-import formbody from '@fastify/formbody'
-import { ServiceError } from '../../base/errors.ts'
+import { acceptForms } from '../../http/fields.ts'
+import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
 import { assetRoutes } from '../../web/assets.ts'
 import { paths, WORKSPACE_PREFIX } from '../../web/console-paths.ts'
 import { pageHeaders } from '../../web/headers.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
-import { answerErrorsWithPages } from './error-pages.tsx'
+import { answerErrorsWithPages, answerUnknown } from './error-pages.tsx'
 import { rememberBrowsers } from './known-browser.ts'
 import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
@@ -35,14 +35,12 @@ import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerWeak } from './weak-sign-in.tsx'
 
-const FORM_LIMIT_BYTES = 64 * 1024
-
-export async function consoleRoutes(app: App, services: ConsoleDependencies): Promise<void> {
-  app.get('/', { schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
+export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Gate): Promise<void> {
+  app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {
     await pages.register(cookie)
-    await pages.register(formbody, { bodyLimit: FORM_LIMIT_BYTES })
+    acceptForms(pages)
     hideRoutes(pages)
     pages.addHook('onRequest', (_request, reply, done) => {
       reply.headers(pageHeaders())
@@ -51,15 +49,14 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies): Pr
     answerErrorsWithPages(pages, services.members)
     redirectToLocalhost(pages, services.config.publicUrl)
     refuseUnclearText(pages)
-    readSessions(pages, services, answerStale)
+    readSessions(pages, services, { answerStale, gate })
     rememberBrowsers(pages, services)
     signInRoutes(pages, services)
     forgottenRoutes(pages, services)
     passkeySignInRoutes(pages, services)
     oidcRoutes(pages, services)
-    pages.all('/console/*', async () => {
-      throw new ServiceError('not_found', 'there is no such page')
-    })
+    // Before its body is read.
+    pages.all('/console/*', { config: { cost: 'small' }, onRequest: answerUnknown }, answerUnknown)
     await pages.register(async (inside: App) => {
       requireSession(inside, services.members, {
         now: services.now,

@@ -1,10 +1,10 @@
 /** Pages for errors. People who are signed in keep the way to everything else; each page says what to do. */
-
-import type { FastifyError, FastifyRequest } from 'fastify'
-import { prepareRefusal } from '../../http/errors.ts'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { prefersPage } from '../../http/accept.ts'
+import { notFound, prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { paths, signInPath, workspaceIn } from '../../web/console-paths.ts'
-import { sendPage } from '../../web/document.tsx'
+import { renderedOnce, sendHtml, sendPage } from '../../web/document.tsx'
 import { Name } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { MemberService } from '../people/members.ts'
@@ -17,18 +17,32 @@ export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 
     const { status, detail } = prepareRefusal(error, request, reply)
     // A failing service is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
-    const title = TITLES[status] ?? 'Something went wrong'
-    const page = viewer ? (
+    const title = titleOf(status)
+    if (!viewer) return sendHtml(reply, plainPage(status, detail), status)
+    const page = (
       <ConsolePage title={title} viewer={viewer} problem={detail}>
         <Next status={status} viewer={viewer} />
       </ConsolePage>
-    ) : (
-      <PlainPage title={title} problem={detail}>
-        <SignedOutNext status={status} />
-      </PlainPage>
     )
     return sendPage(reply, page, status)
   })
+}
+
+/** Rendered once: strangers ask for them as often as they like. */
+const plainPage = renderedOnce((status: number, detail: string) => (
+  <PlainPage title={titleOf(status)} problem={detail}>
+    <SignedOutNext status={status} />
+  </PlainPage>
+))
+
+/** A page that there is none of, for signed-in people too: to find out who asks would cost more than the answer. */
+export function answerUnknown({ headers: { accept } }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (!prefersPage(accept)) return notFound(reply)
+  return sendHtml(reply.header('cache-control', 'no-store'), plainPage(404, 'there is no such page'), 404)
+}
+
+function titleOf(status: number): string {
+  return TITLES[status] ?? 'Something went wrong'
 }
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -16,13 +16,14 @@ export const consoleFeature = {
       import('./console.tsx'),
       import('./oauth/endpoints.ts'),
     ])
-    const groups: RouteGroup[] = [{ scope: 'own', add: (app) => consoleRoutes(app, services) }]
+    const groups: RouteGroup[] = [{ scope: 'own', cost: 'page', add: (app, gate) => consoleRoutes(app, services, gate) }]
     const { oauth, config, isActive } = services
     const { publicUrl } = config
     if (isActive('oauth'))
       groups.push({
         scope: 'own',
-        add: (app, limiters) => oauthEndpoints(app, { oauth, limit: limiters.oauth, publicUrl }),
+        cost: 'oauth',
+        add: (app) => oauthEndpoints(app, { oauth, publicUrl }),
       })
     return groups
   },

@@ -6,6 +6,7 @@ import { type Acting, byNobody, byUser } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { HostConfig } from '../../config/config.ts'
 import { HttpError } from '../../http/errors.ts'
+import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
 import { contentIssues } from '../../http/text.ts'
 import { signInPath } from '../../web/console-paths.ts'
@@ -49,19 +50,28 @@ export function refuseUnclearText(app: App): void {
   })
 }
 
-/**
- * Finds the session of each request, and refuses forms that other sites send.
- * @param answerStale answers a form of our own pages that is of another session than the present one
- */
-export function readSessions(app: App, { sessions, config: { publicUrl } }: SessionOptions, answerStale: Answer): void {
+interface SessionReading {
+  /** Answers a form of our own pages that is of another session than the present one. */
+  readonly answerStale: Answer
+  readonly gate: Pick<Gate, 'admit'>
+}
+
+/** Finds the session of each request, which pays for it then, and refuses forms that other sites send. */
+export function readSessions(
+  app: App,
+  { sessions, config: { publicUrl } }: SessionOptions,
+  { answerStale, gate }: SessionReading,
+): void {
   app.decorateRequest(SESSION)
   app.decorateRequest(ACCESS)
 
   // Here and below after the body has arrived: a slow sender gets the rights of the end of the request, not of its beginning.
-  app.addHook('preValidation', async (request) => {
+  app.addHook('preValidation', async (request, reply) => {
     const token = sessionTokenOf((name) => request.cookies[name], publicUrl)
     const signedIn = token === undefined ? undefined : await sessions.find(token)
-    if (signedIn) request.setDecorator<ConsoleSession>(SESSION, { ...signedIn, csrf: csrfOf(token!) })
+    if (!signedIn) return
+    request.setDecorator<ConsoleSession>(SESSION, { ...signedIn, csrf: csrfOf(token!) })
+    await gate.admit(request, reply, { account: signedIn.user.payer })
   })
 
   app.addHook('preHandler', async (request, reply) => {

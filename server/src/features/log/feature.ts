@@ -59,8 +59,8 @@ export const logFeature = {
   routes: async ({ log, keyDocument }) => {
     const [{ logRoutes }, { keyRoutes }] = await Promise.all([import('./routes/log.ts'), import('./routes/keys.ts')])
     return [
-      { scope: 'log', add: (app) => logRoutes(app, log) },
-      { scope: 'log', add: (app) => keyRoutes(app, keyDocument) },
+      { scope: 'public', cost: 'log', add: (app) => logRoutes(app, log) },
+      { scope: 'public', cost: 'log', add: (app) => keyRoutes(app, keyDocument) },
     ]
   },
   async readiness({ storage, logGuard, vault }) {

@@ -20,6 +20,6 @@ export const mcpFeature = {
       publicActions: [...registry.publicActions(), ...registry.publicAliases()],
       publicUrl: config.publicUrl,
     }
-    return [{ scope: 'api', add: (app, limiters) => mcpRoutes(app, parts, limiters) }]
+    return [{ scope: 'api', cost: 'mcp', add: (app, gate) => mcpRoutes(app, parts, gate) }]
   },
 } satisfies Feature<Services>

@@ -5,10 +5,10 @@ import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { requireCredential } from '../../http/auth.ts'
 import { BODY_LIMIT_BYTES } from '../../http/body.ts'
-import { type Credential, credentialOf, spenderOf } from '../../http/credential.ts'
+import { type Credential, credentialOf, payersOf, spenderOf } from '../../http/credential.ts'
 import { HttpError, prepareRefusal } from '../../http/errors.ts'
+import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
-import type { Limiters } from '../../http/rate-limit.ts'
 import { MAX_NESTING } from '../../http/text.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import { SCOPES } from '../oauth/scopes.ts'
@@ -27,7 +27,7 @@ export interface McpParts extends BackendParts {
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): Promise<void> {
+export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<void> {
   const { keys, tokens, oauth, publicUrl, logger } = parts
   const exchanges = createExchanges()
   const backendOf = serviceBackends(parts)
@@ -68,15 +68,15 @@ export async function mcpRoutes(app: App, parts: McpParts, limiters: Limiters): 
   }
 
   app.addHook('onRequest', refuseOtherNames)
-  requireCredential(app, { authenticate, challenge, limiters })
+  requireCredential(app, { authenticate, challenge, gate })
   app.addHook('preClose', async () => exchanges.endAll())
   readMessages(app)
 
   app.post('/mcp', { schema: { hide: true } }, async (request, reply) => {
     const credential = credentialOf(request)
     // The revision 2025-03-26 sends several messages at once: each counts.
-    const more = Array.isArray(request.body) ? request.body.slice(1) : []
-    for (const _ of more) await limiters.key.count(request, reply)
+    const more = Array.isArray(request.body) ? request.body.length - 1 : 0
+    if (more > 0) await gate.takeMore(request, reply, payersOf(credential), more)
     const { handler } = await load()
     const secret = bearerIn(request)
     // It went while its messages were counted, and tells that once: what is opened for it would never end.

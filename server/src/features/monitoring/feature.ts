@@ -26,12 +26,12 @@ export const monitoringFeature = {
     const reader = metricsReader(config)
     const { securityContact: contact, publicUrl } = config
     const groups: RouteGroup[] = [
-      { scope: 'service', add: (app) => healthRoutes(app, readiness, readReadiness) },
-      { scope: 'service', add: docsRoutes },
+      { scope: 'api', cost: 'readiness', add: (app) => healthRoutes(app, readiness, readReadiness) },
+      { scope: 'api', cost: 'file', add: docsRoutes },
     ]
-    if (reader) groups.push({ scope: 'service', add: (app) => metricsRoutes(app, metrics, reader) })
+    if (reader) groups.push({ scope: 'api', cost: 'metrics', add: (app) => metricsRoutes(app, metrics, reader) })
     if (contact !== undefined)
-      groups.push({ scope: 'log', add: (app) => securityTxtRoute(app, { contact, publicUrl, now }) })
+      groups.push({ scope: 'public', cost: 'small', add: (app) => securityTxtRoute(app, { contact, publicUrl, now }) })
     return groups
   },
   metrics: hostMetrics,

@@ -43,18 +43,20 @@ export const oauthFeature = {
       import('./routes/issued-keys.ts'),
     ])
     return [
-      { scope: 'service', add: (app) => metadataRoutes(app, oauth) },
+      { scope: 'api', cost: 'small', add: (app) => metadataRoutes(app, oauth) },
       {
         scope: 'own',
-        add(app, limiters) {
-          requireCredential(app, { authenticate: (text) => tokens.authenticate(text), limiters })
+        cost: 'read',
+        add(app, gate) {
+          requireCredential(app, { authenticate: (text) => tokens.authenticate(text), gate })
           issuedKeyRoutes(app, keyExchange)
         },
       },
       {
         scope: 'own',
-        add(app, limiters) {
-          requireKey(app, keys, limiters)
+        cost: 'read',
+        add(app, gate) {
+          requireKey(app, keys, gate)
           ownKeyRoutes(app, keys)
         },
       },

@@ -20,7 +20,7 @@ export const receiptsFeature = {
   routes: async ({ receipts, isActive }) => {
     const { receiptRoutes } = await import('./routes/receipts.ts')
     const pageOf = isActive('site') ? publicPaths.receipt : undefined
-    return [{ scope: 'receipts', add: (app) => receiptRoutes(app, receipts, pageOf) }]
+    return [{ scope: 'public', cost: 'receipt', add: (app) => receiptRoutes(app, receipts, pageOf) }]
   },
   commands: addReceiptCommands,
 } satisfies Feature<Services>

@@ -2,7 +2,7 @@
 import type { FastifyError } from 'fastify'
 import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
-import { sendPage } from '../../web/document.tsx'
+import { renderedOnce, sendHtml } from '../../web/document.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
 import { sentence } from '../../web/words.tsx'
@@ -16,18 +16,19 @@ const TITLES: Readonly<Record<number, string>> = {
 export function answerErrorsWithPages(pages: App): void {
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
-    const title = TITLES[status] ?? 'Something went wrong'
-    const page = (
-      <PublicPage title={title}>
-        <h1>{title}</h1>
-        <p class="notice problem" role="alert">
-          {sentence(detail)}
-        </p>
-        <p>
-          <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>go to the console</a>.
-        </p>
-      </PublicPage>
-    )
-    return sendPage(reply, page, status)
+    return sendHtml(reply, errorPage(TITLES[status] ?? 'Something went wrong', detail), status)
   })
 }
+
+/** Rendered once: anyone asks for them as often as they like. */
+const errorPage = renderedOnce((title: string, detail: string) => (
+  <PublicPage title={title}>
+    <h1>{title}</h1>
+    <p class="notice problem" role="alert">
+      {sentence(detail)}
+    </p>
+    <p>
+      <a href={publicPaths.docs}>Read the documentation</a>, or <a href={publicPaths.home}>go to the console</a>.
+    </p>
+  </PublicPage>
+))

@@ -11,6 +11,6 @@ export const siteFeature = {
   isOptional: true,
   routes: async (services) => {
     const { siteRoutes } = await import('./site.ts')
-    return [{ scope: 'own', add: (app, limiters) => siteRoutes(app, services, limiters) }]
+    return [{ scope: 'own', cost: 'file', add: (app) => siteRoutes(app, services) }]
   },
 } satisfies Feature<Services>

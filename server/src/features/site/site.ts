@@ -3,7 +3,6 @@ import type { ProfileList } from '@claimcheck/core/api'
 import type { HostConfig } from '../../config/config.ts'
 import type { Feature } from '../../host/feature.ts'
 import type { App } from '../../http/instance.ts'
-import type { Limiters } from '../../http/rate-limit.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import { commandLineOf } from '../../web/command-line.ts'
 import { pageHeaders } from '../../web/headers.ts'
@@ -23,7 +22,7 @@ export interface SiteDependencies extends Omit<LogPagesDependencies, 'commandLin
   readonly config: Pick<HostConfig, 'verifierPackage'> & { readonly securityContact: string | undefined }
 }
 
-export async function siteRoutes(app: App, services: SiteDependencies, limiters: Limiters): Promise<void> {
+export async function siteRoutes(app: App, services: SiteDependencies): Promise<void> {
   const { receipts, log, storage, now, ownAddress, published, keyDocument, config } = services
   const commandLine = commandLineOf(config)
   app.addHook('onRoute', (route) => {
@@ -37,7 +36,7 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
   checkerRoutes(app)
   await app.register(async (docs: App) => docsRoutes(docs, services))
   const logPages = { log, storage, now, ownAddress, commandLine }
-  await app.register(async (log: App) => logRoutes(log, logPages, limiters.log))
+  await app.register(async (log: App) => logRoutes(log, logPages))
   const receiptPages = {
     receipts,
     log,
@@ -46,5 +45,5 @@ export async function siteRoutes(app: App, services: SiteDependencies, limiters:
     ownAddress,
     commandLine,
   }
-  receiptPageRoutes(app, receiptPages, limiters.receipts)
+  receiptPageRoutes(app, receiptPages)
 }

@@ -44,8 +44,8 @@ export const workspacesFeature = {
     ])
     const publicActions = [...registry.publicActions(), ...registry.publicAliases()]
     return [
-      { scope: 'key', add: (app) => connectionRoutes(app, { connections, publicActions }) },
-      { scope: 'credential', add: whoamiRoutes },
+      { scope: 'key', cost: 'read', add: (app) => connectionRoutes(app, { connections, publicActions }) },
+      { scope: 'credential', cost: 'read', add: whoamiRoutes },
     ]
   },
   metrics:

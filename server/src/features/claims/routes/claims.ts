@@ -21,6 +21,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
   const tags = ['Claims']
 
   app.post('/v1/claims', {
+    config: { cost: 'claim' },
     schema: {
       operationId: 'submitClaim',
       tags,

@@ -2,7 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { networkOf } from '../../../http/network.ts'
-import type { Limiter } from '../../../http/rate-limit.ts'
 import { pageHeaders } from '../../../web/headers.ts'
 import type { OAuth } from '../../oauth/oauth.ts'
 import { OAUTH_PATHS } from '../../oauth/paths.ts'
@@ -11,12 +10,10 @@ import { redirectToLocalhost, requireIssuerOrigin } from '../loopback.ts'
 
 interface EndpointOptions {
   readonly oauth: OAuth
-  /** Counts every request: anyone may make one, and the library stores some of them. */
-  readonly limit: Limiter
   readonly publicUrl: string | undefined
 }
 
-export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: EndpointOptions): Promise<void> {
+export async function oauthEndpoints(app: App, { oauth, publicUrl }: EndpointOptions): Promise<void> {
   let isClosing = false
   app.addHook('preClose', async () => {
     isClosing = true
@@ -24,7 +21,6 @@ export async function oauthEndpoints(app: App, { oauth, limit, publicUrl }: Endp
   app.removeAllContentTypeParsers()
   // oidc-provider reads bodies itself.
   app.addContentTypeParser('*', (_request, _body, done) => done(null))
-  app.addHook('onRequest', limit.onRequest)
   app.addHook('onRequest', (_request, reply, done) => {
     reply.headers(pageHeaders())
     done()

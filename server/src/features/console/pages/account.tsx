@@ -45,7 +45,7 @@ export function accountRoutes(app: App, services: ConsoleDependencies): void {
 
   // Replacing a password takes the current one.
   const isFirst = (request: FastifyRequest) => !sessionOf(request).user.hasPassword
-  const fresh = { preHandler: freshSignInOnly(services, isFirst) }
+  const fresh = { config: { cost: 'password' }, preHandler: freshSignInOnly(services, isFirst) } as const
 
   app.post(paths.accountPassword, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)

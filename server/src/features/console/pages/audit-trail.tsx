@@ -53,7 +53,7 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
   })
 
   // A form and no link, because an export is recorded: no other site can have it recorded.
-  app.post('/audit-trail/export', { preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/audit-trail/export', { config: { cost: 'export' }, preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const { filter, problems } = readTrailQuery(formOf(request), auditTrail.groups)
     // A file cannot say that a filter was ignored.

@@ -73,7 +73,7 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
 
 function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
   for (const format of ['csv', 'json'] as const) {
-    app.get(`/claims.${format}`, async (request, reply) => {
+    app.get(`/claims.${format}`, { config: { cost: 'export' } }, async (request, reply) => {
       const { id: workspaceId } = workspaceOf(request)
       const { filter, problems } = readListQuery(queryOf(request))
       // A file cannot say that a filter was ignored.

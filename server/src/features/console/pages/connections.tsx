@@ -42,6 +42,7 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
 }
 
 const forOwners = { preHandler: ownersOnly }
+const tries = { ...forOwners, config: { cost: 'trial' } } as const
 
 function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
   const type = registry.connectionType(provider)
@@ -111,7 +112,7 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
 
   app.post<ProviderPath>(
     '/connections/new/:provider',
-    { ...forOwners, config: { keepsField } },
+    { ...forOwners, config: { keepsField, cost: 'trial' } },
     async (request, reply) => {
       const type = requireType(services, request.params.provider)
       const form = formOf(request)
@@ -142,7 +143,7 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
     return sendPage(reply, <ReplaceForm {...props} />)
   })
 
-  app.post<ConnectionPath>('/connections/:connection/credentials', forOwners, async (request, reply) => {
+  app.post<ConnectionPath>('/connections/:connection/credentials', tries, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const type = requireType(services, connection.provider)
     const values = formOf(request)
@@ -155,7 +156,7 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
     return sendPage(reply, <ReplaceForm {...props} />, 422)
   })
 
-  app.post<ConnectionPath>('/connections/:connection/test', forOwners, async (request, reply) => {
+  app.post<ConnectionPath>('/connections/:connection/test', tries, async (request, reply) => {
     const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
     const { state } = await connections.test(request.params.connection, about, actingOf(request))
     return reply.redirect(doneAt(request, `connection-${state ?? 'failed'}`), 303)

@@ -49,7 +49,7 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
     return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
   })
 
-  app.post('/claims/new', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
+  app.post('/claims/new', { config: { ...KEEPS_ALL.config, cost: 'trial' }, preHandler: ownersOnly }, async (request, reply) => {
     const { id: workspaceId } = workspaceOf(request)
     const values = formOf(request)
     const profile = profileOf(values.action)

@@ -36,6 +36,9 @@ import { type TicketCookie, ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
 
+/** They hash a password. */
+const HASHES = { config: { cost: 'password' } } as const
+
 type Token = { Params: { token: string } }
 
 export function signInRoutes(app: App, services: ConsoleDependencies): void {
@@ -86,7 +89,7 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
     return sendSignIn(reply, services, { next: returnPath(next), done })
   })
 
-  app.post(paths.signIn, async (request, reply) => {
+  app.post(paths.signIn, HASHES, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
     const guess = await beginGuess(services, request, { passwordOf: email })
@@ -138,7 +141,7 @@ function setUpRoutes(app: App, services: ConsoleDependencies, attempts: Attempts
     return sendPage(reply, <SetUp token={request.params.token} link={link} values={{}} oidcName={oidcName} />)
   })
 
-  app.post<Token>('/console/setup/:token', async (request, reply) => {
+  app.post<Token>('/console/setup/:token', HASHES, async (request, reply) => {
     const { token } = request.params
     const values = formOf(request)
     await attempts.count(request, reply)
@@ -165,7 +168,7 @@ function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts)
     return sendPage(reply, <Join token={token} link={link} values={{}} session={session} oidcName={oidcName} />)
   })
 
-  app.post<Token>('/console/join/:token', async (request, reply) => {
+  app.post<Token>('/console/join/:token', HASHES, async (request, reply) => {
     const { token } = request.params
     const values = formOf(request)
     const session = optionalSessionOf(request)
@@ -193,7 +196,7 @@ function resetRoutes(app: App, services: ConsoleDependencies, attempts: Attempts
     return sendReset(services, request, reply, link)
   })
 
-  app.post<Token>('/console/reset/:token', async (request, reply) => {
+  app.post<Token>('/console/reset/:token', HASHES, async (request, reply) => {
     const { token } = request.params
     await attempts.count(request, reply)
     const link = await requireLink(services, token, 'reset')

@@ -20,6 +20,7 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
   const tags = ['Health']
 
   app.get('/healthz', {
+    config: { cost: 'small' },
     schema: {
       operationId: 'getHealth',
       tags,

@@ -8,10 +8,9 @@ import type { OwnAddress } from '../../../base/own-address.ts'
 import { prepareRefusal } from '../../../http/errors.ts'
 import { cachePublicly } from '../../../http/hooks.ts'
 import type { App } from '../../../http/instance.ts'
-import type { Limiter } from '../../../http/rate-limit.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
-import { sendPage } from '../../../web/document.tsx'
+import { renderedOnce, sendHtml, sendPage } from '../../../web/document.tsx'
 import { Now } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import { sentence } from '../../../web/words.tsx'
@@ -29,28 +28,24 @@ export interface LogPagesDependencies {
   readonly commandLine: CommandLine
 }
 
+const OF_LOG = { config: { cost: 'log_page' } } as const
 const SHOWN_ENTRIES = 20
 const SHOWN_ANCHORS = 10
 const SHOWN_DAYS = 30
 
 type Query = Readonly<Record<string, unknown>>
 
-export function logRoutes(app: App, services: LogPagesDependencies, limit: Limiter): void {
+export function logRoutes(app: App, services: LogPagesDependencies): void {
   const { log, now, ownAddress, commandLine } = services
   const growth = createLogGrowth(services)
 
-  app.addHook('onRequest', limit.onRequest)
   app.addHook('onRequest', cachePublicly)
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
-    return sendPage(
-      reply,
-      <FailedPage title={TITLES[status] ?? 'Something went wrong'} detail={sentence(detail)} />,
-      status,
-    )
+    return sendHtml(reply, failedPage(TITLES[status] ?? 'Something went wrong', sentence(detail)), status)
   })
 
-  app.get<{ Querystring: Query }>(publicPaths.log, async ({ query }, reply) => {
+  app.get<{ Querystring: Query }>(publicPaths.log, OF_LOG, async ({ query }, reply) => {
     const [days, entries, anchors] = await Promise.all([
       growth.days(SHOWN_DAYS),
       entriesBefore(log, numberIn(query, 'before')),
@@ -66,7 +61,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     return sendPage(reply, page)
   })
 
-  app.get<{ Querystring: Query }>(logPaths.proof, async (request, reply) => {
+  app.get<{ Querystring: Query }>(logPaths.proof, OF_LOG, async (request, reply) => {
     const { query } = request
     const typed = typedIn(query)
     if (typed.leaf === undefined && typed.first === undefined) return reply.redirect(`${publicPaths.log}#proofs`, 302)
@@ -83,7 +78,7 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     }
   })
 
-  app.get<{ Params: { index: string } }>(`${publicPaths.log}/:index`, async (request, reply) => {
+  app.get<{ Params: { index: string } }>(`${publicPaths.log}/:index`, OF_LOG, async (request, reply) => {
     const index = wholeNumber(request.params.index)
     const { treeSize } = await log.entries(undefined, 1)
     if (index === undefined || index >= treeSize) {
@@ -97,6 +92,8 @@ export function logRoutes(app: App, services: LogPagesDependencies, limit: Limit
     return sendPage(reply, <ProofPage {...props} origin={ownAddress.origin()} />)
   })
 }
+
+const failedPage = renderedOnce((title: string, detail: string) => <FailedPage title={title} detail={detail} />)
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'This cannot be shown',

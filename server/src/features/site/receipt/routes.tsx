@@ -6,7 +6,6 @@ import type { FastifyReply } from 'fastify'
 import { ServiceError } from '../../../base/errors.ts'
 import type { OwnAddress } from '../../../base/own-address.ts'
 import type { App } from '../../../http/instance.ts'
-import type { Limiter } from '../../../http/rate-limit.ts'
 import { isId, JSON_TYPE } from '../../../http/route.ts'
 import type { CommandLine } from '../../../web/command-line.ts'
 import { sendPage } from '../../../web/document.tsx'
@@ -36,8 +35,8 @@ const SVG_TYPE = 'image/svg+xml'
 const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
 const BADGE_CACHE = 'public, max-age=300'
 
-export function receiptPageRoutes(app: App, services: ReceiptPageServices, limiter: Limiter): void {
-  app.get<ReceiptPath>('/r/:file', { onRequest: limiter.onRequest }, async (request, reply) => {
+export function receiptPageRoutes(app: App, services: ReceiptPageServices): void {
+  app.get<ReceiptPath>('/r/:file', { config: { cost: 'receipt_page' } }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
     const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
     if (bundle instanceof ErasedError) return sendErased(reply, form, bundle, services.commandLine)

@@ -1,0 +1,69 @@
+/**
+ * What each class of routes costs, in tokens: its processor time as a ratio to `GET /healthz`, which `npm run bench -- --only costs`
+ * measures and prints against this table.
+ */
+import type { App } from './instance.ts'
+
+interface Cost {
+  readonly tokens: number
+  /** Why it costs more than ten times `GET /healthz`. */
+  readonly why?: string
+}
+
+export const COSTS = {
+  /** Health, redirects, refusals, small documents that are ready. */
+  small: { tokens: 1 },
+  /** Files and pages that are rendered once. */
+  file: { tokens: 2 },
+  /** The database is asked whether it answers. */
+  readiness: { tokens: 3 },
+  metrics: { tokens: 10 },
+  receipt: { tokens: 4 },
+  receipt_page: { tokens: 10 },
+  log: { tokens: 6 },
+  log_page: { tokens: 20, why: 'reads days, entries and anchors, and renders them' },
+  /** Reads of the API with a credential. */
+  read: { tokens: 6 },
+  claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
+  mcp: { tokens: 30, why: 'the SDK makes a server for each message' },
+  oauth: { tokens: 10 },
+  /** Pages and forms of the console. */
+  page: { tokens: 20, why: 'reads the session and the workspace, and renders the page' },
+  password: { tokens: 500, why: 'Argon2 takes 19 MiB and its time on purpose' },
+  export: { tokens: 100, why: 'reads and writes as many rows as there are' },
+  trial: { tokens: 40, why: 'reads a destination' },
+} as const satisfies Readonly<Record<string, Cost>>
+
+export type CostClass = keyof typeof COSTS
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Every route has one, by itself or by its group. */
+    cost?: CostClass
+  }
+}
+
+/** Gives the routes of this scope their class, but for those that name another one. */
+export function classify(scope: App, cost: CostClass): void {
+  scope.addHook('onRoute', (route) => {
+    route.config = { cost, ...route.config }
+  })
+}
+
+export interface CostedRoute {
+  readonly method: string
+  readonly url: string
+  readonly cost: CostClass
+}
+
+/** Call it before routes are declared. The app does not start with a route without a class. @returns the routes, once it is ready */
+export function requireCosts(app: App): () => readonly CostedRoute[] {
+  const declared: { method: string; url: string; config?: { cost?: CostClass } }[] = []
+  app.addHook('onRoute', (route) => void declared.push(route as (typeof declared)[number]))
+  app.addHook('onReady', async () => {
+    const without = declared.filter(({ config }) => config?.cost === undefined)
+    if (without.length > 0)
+      throw new Error(`routes without a cost: ${without.map(({ method, url }) => `${method} ${url}`).join(', ')}`)
+  })
+  return () => declared.map(({ method, url, config }) => ({ method: String(method), url, cost: config!.cost! }))
+}

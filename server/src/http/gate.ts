@@ -1,0 +1,198 @@
+/**
+ * The gate that every request passes before anything works for it. The network that asks has tokens, and each route costs some. Once a
+ * credential or a session says who asks, they pay: the network gets its tokens back.
+ */
+import type { Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Meters } from '../base/meters.ts'
+import type { RateLimits } from '../config/rate-limits.ts'
+import { READABLE } from './cors.ts'
+import { COSTS } from './costs.ts'
+import { type Count, type Counters, createOwnCounts, type OwnCounts, WINDOW_MS } from './counters.ts'
+import { HttpError, notFound } from './errors.ts'
+import type { App } from './instance.ts'
+import { networkOf } from './network.ts'
+
+/** Who pays. A key or grant, its workspace and the account behind that; of a session the account alone. */
+export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', string>>>
+
+export interface Gate {
+  /**
+   * Takes the tokens of this request from who asks, and returns those of the network.
+   * @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void>
+  /** Takes the tokens of this request as often again. @throws as `admit` does */
+  takeMore(request: FastifyRequest, reply: FastifyReply, payers: Payers, times: number): Promise<void>
+  readonly refusals: {
+    /** Counts a refused credential. @throws HttpError 429; StorageError `unavailable` */
+    count(request: FastifyRequest, reply: FastifyReply): Promise<void>
+    /** @throws HttpError 429 when the limit is used up, as far as this host has counted */
+    peek(request: FastifyRequest, reply: FastifyReply): void
+  }
+}
+
+interface GateOptions {
+  readonly rateLimits: RateLimits
+  readonly counters: Counters
+  readonly meters: Meters
+}
+
+type Limit = keyof RateLimits
+
+const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
+/** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
+const REFUSED_AT_ONCE = 100
+const HELD_MS = 1000
+const MOST_HELD = 1000
+
+/** Call it once headers and addresses are known, and before the routes are declared. */
+export function openGate(app: App, { rateLimits, counters, meters }: GateOptions): Gate {
+  const own = createOwnCounts(Date.now)
+  const hold = createHold(own)
+  const refused = meters.counterOf(
+    'requests_refused_total',
+    'Requests refused beyond a rate limit, by limit',
+    'limit',
+    LIMITS,
+  )
+
+  function refuse(limit: Limit, client: string, { leftMs }: Count, request: FastifyRequest, reply: FastifyReply) {
+    refused.inc(limit)
+    // The id of a key, grant, workspace or account, or a network.
+    request.log.warn({ limit, client }, 'a client is over its rate limit')
+    reply.header('retry-after', Math.ceil(leftMs / 1000))
+    return new HttpError(429, `too many requests: at most ${rateLimits[limit]} ${UNITS[limit]} a minute`)
+  }
+
+  function say(reply: FastifyReply, limit: Limit, { count, leftMs }: Count): void {
+    const max = rateLimits[limit]
+    const left = Math.max(0, max - count)
+    const seconds = Math.ceil(leftMs / 1000)
+    reply.headers({
+      // The fields of draft 6, which most clients know, and the two fields of draft 10.
+      'ratelimit-limit': max,
+      'ratelimit-remaining': left,
+      'ratelimit-reset': seconds,
+      'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
+      ratelimit: `"${limit}";r=${left};t=${seconds}`,
+    })
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const network = networkOf(request.ip)
+    const tokens = tokensOf(request)
+    const problem = rateLimits.network === 0 ? undefined : takeOfNetwork(network, tokens, request, reply)
+    if (problem) {
+      // It depends on nothing that another site must not know, and a script that is to wait has to read it.
+      reply.headers(READABLE)
+      hold(network, request.raw.socket).then(() => done(problem), done)
+      return
+    }
+    if (request.is404) notFound(reply)
+    else done()
+  })
+
+  function takeOfNetwork(
+    network: string,
+    tokens: number,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): HttpError | undefined {
+    const before = own.last('network', network)
+    if (isBeyond(before.count + tokens, tokens, rateLimits.network)) {
+      say(reply, 'network', before)
+      return refuse('network', network, before, request, reply)
+    }
+    say(reply, 'network', own.add('network', network, tokens))
+    return undefined
+  }
+
+  async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const limited = (Object.entries(payers) as [keyof Payers, string][]).filter(([limit]) => rateLimits[limit] > 0)
+    // What is used up already takes nothing from the others, and costs no statement.
+    for (const [limit, subject] of limited) {
+      const last = counters.last(limit, subject)
+      if (last.count < rateLimits[limit]) continue
+      say(reply, limit, last)
+      throw refuse(limit, subject, last, request, reply)
+    }
+    const counts = await Promise.all(limited.map(([limit, subject]) => counters.add(limit, subject, tokens)))
+    const taken = limited.map(([limit, subject], index) => ({ limit, subject, count: counts[index]! }))
+    const left = ({ limit, count }: (typeof taken)[number]) => rateLimits[limit] - count.count
+    const [tightest] = taken.toSorted((one, other) => left(one) - left(other))
+    if (!tightest) return
+    const { limit, subject, count } = tightest
+    say(reply, limit, count)
+    if (isBeyond(count.count, tokens, rateLimits[limit])) throw refuse(limit, subject, count, request, reply)
+  }
+
+  return {
+    async admit(request, reply, payers) {
+      const tokens = tokensOf(request)
+      await take(payers, tokens, request, reply).finally(() => {
+        // What a request costs that is refused or free stays with the network.
+        if (rateLimits.network > 0) own.add('network', networkOf(request.ip), COSTS.small.tokens - tokens)
+      })
+    },
+    takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
+    refusals: {
+      async count(request, reply) {
+        if (rateLimits.refusals === 0) return
+        const network = networkOf(request.ip)
+        const count = await counters.add('refusals', network)
+        say(reply, 'refusals', count)
+        if (count.count > rateLimits.refusals) throw refuse('refusals', network, count, request, reply)
+      },
+      peek(request, reply) {
+        if (rateLimits.refusals === 0) return
+        const network = networkOf(request.ip)
+        const last = counters.last('refusals', network)
+        if (last.count < rateLimits.refusals) return
+        say(reply, 'refusals', last)
+        throw refuse('refusals', network, last, request, reply)
+      },
+    },
+  }
+}
+
+const UNITS: Readonly<Record<Limit, string>> = {
+  network: 'tokens',
+  key: 'tokens',
+  workspace: 'tokens',
+  account: 'tokens',
+  refusals: 'refused credentials',
+}
+
+function tokensOf(request: FastifyRequest): number {
+  return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
+}
+
+/** Whoever has used nothing in this minute gets one request, also of a class that costs more than the limit. */
+function isBeyond(count: number, tokens: number, limit: number): boolean {
+  return count > limit && count > tokens
+}
+
+/** Holds a refusal back, so that a client that asks at full speed does so once a second on each of its connections. */
+function createHold(own: OwnCounts) {
+  const held = new WeakSet<Socket>()
+  let count = 0
+
+  return async (network: string, socket: Socket): Promise<void> => {
+    if (own.add('refused', network).count <= REFUSED_AT_ONCE) return
+    if (held.has(socket)) {
+      // It sends requests without waiting for answers.
+      socket.destroy()
+      return
+    }
+    if (count >= MOST_HELD) return
+    held.add(socket)
+    count++
+    socket.pause()
+    await setTimeout(HELD_MS)
+    socket.resume()
+    held.delete(socket)
+    count--
+  }
+}
