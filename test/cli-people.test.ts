@@ -1,4 +1,5 @@
 /** The commands about people: links that work on a running server, and nothing printed that is kept. */
+import { paths } from '@claimcheck/server/web/console-paths'
 import t, { type Test } from 'tap'
 import { setUpSecondStep } from './support/authenticator.ts'
 import { runClaimcheck } from './support/command.ts'
@@ -26,6 +27,30 @@ t.test('accounts are listed, without anything that signs in', async (t) => {
   t.match(users, [{ id: /^usr_/, email: emailOf('owner'), name: 'owner', has_password: true, created_at: /Z$/ }])
   t.notMatch(JSON.stringify(users), /argon2/)
   t.match((await run('user', 'list')).stdout, /E-MAIL.*\n.*owner@example\.com/)
+})
+
+t.test('an invited account shares an allowance until the operator gives it one', async (t) => {
+  const { installation, host, run, json } = await installed(t)
+  const owner = await Visitor.first(host)
+  const [ann] = await installation.claimcheck.accounts.list()
+  const token = await installation.claimcheck.accounts.inviteToken(await owner.workspaceId(), 'member', ann!.id)
+  await Visitor.enter(host, paths.invitation(token), 'bob')
+  const sharing = async () =>
+    (await json('user', 'list')).map((user: Record<string, unknown>) => [user.name, user.shares_with])
+  t.strictSame(await sharing(), [
+    ['owner', null],
+    ['bob', emailOf('owner')],
+  ])
+  t.match((await run('user', 'list')).stdout, /SHARES WITH.*\n.*\n.*bob@example\.com +bob +owner@example\.com/)
+  t.match(await run('user', 'allowance', emailOf('bob'), '--separate'), { code: 0, stdout: /bob@example\.com has/ })
+  t.strictSame((await sharing())[1], ['bob', null])
+  const again = await json('user', 'allowance', emailOf('bob'), '--shared-with', emailOf('owner'))
+  t.strictSame(again, { email: emailOf('bob'), shares_with: emailOf('owner') })
+  t.strictSame((await sharing())[1], ['bob', emailOf('owner')])
+  t.match(await run('user', 'allowance', emailOf('bob')), { code: 2, stderr: /--separate, or --shared-with/ })
+  const both = ['--separate', '--shared-with', emailOf('owner')]
+  t.match(await run('user', 'allowance', emailOf('bob'), ...both), { code: 2, stderr: /cannot be used with/ })
+  t.match(await run('user', 'allowance', 'none@example.com', '--separate'), { code: 1, stderr: /none@example\.com/ })
 })
 
 t.test('a new password is chosen by the link that the command prints, once', async (t) => {

@@ -9,6 +9,8 @@ export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly workspaceId: string
+  /** Who pays for what the workspace uses: an account, or a workspace that the command line made. */
+  readonly payer: string
   /** The agents that it is bound to; null: it claims for all that are not bound. */
   readonly agentIds: readonly string[] | null
   /** Whether its workspace has bound agents. */
@@ -21,6 +23,8 @@ export interface TokenCredential {
   /** Of a machine the client id: its tokens have no grant. */
   readonly grantId: string
   readonly workspaceId: string
+  /** Who pays for what the workspace uses: an account, or a workspace that the command line made. */
+  readonly payer: string
   /** The scopes that the member's current role still permits. */
   readonly scopes: readonly string[]
   readonly audience: string

@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'
+import { payerOfWorkspace } from './workspaces.ts'
 
 export const machines = table('machines', ['id'], {
   /** The client id. */
@@ -24,8 +25,11 @@ export type MachineRow = RowOf<typeof machines>
 
 export function machineReads(db: Db) {
   return {
-    async byId(id: string): Promise<MachineRow | undefined> {
-      return selectRow(db, machines, 'WHERE id = ?', [id])
+    /** With who pays for what the workspace uses. */
+    async byId(id: string): Promise<(MachineRow & { readonly payer: string }) | undefined> {
+      const sql = `SELECT ${machines.names}, ${payerOfWorkspace('machines.workspace_id')} AS payer FROM machines WHERE id = ?`
+      const [row] = await db.query(sql, [id])
+      return row && { ...machines.read(row), payer: String(row.payer) }
     },
     /** Oldest first. */
     async list(workspaceId?: string): Promise<MachineRow[]> {

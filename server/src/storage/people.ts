@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
-import { type WorkspaceRow, workspaces } from './workspaces.ts'
+import { payerOfWorkspace, type WorkspaceRow, workspaces } from './workspaces.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -16,6 +16,8 @@ export const users = table('users', ['id'], {
   createdAt: instant('created_at'),
   /** Goes up when all that acts for this person ends: what began before acts no more. */
   generation: integer('generation'),
+  /** The account with which this one shares one allowance: the root of those who invited it. null: it has an allowance itself. */
+  sharesWith: nullable(text('shares_with')),
   /** Their name, address and ways in are gone since then. The row stays, because others refer to it. */
   closedAt: nullable(instant('closed_at')),
 })
@@ -29,7 +31,7 @@ export const members = table('members', ['id'], {
 })
 
 export type UserRow = RowOf<typeof users>
-export type NewUserRow = Omit<UserRow, 'generation' | 'closedAt'>
+export type NewUserRow = Omit<UserRow, 'generation' | 'closedAt' | 'sharesWith'> & Partial<Pick<UserRow, 'sharesWith'>>
 export type MemberRow = RowOf<typeof members>
 
 export interface MemberOfWorkspace extends MemberRow {
@@ -40,6 +42,13 @@ export interface MemberOfWorkspace extends MemberRow {
 export interface WorkspaceOfMember extends WorkspaceRow {
   readonly memberId: string
   readonly role: Role
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
+}
+
+/** Who pays for what an account uses: accounts with the same payer share one allowance. */
+export function payerOf({ id, sharesWith }: Pick<UserRow, 'id' | 'sharesWith'>): string {
+  return sharesWith ?? id
 }
 
 export function userReads(db: Db) {
@@ -75,13 +84,23 @@ export function userWrites(db: Db) {
     /** False when the address is taken. */
     async insert(user: NewUserRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'
-      return (await insertRows(db, users, [{ ...user, generation: 0, closedAt: null }], suffix)).length === 1
+      return (
+        (await insertRows(db, users, [{ sharesWith: null, ...user, generation: 0, closedAt: null }], suffix)).length ===
+        1
+      )
     },
     async setPassword(id: string, passwordHash: string): Promise<void> {
       await db.table('users').where({ id }).update({ password_hash: passwordHash })
     },
     async setName(id: string, name: string): Promise<void> {
       await db.table('users').where({ id }).update({ name })
+    },
+    async separate(id: string): Promise<void> {
+      await db.table('users').where({ id }).update({ shares_with: null })
+    },
+    /** Those that share with it share with the other as well. @param payer an account that shares with none */
+    async share(id: string, payer: string): Promise<void> {
+      await db.table('users').where({ id }).orWhere({ shares_with: id }).update({ shares_with: payer })
     },
     async nextGeneration(id: string): Promise<void> {
       await db.query('UPDATE users SET generation = generation + 1 WHERE id = ?', [id])
@@ -97,6 +116,12 @@ export function memberReads(db: Db) {
     async byId(id: string): Promise<MemberRow | undefined> {
       return selectRow(db, members, 'WHERE id = ?', [id])
     },
+    /** With who pays for what the workspace uses. */
+    async byIdWithPayer(id: string): Promise<(MemberRow & { readonly payer: string }) | undefined> {
+      const sql = `SELECT ${members.names}, ${payerOfWorkspace('members.workspace_id')} AS payer FROM members WHERE id = ?`
+      const [row] = await db.query(sql, [id])
+      return row && { ...members.read(row), payer: String(row.payer) }
+    },
     /** In the order in which they joined. */
     async ofWorkspace(workspaceId: string): Promise<MemberOfWorkspace[]> {
       const sql = `SELECT ${qualified(members)}, users.email, users.name
@@ -106,10 +131,15 @@ export function memberReads(db: Db) {
     },
     /** By name. */
     async workspacesOf(userId: string): Promise<WorkspaceOfMember[]> {
-      const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, role
+      const sql = `SELECT ${qualified(workspaces)}, members.id AS member_id, role, ${payerOfWorkspace('members.workspace_id')} AS payer
         FROM members JOIN workspaces ON workspaces.id = members.workspace_id WHERE user_id = ? ORDER BY workspaces.name`
       const rows = await db.query(sql, [userId])
-      return rows.map((row) => ({ ...workspaces.read(row), memberId: String(row.member_id), role: row.role as Role }))
+      return rows.map((row) => ({
+        ...workspaces.read(row),
+        memberId: String(row.member_id),
+        role: row.role as Role,
+        payer: String(row.payer),
+      }))
     },
   }
 }

@@ -84,7 +84,7 @@ function inOrder(tables: readonly StoredTable[]): readonly StoredTable[] {
     for (const owner of [...Object.values(owners), ...refersTo]) {
       const other = tables.find(({ table }) => table === owner)
       if (!other) throw new Error(`the table ${table.name} refers to ${owner.name}, which no feature stores`)
-      if (!ordered.has(other)) add(other)
+      if (other !== stored && !ordered.has(other)) add(other)
     }
     ordered.add(stored)
   }

@@ -13,6 +13,8 @@ export type SignInRule = 'any' | 'second_step' | 'passkey'
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
+  /** The account that made it, which pays for what it uses. null: the command line; it pays for itself. */
+  createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
   signInRule: text<SignInRule>('sign_in_rule'),
   /** It has no members, keys or connections since then, and its name is free. The row stays, because claims refer to it. */
@@ -99,7 +101,7 @@ export const connections = table('connections', ['id'], {
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
-export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'>
+export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'> & Partial<Pick<WorkspaceRow, 'createdBy'>>
 export type ApiKeyRow = RowOf<typeof apiKeys>
 export type BoundAgentRow = RowOf<typeof boundAgents>
 export type BoundLookRow = RowOf<typeof boundLooks>
@@ -121,6 +123,23 @@ const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTar
 function foundColumns(of: Found) {
   const cells = found.cells(of)
   return Object.fromEntries(found.columns.map(({ name }, index) => [name, cells[index]!]))
+}
+
+/**
+ * SQL for who pays for what a workspace uses: the account with which its maker shares one allowance, its maker, or the workspace itself.
+ * @param id an expression for the workspace's id
+ */
+export function payerOfWorkspace(id: string): string {
+  return `(SELECT COALESCE(maker.shares_with, paid.created_by, paid.id)
+    FROM workspaces AS paid LEFT JOIN users AS maker ON maker.id = paid.created_by WHERE paid.id = ${id})`
+}
+
+/** A key that was looked up to authenticate a request. */
+export interface FoundKeyRow extends ApiKeyRow {
+  /** Whether its workspace has bound agents. */
+  readonly bindsAgents: boolean
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
 }
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
@@ -153,7 +172,14 @@ export function workspaceWrites(db: Db) {
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
       return (
-        (await insertRows(db, workspaces, [{ ...workspace, signInRule: 'any', deletedAt: null }], suffix)).length === 1
+        (
+          await insertRows(
+            db,
+            workspaces,
+            [{ createdBy: null, ...workspace, signInRule: 'any', deletedAt: null }],
+            suffix,
+          )
+        ).length === 1
       )
     },
     /** False when another workspace has the name. */
@@ -181,13 +207,16 @@ export function workspaceWrites(db: Db) {
 
 export function keyReads(db: Db) {
   return {
-    /** Each with whether its workspace has bound agents. */
-    async byHashes(keyHashes: readonly string[]): Promise<(ApiKeyRow & { readonly bindsAgents: boolean })[]> {
+    async byHashes(keyHashes: readonly string[]): Promise<FoundKeyRow[]> {
       const binds = 'EXISTS (SELECT 1 FROM bound_agents WHERE bound_agents.workspace_id = api_keys.workspace_id)'
-      const sql = `SELECT ${apiKeys.names}, CASE WHEN ${binds} THEN 1 ELSE 0 END AS binds_agents
-        FROM api_keys WHERE key_hash IN ${db.dialect.texts}`
+      const sql = `SELECT ${apiKeys.names}, CASE WHEN ${binds} THEN 1 ELSE 0 END AS binds_agents,
+        ${payerOfWorkspace('api_keys.workspace_id')} AS payer FROM api_keys WHERE key_hash IN ${db.dialect.texts}`
       const rows = await db.query(sql, [JSON.stringify(keyHashes)])
-      return rows.map((row) => ({ ...apiKeys.read(row), bindsAgents: Number(row.binds_agents) === 1 }))
+      return rows.map((row) => ({
+        ...apiKeys.read(row),
+        bindsAgents: Number(row.binds_agents) === 1,
+        payer: String(row.payer),
+      }))
     },
     /** By id. */
     async boundAgents(workspaceId?: string): Promise<BoundAgentRow[]> {

@@ -36,7 +36,8 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
     if (!machine || machine.revokedAt !== null || audience === undefined) return undefined
     const granted = readScopes(scope)
     const scopes = machineScopes(machine).filter((one) => granted.includes(one))
-    return { kind: 'oauth', grantId: machine.id, workspaceId: machine.workspaceId, scopes, audience }
+    const { id: grantId, workspaceId, payer } = machine
+    return { kind: 'oauth', grantId, workspaceId, payer, scopes, audience }
   }
 
   async function ofApplication(token: string): Promise<TokenCredential | undefined> {
@@ -45,10 +46,10 @@ export function createTokenService(options: TokenServiceOptions): TokenService {
     // Requires the grant, because a token may have been issued while the grant was being ended.
     const grant = await records.find('Grant', grantId)
     const memberId = grant?.payload.accountId
-    const member = memberId === undefined ? undefined : await storage.read.members.byId(memberId)
+    const member = memberId === undefined ? undefined : await storage.read.members.byIdWithPayer(memberId)
     if (!member) return undefined
     const scopes = allowedTo(member.role, readScopes(scope))
-    return { kind: 'oauth', grantId, workspaceId: member.workspaceId, scopes, audience }
+    return { kind: 'oauth', grantId, workspaceId: member.workspaceId, payer: member.payer, scopes, audience }
   }
 
   return {

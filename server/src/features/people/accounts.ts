@@ -7,6 +7,7 @@ import { readName } from '../../base/names.ts'
 import type { NewUserRow, Role } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { insertWorkspace, newWorkspace, requireWorkspace } from '../workspaces/workspaces.ts'
+import { sharedByInvited } from './allowances.ts'
 import { requireCurrent } from './current.ts'
 import { type Identity, insertIdentity } from './identities.ts'
 import { type OpenLinks, openLinks, unusableLink } from './links.ts'
@@ -110,8 +111,8 @@ export class AccountService {
   ): Promise<{ readonly user: User }> {
     const link = await this.#links.require(token, 'setup')
     const hasWorkspace = await this.#storage.read.workspaces.any()
-    const first = hasWorkspace ? undefined : newWorkspace(workspaceName, this.#now())
-    const insertUser = await this.#prepare(newUser, [workspaceName], by)
+    const first = hasWorkspace ? undefined : newWorkspace(workspaceName, null, this.#now())
+    const insertUser = await this.#prepare(newUser, [workspaceName], null, by)
     return this.#storage.write(async (tx) => {
       await this.#links.use(tx, link)
       // Ends the other setup links in the same transaction, so that only one of two people with two links becomes the first user.
@@ -120,7 +121,7 @@ export class AccountService {
       const user = await insertUser(tx)
       await tx.links.setUserOfSetup(link.id, user.id)
       const byOwner = joiner(user.id, by)
-      if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, first, byOwner)
+      if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, { ...first, createdBy: user.id }, byOwner)
       for (const { id } of await tx.workspaces.list()) {
         await insertMember(tx, newMember(id, user.id, 'owner', this.#now()), byOwner)
       }
@@ -137,7 +138,7 @@ export class AccountService {
     const link = await this.#links.require(token, 'invitation')
     const workspaceId = link.workspaceId!
     const workspace = await this.#storage.read.workspaces.byIdOrName(workspaceId)
-    const insertUser = await this.#prepare(newUser, workspace ? [workspace.name] : [], by)
+    const insertUser = await this.#prepare(newUser, workspace ? [workspace.name] : [], link.createdBy, by)
     return this.#storage.write(async (tx) => {
       // In the order in which deleting a workspace and closing an account lock them: otherwise each could wait for the other.
       const user = await insertUser(tx)
@@ -176,10 +177,11 @@ export class AccountService {
     return (await this.#storage.read.users.list()).map((user) => ({ ...toUser(user), createdAt: user.createdAt }))
   }
 
-  /** Hashes the password, which is slow, before the transaction starts. */
+  /** Hashes the password, which is slow, before the transaction starts. @param inviterId null: the command line */
   async #prepare(
     newUser: NewUser,
     workspaces: readonly string[],
+    inviterId: string | null,
     { address }: Acting,
   ): Promise<(tx: Writes) => Promise<User>> {
     if ('user' in newUser) return async (tx) => toUser(await requireCurrent(tx, newUser.user))
@@ -194,7 +196,8 @@ export class AccountService {
       createdAt: this.#now(),
     }
     return async (tx) => {
-      if (!(await tx.users.insert(user))) {
+      const sharesWith = await sharedByInvited(tx, inviterId)
+      if (!(await tx.users.insert({ ...user, sharesWith }))) {
         throw new ServiceError(
           'conflict',
           'there is an account with this address: sign in to it, then open the link again',
@@ -204,7 +207,7 @@ export class AccountService {
       const details = { email: user.email, method: 'password' in proof ? 'password' : 'outside' }
       tx.audit.record({ event: 'account.created', at: user.createdAt, by, userId: user.id, details })
       if ('identity' in proof) await insertIdentity(tx, user.id, proof.identity, this.#now(), by)
-      return toUser({ ...user, generation: 0, closedAt: null })
+      return toUser({ ...user, sharesWith, generation: 0, closedAt: null })
     }
   }
 }

@@ -2,6 +2,7 @@
 import type { AuditWords } from '../../base/audit-events.ts'
 
 export const peopleAuditWords: AuditWords = {
+  'account.allowance_changed': 'changed with which account an account shares its allowance',
   'account.closed': 'closed an account',
   'account.created': 'made an account',
   'account.renamed': 'changed the name of the account',

@@ -64,7 +64,7 @@ export class MemberService {
    * @throws ServiceError `bad_request`, `conflict`
    */
   async createWorkspace(userId: string | null, name: string, by: Acting = byCommand()): Promise<OwnedWorkspace> {
-    const workspace = newWorkspace(name, this.#now())
+    const workspace = newWorkspace(name, userId, this.#now())
     return this.#storage.write(async (tx) => {
       await insertWorkspace(tx, workspace, by)
       const ownerId = userId ?? (await tx.links.setUpUserId())

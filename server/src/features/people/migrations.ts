@@ -28,6 +28,8 @@ async function createAccounts(db: MigrationDb): Promise<void> {
     table.bigInteger('created_at').notNullable()
     // Goes up with each new password: what began under an earlier one ends.
     table.integer('generation').notNullable()
+    // The id of the account with which this one shares one allowance; null: it has one itself.
+    table.text('shares_with').index()
     table.bigInteger('closed_at')
   })
 

@@ -11,7 +11,7 @@ import type { OpenLinks } from './links.ts'
 import { unusableLink } from './links.ts'
 import { requireStrongPassword } from './password-strength.ts'
 import { hashPassword, isPassword } from './passwords.ts'
-import type { User } from './sessions.ts'
+import { toUser, type User } from './sessions.ts'
 
 /** Further ways in that stay, by their ids. */
 export interface Kept {
@@ -87,7 +87,7 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
         await tx.links.withdrawEverywhereBy(userId, now())
         tx.audit.record({ event: 'password.reset', at: now(), by, userId, subject: link.id })
         await removeOthers(tx, userId, keep, by)
-        return { id: userId, email: row.email, name: row.name, hasPassword: true, generation: row.generation + 1 }
+        return toUser({ ...row, passwordHash, generation: row.generation + 1 })
       })
     },
     async changePassword(user, { current, next, keep, sessionId }, by = byCommand()) {

@@ -3,6 +3,7 @@
 import { construct } from '../../base/construct.ts'
 import { createAccountDeletion } from './account-deletion.ts'
 import { AccountService } from './accounts.ts'
+import { createAllowances } from './allowances.ts'
 import { createIdentityService } from './identities.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
 import { createLoginThrottle } from './login-throttle.ts'
@@ -14,6 +15,7 @@ import { createSessionService } from './sessions.ts'
 import { createTicketService } from './tickets.ts'
 
 export const services = {
+  allowances: createAllowances,
   accounts: construct(AccountService),
   sessions: createSessionService,
   members: construct(MemberService),

@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand, byUser } from '../../base/actor.ts'
 import { newId } from '../../base/ids.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
-import type { UserRow } from '../../storage/people.ts'
+import { payerOf, type UserRow } from '../../storage/people.ts'
 import type { SessionRow, SignedInBy } from '../../storage/sign-in.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { PeopleConfig } from './config.ts'
@@ -14,6 +14,8 @@ export interface User {
   readonly email: string
   readonly name: string
   readonly hasPassword: boolean
+  /** Who pays for what the account uses: accounts with the same payer share one allowance. */
+  readonly payer: string
   /** Another one after everything that acts for the user has ended. */
   readonly generation: number
 }
@@ -140,6 +142,7 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
   }
 }
 
-export function toUser({ id, email, name, passwordHash, generation }: UserRow): User {
-  return { id, email, name, hasPassword: passwordHash !== null, generation }
+export function toUser(row: UserRow): User {
+  const { id, email, name, passwordHash, generation } = row
+  return { id, email, name, hasPassword: passwordHash !== null, payer: payerOf(row), generation }
 }

@@ -14,7 +14,7 @@ import { peopleMigrations } from './migrations.ts'
 
 export const peopleStored: Stored = {
   tables: [
-    { table: users },
+    { table: users, owners: { shares_with: users } },
     { table: members, owners: { workspace_id: workspaces, user_id: users } },
     { table: sessions, owners: { user_id: users } },
     { table: links, owners: { workspace_id: workspaces, user_id: users } },

@@ -12,7 +12,7 @@ import { readName, refuseLookAlike } from '../../base/names.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
-import type { ApiKeyRow, BoundAgentRow } from '../../storage/workspaces.ts'
+import type { ApiKeyRow, BoundAgentRow, FoundKeyRow } from '../../storage/workspaces.ts'
 import type { Activity } from './activity.ts'
 import { wrongLooks } from './bound-looks.ts'
 import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
@@ -46,8 +46,6 @@ export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000
 const LONGEST_OVERLAP_MS = 90 * DEFAULT_OVERLAP_MS
 const MAX_LOOKUPS = 500
 
-type FoundKey = ApiKeyRow & { readonly bindsAgents: boolean }
-
 export interface KeyServiceOptions {
   readonly storage: Storage
   readonly now: () => Instant
@@ -60,7 +58,7 @@ export class KeyService {
   readonly #now: () => Instant
   readonly #activity: Pick<Activity, 'keyUsed'>
   // Requests that arrive together share one lookup, which starts after they arrived.
-  readonly #lookups = createBatch<string, FoundKey | undefined>(
+  readonly #lookups = createBatch<string, FoundKeyRow | undefined>(
     async (hashes) => {
       const rows = await this.#storage.read.keys.byHashes([...new Set(hashes)])
       const byHash = new Map(rows.map((row) => [row.keyHash, row]))
@@ -294,8 +292,8 @@ function isKey(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && isToken(text.slice(KEY_PREFIX.length))
 }
 
-function toCredential({ id: keyId, workspaceId, agentIds, bindsAgents }: FoundKey): KeyCredential {
-  return { kind: 'key', keyId, workspaceId, agentIds, bindsAgents }
+function toCredential({ id: keyId, workspaceId, payer, agentIds, bindsAgents }: FoundKeyRow): KeyCredential {
+  return { kind: 'key', keyId, workspaceId, payer, agentIds, bindsAgents }
 }
 
 function toApiKey({ keyHash: _, ...key }: ApiKeyRow): ApiKey {

@@ -11,6 +11,8 @@ import type { WorkspaceRow } from '../../storage/workspaces.ts'
 export interface Workspace {
   readonly id: string
   readonly name: string
+  /** The account that made it; null: the command line. */
+  readonly createdBy: string | null
   readonly createdAt: Instant
 }
 
@@ -45,7 +47,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
 
   return {
     async create(name, by = byCommand()) {
-      const workspace = newWorkspace(name, now())
+      const workspace = newWorkspace(name, null, now())
       await storage.write(async (tx) => {
         await insertWorkspace(tx, workspace, by)
       })
@@ -94,10 +96,10 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })
 }
 
-/** Makes the workspace without storing it. @throws ServiceError `bad_request` */
-export function newWorkspace(name: string, at: Instant): Workspace {
+/** Makes the workspace without storing it. @param createdBy the account that pays for it; null: the command line @throws ServiceError `bad_request` */
+export function newWorkspace(name: string, createdBy: string | null, at: Instant): Workspace {
   checkWorkspaceName(name)
-  return { id: newId('ws_', at), name, createdAt: at }
+  return { id: newId('ws_', at), name, createdBy, createdAt: at }
 }
 
 /** @throws ServiceError `conflict` for a name that another workspace has, or that looks like it */

@@ -11,6 +11,7 @@ t.test('a client that goes while its messages are counted leaves nothing open', 
     kind: 'key',
     keyId: 'key_1',
     workspaceId: WORKSPACE,
+    payer: WORKSPACE,
     agentIds: null,
     bindsAgents: false,
   } as const

@@ -38,6 +38,7 @@ t.test('a key is shown once, kept as its hash, and speaks for its workspace', as
     kind: 'key',
     keyId: id,
     workspaceId: workspace.id,
+    payer: workspace.id,
     agentIds: null,
     bindsAgents: false,
   })

@@ -131,8 +131,22 @@ export async function startApp(over: Over = {}) {
   const lines: LogLine[] = []
   const claims = memoryClaims()
   const keys = memoryKeys({
-    [KEY]: { kind: 'key', keyId: 'key_1', workspaceId: WORKSPACE, agentIds: null, bindsAgents: false },
-    [OTHER_KEY]: { kind: 'key', keyId: 'key_2', workspaceId: 'ws_2', agentIds: null, bindsAgents: false },
+    [KEY]: {
+      kind: 'key',
+      keyId: 'key_1',
+      workspaceId: WORKSPACE,
+      payer: WORKSPACE,
+      agentIds: null,
+      bindsAgents: false,
+    },
+    [OTHER_KEY]: {
+      kind: 'key',
+      keyId: 'key_2',
+      workspaceId: 'ws_2',
+      payer: 'ws_2',
+      agentIds: null,
+      bindsAgents: false,
+    },
   })
   const { services = SERVICES(claims, keys), securityContact, metricsSettings, more = [], ...options } = over
   const parts = {

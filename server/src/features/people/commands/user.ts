@@ -1,7 +1,8 @@
 /** `claimcheck user`: lists accounts, makes links to a new password, and closes accounts. */
 
+import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { publicAddress } from '../../../config/address.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
@@ -9,16 +10,23 @@ import { confirm } from '../../../host/terminal/confirm.ts'
 import { paths } from '../../../web/console-paths.ts'
 import type { AccountDeletion } from '../account-deletion.ts'
 import type { AccountService } from '../accounts.ts'
+import type { Allowances } from '../allowances.ts'
 import type { SecondStepService } from '../second-steps.ts'
 
 interface Services extends Pick<HostServices, 'config'> {
   readonly accounts: AccountService
+  readonly allowances: Allowances
   readonly secondSteps: SecondStepService
   readonly accountDeletion: AccountDeletion
 }
 
 interface ResetOptions extends OutputOptions {
   readonly withoutSecondStep?: boolean
+}
+
+interface AllowanceOptions extends OutputOptions {
+  readonly separate?: boolean
+  readonly sharedWith?: string
 }
 
 interface CloseOptions extends OutputOptions {
@@ -35,16 +43,38 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
 
   subcommand(user, 'list', 'list accounts').action(async (options: OutputOptions) => {
     const users = await withServices(({ accounts }) => accounts.list())
-    const listed = users.map(({ id, email, name, hasPassword, createdAt }) => ({
+    const emails = new Map(users.map(({ id, email }) => [id, email]))
+    const listed = users.map(({ id, email, name, hasPassword, payer, createdAt }) => ({
       id,
       email,
       name,
       has_password: hasPassword,
+      // The account that it shares with may be closed: it has an id only.
+      shares_with: payer === id ? null : (emails.get(payer) ?? payer),
       created_at: new Date(createdAt).toISOString(),
     }))
-    const rows = listed.map((item) => [item.id, item.email, item.name, item.created_at])
-    print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SINCE'], rows))
+    const rows = listed.map((item) => [item.id, item.email, item.name, item.shares_with ?? '-', item.created_at])
+    print(options, listed, table(['ID', 'E-MAIL', 'NAME', 'SHARES WITH', 'SINCE'], rows))
   })
+
+  subcommand(user, 'allowance', 'give an invited account an allowance of claims and workspaces, or let it share one')
+    .argument('<email>')
+    .addOption(new Option('--separate', 'give it an allowance').conflicts('sharedWith'))
+    .option('--shared-with <email>', 'let it, and those that share with it, share the allowance of this account')
+    .action(async (email: string, options: AllowanceOptions) => {
+      const { separate, sharedWith } = options
+      if (sharedWith !== undefined) {
+        await withServices(({ allowances }) => allowances.share(email, sharedWith))
+        print(options, { email, shares_with: sharedWith }, [`${email} shares the allowance of ${sharedWith}.`])
+      } else if (separate) {
+        await withServices(({ allowances }) => allowances.separate(email))
+        print(options, { email, shares_with: null }, [
+          `${email} has an allowance that it shares only with those it invites.`,
+        ])
+      } else {
+        throw new CommandError('usage', 'Say which: --separate, or --shared-with another account.')
+      }
+    })
 
   subcommand(user, 'reset', 'print a link for choosing a new password')
     .argument('<email>')
