@@ -217,7 +217,7 @@ t.test(
       const postgres = await startPostgres()
       t.teardown(() => postgres.remove())
       const database = await createDatabase('postgres', { serverUrl: postgres.url })
-      const file = { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0 } }
+      const file = { rate_limits: { refusals: 0 } }
       const installation = await Installation.start({ database, file })
       t.teardown(() => installation.stop())
       const client = await installation.client('acme')
@@ -348,7 +348,7 @@ t.test(
       await observe(t)
       const quotas = { claims_per_minute: 1, waiting_claims: 0 }
       const limited = await install(t, { file: { rate_limits: { key: 1 } } })
-      const withQuota = await install(t, { file: { rate_limits: { key: 0 }, quotas } })
+      const withQuota = await install(t, { file: { quotas } })
       for (const [fault, installation] of [
         ['a client is over its limit', limited],
         ['a workspace is over its quota', withQuota],

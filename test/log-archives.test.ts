@@ -124,7 +124,7 @@ async function damageIsFound(t: Test, installation: Installation, folder: string
 for (const dialect of ['sqlite', 'postgres'] as const) {
   t.test(`on ${dialect}, a log is closed, the next one opened, and the first detached`, async (t) => {
     const database = await createDatabase(dialect)
-    const installation = await Installation.start({ database, file: { rate_limits: { key: 0 } } })
+    const installation = await Installation.start({ database })
     t.teardown(() => installation.remove())
     const { databaseUrl, dataDir } = installation.config
     const client = await installation.client('acme')

@@ -37,7 +37,7 @@ async function start(
   const { dialect = 'sqlite', clock } = options
   const installation = await Installation.start({
     database: await createDatabase(dialect),
-    file: { signer: made.signer, rate_limits: { key: 0, receipts: 0, log: 0 } },
+    file: { signer: made.signer },
     // The plugin and its module read this process's environment.
     inProcess: true,
     ...(clock ? { now: clock.now } : {}),

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { type Config, loadConfig } from '@claimcheck/server/features'
 import { createDatabase, type Dialect } from '../../test/support/database.ts'
-import { NO_QUOTAS, SCRIPTED } from '../../test/support/installation.ts'
+import { NO_LIMITS, NO_QUOTAS, SCRIPTED } from '../../test/support/installation.ts'
 import { makePluginPackage } from '../../test/support/plugin-package.ts'
 
 export interface Installation {
@@ -19,26 +19,25 @@ export interface InstallationOptions {
   readonly isolated?: readonly string[]
   readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
   readonly env?: Readonly<Record<string, string>>
+  /** By default none: one client makes all the load. */
+  readonly limits?: object
 }
 
 /** The plugin of `hanging.ts`. */
 export const HANGING = { use: resolve('build/scripts/bench/hanging.js'), trusted: true }
 
-// One client makes all the load, which the limits are there to refuse.
-const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
-
 export async function withInstallation<T>(
   options: InstallationOptions,
   work: (installation: Installation) => Promise<T>,
 ): Promise<T> {
-  const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {} } = options
+  const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {}, limits = NO_LIMITS } = options
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
   const database = await createDatabase(dialect)
   try {
     const packages = isolated.map((built) => ({ use: makePluginPackage(folder, built) }))
     await writeFile(
       join(folder, 'claimcheck.config.json'),
-      JSON.stringify({ plugins: [...plugins, ...packages], rate_limits: NO_LIMITS, quotas: NO_QUOTAS }),
+      JSON.stringify({ plugins: [...plugins, ...packages], rate_limits: limits, quotas: NO_QUOTAS }),
     )
     return await work({ folder, env: { ...database.env, ...env } })
   } finally {

@@ -3,7 +3,7 @@ import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'
 
-const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0 } } })
+const installation = await Installation.start()
 afterFile(() => installation.remove())
 const acme = await installation.client('acme')
 const other = await installation.client('other')

@@ -23,7 +23,7 @@ const BECAUSE = 'because of a court’s order (12 O 345/26)'
 const COURT = { rule: 'court_order', reference: '12 O 345/26' } as const
 const BROWSER = { headers: { accept: 'text/html,*/*;q=0.8' } }
 
-const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0, log: 0 } } })
+const installation = await Installation.start()
 afterFile(() => installation.remove())
 // One host has a SQLite file to itself.
 const hosts: readonly Host[] =

@@ -10,7 +10,7 @@ import { Installation } from '../support/installation.ts'
 const DAY_MS = 86_400_000
 let aheadMs = 0
 const installation = await Installation.start({
-  file: { rate_limits: { key: 0, receipts: 0, refusals: 4 }, checks: { timeout_ms: 1500 } },
+  file: { rate_limits: { refusals: 4 }, checks: { timeout_ms: 1500 } },
   env: { TRUST_PROXY: 'loopback' },
   now: () => Date.now() + aheadMs,
 })

@@ -6,7 +6,7 @@ import { createClient } from '@claimcheck/client'
 import t from 'tap'
 import { CLAIMCHECK, runClaimcheck } from '../support/command.ts'
 import { LONG } from '../support/extent.ts'
-import { Installation, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
+import { Installation, NO_LIMITS, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
 
 const TOLERANCE_MS = 10 * 60_000
 const ENOUGH = 20
@@ -86,7 +86,7 @@ t.test(
     const folder = t.testdir()
     writeFileSync(
       join(folder, 'claimcheck.config.json'),
-      JSON.stringify({ plugins: [SCRIPTED], rate_limits: { key: 0, receipts: 0 }, quotas: NO_QUOTAS }),
+      JSON.stringify({ plugins: [SCRIPTED], rate_limits: NO_LIMITS, quotas: NO_QUOTAS }),
     )
     const first = await serve(folder)
     t.equal((await fetch(first.setupUrl)).status, 200, 'it prints the link that sets it up')

@@ -9,7 +9,7 @@ import { Installation } from '../support/installation.ts'
 
 const LEAVES = 600
 
-const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0, log: 0 } } })
+const installation = await Installation.start()
 afterFile(() => installation.remove())
 const client = await installation.client('log')
 const get = (path: string) => installation.request(path)

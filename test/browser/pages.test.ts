@@ -19,7 +19,7 @@ const CALLBACK = 'https://backend.example/callback'
 async function fullWorkspace(t: TapTest) {
   const plugins = [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }]
   const backend = { client_id: 'desk', client_name: MARKUP.slice(0, 100), redirect_uris: [CALLBACK] }
-  const file = { rate_limits: { sign_in: 0, key: 0 }, oauth: { clients: [backend] } }
+  const file = { rate_limits: { sign_in: 0 }, oauth: { clients: [backend] } }
   const installation = await Installation.start({ plugins, file })
   t.teardown(() => installation.remove())
   const { host, claimcheck } = installation

@@ -28,7 +28,7 @@ async function states(page: Page): Promise<Record<string, string>> {
 }
 
 t.test('receipts in a browser', async (t) => {
-  const listed = { sources: { test: ['https://example.com'] }, rate_limits: { receipts: 0 } }
+  const listed = { sources: { test: ['https://example.com'] } }
   const installation = await Installation.start({ plugins: [SCRIPTED], file: listed })
   t.teardown(() => installation.remove())
   const client = await installation.client('acme')

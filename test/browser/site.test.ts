@@ -39,7 +39,7 @@ async function tamper(page: Page, path: string, change: (document: never) => voi
 }
 
 t.test('public pages', async (t) => {
-  const installation = await Installation.start({ file: { rate_limits: { key: 0, log: 0 } } })
+  const installation = await Installation.start()
   t.teardown(() => installation.remove())
   const client = await installation.client('site')
   const submitted = await Promise.all(Array.from({ length: SIZE }, () => client.submit()))

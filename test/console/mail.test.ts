@@ -10,7 +10,7 @@ const NEW_PASSWORD = 'a rather different secret'
 const mailbox = await Mailbox.open()
 const installation = await Installation.start({
   env: mailbox.env,
-  file: { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 } },
+  file: { rate_limits: { refusals: 0, sign_in: 0 } },
 })
 afterFile(async () => {
   await installation.remove()

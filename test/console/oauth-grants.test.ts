@@ -38,7 +38,7 @@ t.test('each refresh token works once, and using one again ends all that came of
 })
 
 t.test('a refresh that is refused leaves the refresh token as it was', async (t) => {
-  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { oauth: 0 } }, inProcess: true })
+  const { host } = await installed(t, { file: { oauth: OAUTH }, inProcess: true })
   const application = new Application()
   const first = await application.tokens(await Visitor.owner(host))
   const refresh = (over: Record<string, string> = {}) => application.refresh(host, first.refresh_token, over)

@@ -1,9 +1,11 @@
 /** OAuth over several hosts, and where two ask for one thing at once. Also applications that make themselves known. */
 import { REGISTRATIONS_A_DAY } from '@claimcheck/server/features/oauth/registration-quota'
+import { COSTS } from '@claimcheck/server/http/costs'
 import t, { type Test as TapTest } from 'tap'
 import { Application, OAUTH, whoami } from '../support/application.ts'
 import { createDatabase, DIALECTS, type Dialect } from '../support/database.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
+import { minuteWithRoom } from '../support/minute.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
 const shared = sharedInstallation({ file: { oauth: OAUTH } })
@@ -171,7 +173,7 @@ t.test('what cannot be taken of an application is refused or left out', async (t
 
 t.test('an application that makes itself known is small, and one address has few of them a day', async (t) => {
   let now = Date.now()
-  const file = { oauth: { ...OAUTH, dynamic_registration: true }, rate_limits: { oauth: 0 } }
+  const file = { oauth: { ...OAUTH, dynamic_registration: true } }
   const { host } = await installed(t, { file, now: () => now, env: { TRUST_PROXY: '1' } })
   const from = (address: string, more: object = {}) =>
     register(host, { ...REGISTRATION, ...more }, { 'x-forwarded-for': address })
@@ -192,15 +194,21 @@ t.test('an application that makes itself known is small, and one address has few
   t.equal((await from('192.0.2.1')).status, 201)
 })
 
-t.test('requests of one address are limited, and a refused token is a refused credential', async (t) => {
-  const limits = { oauth: 3, refusals: 3 }
-  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: limits }, now: () => 1_800_000_000_000 })
+t.test('requests of one address are limited', async (t) => {
+  const limits = { network: 3 * COSTS.oauth.tokens }
+  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: limits } })
+  await minuteWithRoom()
   const ask = () => host.request(new Application().request(), { redirect: 'manual' })
   t.same([(await ask()).status, (await ask()).status, (await ask()).status], [303, 303, 303])
   const limited = await ask()
   t.equal(limited.status, 429)
   t.match(limited.headers.get('retry-after'), /^\d+$/)
   t.match(textOf(String(limited.body)), /Too many/)
+})
+
+t.test('a refused token is a refused credential', async (t) => {
+  const { host } = await installed(t, { file: { oauth: OAUTH, rate_limits: { refusals: 3 } } })
+  await minuteWithRoom()
   for (let count = 0; count < 3; count++) t.equal((await whoami(host, 'A'.repeat(43))).status, 401)
   t.equal((await whoami(host, 'A'.repeat(43))).status, 429)
 })

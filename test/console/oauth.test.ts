@@ -222,7 +222,7 @@ t.test('a database that cannot be used is no fault of the application', async (t
     if (isGone) throw new StorageError('unavailable', 'the time cannot be told')
     return Date.now()
   }
-  const file = { oauth: OAUTH, rate_limits: { oauth: 0, key: 0, refusals: 0 } }
+  const file = { oauth: OAUTH, rate_limits: { refusals: 0 } }
   const { host } = await installed(t, { now, file })
   const owner = await Visitor.owner(host)
   const application = new Application()

@@ -7,7 +7,7 @@ import { loadConfig } from '@claimcheck/server/features'
 import type { SqliteDriverName } from '@claimcheck/server/storage/sqlite-drivers'
 import { type Outcome, runClaimcheck } from '../support/command.ts'
 import type { Database } from '../support/database.ts'
-import { NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
+import { NO_LIMITS, NO_QUOTAS, SCRIPTED } from '../support/installation.ts'
 import { HostProcess, type Launch } from './host-process.ts'
 
 export interface Answer {
@@ -30,7 +30,6 @@ export interface FleetOptions {
 
 // Longer than a host takes to say that the database does not answer.
 const ANSWER_TIMEOUT_MS = 15_000
-const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 const CHECKS = { closing_ms: 5000, grace_ms: 1500, timeout_ms: 500, first_answer_ms: 1000 }
 
 export class Fleet {
@@ -61,7 +60,7 @@ export class Fleet {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-fleet-'))
     const file = {
       plugins: [SCRIPTED],
-      rate_limits: NO_LIMITS,
+      rate_limits: { ...NO_LIMITS, refusals: 0 },
       quotas: NO_QUOTAS,
       checks: { ...CHECKS, ...options.checks },
     }

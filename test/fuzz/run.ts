@@ -106,7 +106,7 @@ async function createWorld(dialect: Dialect | undefined) {
     file: {
       oauth: { ...OAUTH, dynamic_registration: true },
       sign_in: provider.section,
-      rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 },
+      rate_limits: { refusals: 0, sign_in: 0 },
     },
   })
   const { host, url, claimcheck } = installation

@@ -9,7 +9,6 @@ import { SCHEMA } from '../support/storage.ts'
 async function twoHosts(t: Test) {
   const installation = await Installation.start({
     database: await createDatabase('postgres'),
-    file: { rate_limits: { key: 0 } },
   })
   t.teardown(() => installation.remove())
   const client = await installation.client('acme')

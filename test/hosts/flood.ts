@@ -13,7 +13,7 @@ import { loadConfig } from '@claimcheck/server/features'
 import { HostProcess } from '../crash/host-process.ts'
 import { connect } from '../support/connect.ts'
 import { createDatabase, type Dialect } from '../support/database.ts'
-import { NO_QUOTAS } from '../support/installation.ts'
+import { NO_LIMITS, NO_QUOTAS } from '../support/installation.ts'
 
 export interface FloodOptions {
   readonly dialect: Dialect
@@ -49,7 +49,6 @@ interface Percentiles {
 const KEYS = 4
 const HANGING = 9
 const ACTION = 'test.page.publish'
-const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0 }
 const TOLERANCE_MS = 10 * 60_000
 /** Requests of the flood that are under way at a time. */
 const AT_A_TIME = 64

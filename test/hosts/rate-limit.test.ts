@@ -22,7 +22,7 @@ interface Limits {
 async function threeHosts(t: Test, limits: Limits, database?: Database) {
   const installation = await Installation.start({
     database: database ?? (await createDatabase('postgres')),
-    file: { rate_limits: { key: 0, receipts: 0, log: 0, refusals: 0, ...limits } },
+    file: { rate_limits: { refusals: 0, ...limits } },
     env: { TRUST_PROXY: 'loopback' },
   })
   t.teardown(() => installation.remove())

@@ -13,6 +13,7 @@ import { HostProcess } from '../crash/host-process.ts'
 import { connect } from '../support/connect.ts'
 import { createDatabase } from '../support/database.ts'
 import { LONG } from '../support/extent.ts'
+import { NO_LIMITS } from '../support/installation.ts'
 import { LONGEST_STALL_MS, measureStalls } from '../support/stalls.ts'
 
 const CODEHOST = createRequire(join(process.cwd(), 'package.json')).resolve('@claimcheck/plugin-codehost')
@@ -28,7 +29,7 @@ async function startHost(t: Test, answer: RequestListener) {
   const place = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const database = await createDatabase()
   const env = { PORT: '0', LOG_LEVEL: 'silent', ALLOW_PRIVATE: place, ...database.env }
-  const file = { plugins: [{ use: CODEHOST }], rate_limits: { key: 0, refusals: 0, receipts: 0, log: 0, oauth: 0 } }
+  const file = { plugins: [{ use: CODEHOST }], rate_limits: { ...NO_LIMITS, refusals: 0 } }
   await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
   const claimcheck = await openClaimcheck(loadConfig(env, folder), { plugins: true })
   const { id } = await claimcheck.workspaces.create('stalls')

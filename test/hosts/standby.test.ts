@@ -40,7 +40,6 @@ t.test('hosts with a standby', LONG, async (t) => {
   // Both servers are removed with all that is on them.
   const installation = await Installation.start({
     database: { dialect: 'postgres', env, remove: async () => {} },
-    file: { rate_limits: { key: 0, receipts: 0, log: 0 } },
   })
   t.teardown(async () => {
     await installation.remove()

@@ -1,5 +1,6 @@
 /** Who may call /mcp, from where and how long: the whole authorization by the SDK, keys, and what ends a stream. Threat K9 of `security.md`. */
 import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+import { COSTS } from '@claimcheck/server/http/costs'
 import t from 'tap'
 import { Application, whoami } from '../support/application.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
@@ -157,7 +158,7 @@ t.test('a stream ends when its key or its grant does', async (t) => {
 })
 
 t.test('each message of a batch counts against the limit of its key', async (t) => {
-  const installation = await Installation.start({ file: { rate_limits: { key: 5 } } })
+  const installation = await Installation.start({ file: { rate_limits: { key: 5 * COSTS.mcp.tokens } } })
   t.teardown(() => installation.remove())
   const { key } = await installation.client('batches')
   const batch = [1, 2, 3, 4].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: {} }))

@@ -26,9 +26,8 @@ let client: Client
 let verified: string
 
 t.before(async () => {
-  const limits = { rate_limits: { receipts: 0 } }
-  listed = await Installation.start({ file: { ...limits, sources: { test: ['https://example.com'] } } })
-  unlisted = await Installation.start({ plugins: [SCRIPTED], file: limits })
+  listed = await Installation.start({ file: { sources: { test: ['https://example.com'] } } })
+  unlisted = await Installation.start({ plugins: [SCRIPTED] })
   client = await listed.client('acme')
   verified = await receiptOf(client, {})
 })

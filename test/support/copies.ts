@@ -54,7 +54,6 @@ async function startOn(t: Test, database: Database): Promise<Installation> {
   const installation = await Installation.start({
     database: { ...database, env: { ...database.env, SECRET_KEY } },
     plugins: [SCRIPTED, LOCKED],
-    file: { rate_limits: { key: 0, receipts: 0, log: 0 } },
   })
   t.teardown(() => installation.remove())
   return installation

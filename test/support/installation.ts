@@ -50,7 +50,13 @@ export class Installation {
 
   static async start(options: InstallationOptions = {}): Promise<Installation> {
     const folder = await mkdtemp(join(tmpdir(), 'claimcheck-test-'))
-    const file = { plugins: options.plugins ?? [SCRIPTED], quotas: NO_QUOTAS, ...options.file }
+    const { rate_limits: limits, ...rest } = { rate_limits: {}, ...options.file }
+    const file = {
+      plugins: options.plugins ?? [SCRIPTED],
+      quotas: NO_QUOTAS,
+      rate_limits: { ...NO_LIMITS, ...limits },
+      ...rest,
+    }
     await writeFile(join(folder, 'claimcheck.config.json'), JSON.stringify(file))
     const installation = new Installation(folder, options.database ?? (await createDatabase()), options)
     await installation.addHost({})
@@ -124,14 +130,16 @@ export class Installation {
 
 /** Of a workspace. Tests that are about quotas set them. */
 export const NO_QUOTAS = { claims_per_minute: 0, waiting_claims: 0 }
-/** Tests that are about limits set them; in an installation that tests share, they would limit each other. */
-const NO_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 }
+/** Of tokens. Tests that are about limits set them. */
+export const NO_LIMITS = { network: 0, key: 0, workspace: 0, account: 0 }
+/** In an installation that tests share, they would limit each other. */
+const NO_ATTEMPTS = { refusals: 0, sign_in: 0 }
 
 /** One installation for all tests of a file. It starts when the first of them asks for it, and is removed after the file. */
 export function sharedInstallation({ file, ...options }: InstallationOptions = {}): () => Promise<Installation> {
   let started: Promise<Installation> | undefined
   async function start(): Promise<Installation> {
-    const installation = await Installation.start({ ...options, file: { rate_limits: NO_LIMITS, ...file } })
+    const installation = await Installation.start({ ...options, file: { rate_limits: NO_ATTEMPTS, ...file } })
     afterFile(() => {
       started = undefined
       return installation.remove()

@@ -23,7 +23,7 @@ interface Measured {
 }
 
 export async function measurePages(): Promise<Figure[]> {
-  const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0, log: 0, service: 0 } } })
+  const installation = await Installation.start()
   try {
     const visitor = await Visitor.first(installation.host)
     const workspaceId = await visitor.workspaceId()

@@ -95,7 +95,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
     routerOptions: { maxParamLength: MOST_OF_A_NAME, querystringParser: parseQuery },
     // Answers open requests, and those that still arrive, while the server closes.
     return503OnClosing: false,
-    frameworkErrors: answerUnroutable(headers),
+    frameworkErrors: answerUnroutable(headers, (request, reply) => gate.enter(request, reply)),
     clientErrorHandler: answerClientError(headers),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -117,7 +117,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   refuseSeveralHosts(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl, securitySchemes)
-  const costed = requireCosts(app)
+  requireCosts(app)
   const addMethodRefusals = refuseOtherMethods(app)
 
   async function addRoutes(to: App, scope: Scope): Promise<void> {

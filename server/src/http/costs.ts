@@ -2,6 +2,7 @@
  * What each class of routes costs, in tokens: its processor time as a ratio to `GET /healthz`, which `npm run bench -- --only costs`
  * measures and prints against this table.
  */
+import type { RouteOptions } from 'fastify'
 import type { App } from './instance.ts'
 
 interface Cost {
@@ -50,20 +51,14 @@ export function classify(scope: App, cost: CostClass): void {
   })
 }
 
-export interface CostedRoute {
-  readonly method: string
-  readonly url: string
-  readonly cost: CostClass
-}
-
-/** Call it before routes are declared. The app does not start with a route without a class. @returns the routes, once it is ready */
-export function requireCosts(app: App): () => readonly CostedRoute[] {
-  const declared: { method: string; url: string; config?: { cost?: CostClass } }[] = []
-  app.addHook('onRoute', (route) => void declared.push(route as (typeof declared)[number]))
+/** Call it before routes are declared: the app does not start with a route without a class. */
+export function requireCosts(app: App): void {
+  const declared: RouteOptions[] = []
+  // Its scope gives a route its class after this hook.
+  app.addHook('onRoute', (route) => void declared.push(route))
   app.addHook('onReady', async () => {
     const without = declared.filter(({ config }) => config?.cost === undefined)
     if (without.length > 0)
       throw new Error(`routes without a cost: ${without.map(({ method, url }) => `${method} ${url}`).join(', ')}`)
   })
-  return () => declared.map(({ method, url, config }) => ({ method: String(method), url, cost: config!.cost! }))
 }

@@ -108,10 +108,18 @@ function shorten(step: string | number): string | number {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Answers 404 to a path that cannot be decoded or is too long to be routed. No hook runs for it. */
-export function answerUnroutable(headers: Headers) {
-  return (_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void => {
-    notFound(reply.headers(headers))
+type Enter = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | undefined
+
+/**
+ * Answers 404 to a path that cannot be decoded or is too long to be routed. No hook runs for it.
+ * @param enter rejects for a network that has asked for too much
+ */
+export function answerUnroutable(headers: Headers, enter: Enter = () => undefined) {
+  return (_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    reply.headers(headers)
+    const refused = enter(request, reply)
+    if (!refused) notFound(reply)
+    else refused.catch((error: HttpError) => reply.send({ detail: prepareRefusal(error, request, reply).detail }))
   }
 }
 

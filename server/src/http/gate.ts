@@ -19,6 +19,11 @@ export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', st
 
 export interface Gate {
   /**
+   * Takes the tokens of this request from the network: the first hook of every request, and for those that reach no hook.
+   * @throws HttpError 429, after a while where the network asks at full speed
+   */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined
+  /**
    * Takes the tokens of this request from who asks, and returns those of the network.
    * @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted
    */
@@ -80,17 +85,20 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     })
   }
 
-  app.addHook('onRequest', (request, reply, done) => {
+  function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
+    if (rateLimits.network === 0) return undefined
     const network = networkOf(request.ip)
-    const tokens = tokensOf(request)
-    const problem = rateLimits.network === 0 ? undefined : takeOfNetwork(network, tokens, request, reply)
-    if (problem) {
-      // It depends on nothing that another site must not know, and a script that is to wait has to read it.
-      reply.headers(READABLE)
-      hold(network, request.raw.socket).then(() => done(problem), done)
-      return
-    }
-    if (request.is404) notFound(reply)
+    const problem = takeOfNetwork(network, tokensOf(request), request, reply)
+    if (!problem) return undefined
+    // It depends on nothing that another site must not know, and a script that is to wait has to read it.
+    reply.headers(READABLE)
+    return hold(network, request.raw.socket).then(() => Promise.reject(problem))
+  }
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const refused = enter(request, reply)
+    if (refused) refused.then(() => done(), done)
+    else if (request.is404) notFound(reply)
     else done()
   })
 
@@ -129,6 +137,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   }
 
   return {
+    enter,
     async admit(request, reply, payers) {
       const tokens = tokensOf(request)
       await take(payers, tokens, request, reply).finally(() => {

@@ -77,6 +77,7 @@ t.test('a request that arrives in time may take as long as it needs', async (t) 
     more: [
       {
         scope: 'own',
+        cost: 'small',
         add(app) {
           app.get('/slow', async () => {
             await setTimeout(TIMES.request * 2)

@@ -9,7 +9,7 @@ import { exchange, startApp } from './support/server.ts'
 async function seen(t: Test, trustProxy: TrustedProxies): Promise<(...lines: string[]) => Promise<string>> {
   const app = await startApp({
     trustProxy,
-    more: [{ scope: 'own', add: (app) => void app.get('/ip', async ({ ip }) => ({ ip })) }],
+    more: [{ scope: 'own', cost: 'small', add: (app) => void app.get('/ip', async ({ ip }) => ({ ip })) }],
   })
   t.teardown(app.close)
   return async (...lines) => {

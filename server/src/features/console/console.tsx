@@ -35,7 +35,7 @@ import { answerSignedOut, answerStale } from './pages/signed-out.ts'
 import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerWeak } from './weak-sign-in.tsx'
 
-export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Gate): Promise<void> {
+export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Pick<Gate, 'admit'>): Promise<void> {
   app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {

@@ -36,7 +36,10 @@ const plainPage = renderedOnce((status: number, detail: string) => (
 ))
 
 /** A page that there is none of, for signed-in people too: to find out who asks would cost more than the answer. */
-export function answerUnknown({ headers: { accept } }: FastifyRequest, reply: FastifyReply): FastifyReply {
+export async function answerUnknown(
+  { headers: { accept } }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   if (!prefersPage(accept)) return notFound(reply)
   return sendHtml(reply.header('cache-control', 'no-store'), plainPage(404, 'there is no such page'), 404)
 }

@@ -32,9 +32,9 @@ t.test('a client that goes while its messages are counted leaves nothing open', 
     last: () => ({ count: 0, leftMs: 1000 }),
   }
   const app = await startApp({
-    rateLimits: { ...UNLIMITED, key: 1000 },
+    rateLimits: { ...UNLIMITED, key: 100_000 },
     counters,
-    more: [{ scope: 'api', add: (scope, limiters) => mcpRoutes(scope, { ...PARTS, keys }, limiters) }],
+    more: [{ scope: 'api', cost: 'mcp', add: (scope, gate) => mcpRoutes(scope, { ...PARTS, keys }, gate) }],
   })
   t.teardown(app.close)
   app.app.server.on('connection', (socket) => {

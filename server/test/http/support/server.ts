@@ -56,7 +56,7 @@ export const PROFILE: ActionProfile = {
   access: { permission: 'Contents: read', anonymous: true },
 }
 
-export const UNLIMITED = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, service: 0 }
+export const UNLIMITED = { network: 0, key: 0, workspace: 0, account: 0, refusals: 0 }
 
 export type LogLine = { readonly level: string; readonly fields: Record<string, unknown>; readonly message: string }
 

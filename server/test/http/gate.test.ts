@@ -1,0 +1,207 @@
+/** The gate: who pays for a request and how much, what is refused, and what is answered then. Threat S5 of `security.md`. */
+import { setTimeout } from 'node:timers/promises'
+import type { RouteGroup } from '@claimcheck/server/http/app'
+import { COSTS } from '@claimcheck/server/http/costs'
+import type { Counters } from '@claimcheck/server/http/counters'
+import { StorageError } from '@claimcheck/server/storage/storage'
+import t, { type Test } from 'tap'
+import { exchange, KEY, OTHER_KEY, startApp, UNLIMITED, WORKSPACE } from './support/server.ts'
+
+type Started = Awaited<ReturnType<typeof startApp>>
+type Over = NonNullable<Parameters<typeof startApp>[0]>
+
+const MINUTE_MS = 60_000
+/** So long a test may take. */
+const ROOM_MS = 10_000
+const RECEIPT = COSTS.receipt.tokens
+const LOG = COSTS.log.tokens
+const READ = COSTS.read.tokens
+
+/** Tokens of networks are counted by the clock of the host. */
+async function start(t: Test, limits: Partial<typeof UNLIMITED>, over: Over = {}): Promise<Started> {
+  const left = MINUTE_MS - (Date.now() % MINUTE_MS)
+  if (left < ROOM_MS) await setTimeout(left)
+  const app = await startApp({ rateLimits: { ...UNLIMITED, ...limits }, ...over })
+  t.teardown(app.close)
+  return app
+}
+
+async function statuses(app: Started, path: string, count: number, options: Parameters<Started['ask']>[1] = {}) {
+  const seen: number[] = []
+  for (let asked = 0; asked < count; asked++) seen.push((await app.ask(path, options)).status)
+  return seen
+}
+
+t.test('a network pays for every route by its class, whatever comes of the request', async (t) => {
+  const app = await start(t, { network: 2 * RECEIPT + LOG })
+  t.same(await statuses(app, '/v1/receipts/rcpt_1', 2), [404, 404])
+  t.same(await statuses(app, '/v1/log/head', 2), [200, 429])
+})
+
+t.test('what a refused request would have cost is left for cheaper ones', async (t) => {
+  const app = await start(t, { network: 2 * LOG + 1 })
+  t.same(await statuses(app, '/v1/log/entries?limit=0', 1), [422], 'a request that is not valid counts')
+  t.same(await statuses(app, '/v1/log/head', 2), [200, 429])
+  t.same(await statuses(app, '/healthz', 2), [200, 429])
+  for (const path of ['/v1/log/anchors', '/.well-known/poaw-keys.json', '/v1/receipts/rcpt_1', '/no-such', '/%zz', '/metrics'])
+    t.same(await statuses(app, path, 1), [429], path)
+})
+
+t.test('who has asked for nothing may ask once for what costs more than the limit', async (t) => {
+  const app = await start(t, { network: 1 })
+  t.same(await statuses(app, '/v1/log/head', 2), [200, 429])
+})
+
+t.test('with a credential the key, its workspace and its account pay, and the network almost nothing', async (t) => {
+  for (const limit of ['key', 'workspace', 'account'] as const) {
+    const app = await start(t, { [limit]: 2 * READ, network: READ + 3 })
+    t.same(await statuses(app, '/v1/whoami', 1, { key: KEY }), [200])
+    t.same(await statuses(app, '/v1/connections', 2, { key: KEY }), [200, 429], limit)
+    t.same(await statuses(app, '/v1/whoami', 1, { key: OTHER_KEY }), [200], 'another one has its own')
+    const limited = app.lines.filter(({ message }) => message === 'a client is over its rate limit')
+    t.match(
+      limited.map(({ fields }) => fields),
+      [{ limit, client: limit === 'key' ? 'key_1' : WORKSPACE }],
+    )
+  }
+})
+
+t.test('the tightest limit is the one that an answer tells of', async (t) => {
+  const app = await start(t, { key: 100, workspace: 50, account: 200 })
+  const { headers } = await app.ask('/v1/whoami', { key: KEY })
+  t.match(headers, { 'ratelimit-policy': '"workspace";q=50;w=60', 'ratelimit-remaining': String(50 - READ) })
+})
+
+t.test('a limited answer says when to come back, and every answer how much is left', async (t) => {
+  const app = await start(t, { network: RECEIPT })
+  const first = await app.ask('/v1/receipts/rcpt_1')
+  t.match(first.headers, {
+    'ratelimit-limit': String(RECEIPT),
+    'ratelimit-remaining': '0',
+    'ratelimit-reset': /^\d+$/,
+    'ratelimit-policy': `"network";q=${RECEIPT};w=60`,
+    ratelimit: /^"network";r=0;t=\d+$/,
+  })
+  t.notOk('retry-after' in first.headers)
+  const second = await app.ask('/v1/receipts/rcpt_1')
+  t.match(second, { status: 429, json: { detail: String } })
+  t.match(second.headers, {
+    'retry-after': /^[1-9]\d*$/,
+    'cache-control': 'no-store',
+    'access-control-allow-origin': '*',
+    'access-control-expose-headers': /retry-after/,
+  })
+  t.ok(Number(second.headers['retry-after']) <= 60)
+})
+
+t.test('a network that goes on after a hundred refusals waits for each further one', async (t) => {
+  const app = await start(t, { network: 1 })
+  const asked = await Promise.all(Array.from({ length: 101 }, () => app.ask('/healthz')))
+  t.equal(asked.filter(({ status }) => status === 429).length, 100)
+  const before = performance.now()
+  t.same(await statuses(app, '/healthz', 1), [429])
+  t.ok(performance.now() - before > 900)
+  const pipelined = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'
+  t.equal(await exchange(app.port, pipelined.repeat(20)), '', 'who does not wait for answers gets none')
+})
+
+t.test('after too many refused credentials no credential of the network is looked at', async (t) => {
+  const app = await start(t, { refusals: 3 })
+  t.same(await statuses(app, '/v1/whoami', 5, { key: 'guess' }), [401, 401, 401, 429, 429])
+  t.equal(app.keys.asked.length, 3)
+  const good = await app.ask('/v1/whoami', { key: KEY })
+  t.equal(good.status, 429, 'not even a good one')
+  t.match(good.headers, { 'retry-after': /^\d+$/ })
+  t.equal((await app.ask('/v1/whoami')).status, 401, 'a request without a credential is told what it lacks')
+})
+
+t.test('refused credentials that come together are counted one by one', async (t) => {
+  const app = await start(t, { refusals: 3 })
+  const answers = await Promise.all(Array.from({ length: 10 }, () => app.ask('/v1/whoami', { key: 'guess' })))
+  t.equal(answers.filter(({ status }) => status === 401).length, 3)
+  t.equal(answers.filter(({ status }) => status === 429).length, 7)
+})
+
+t.test('good credentials and missing ones use up no refusals', async (t) => {
+  const app = await start(t, { refusals: 1 })
+  t.same(await statuses(app, '/v1/whoami', 3, { key: KEY }), [200, 200, 200])
+  t.same(await statuses(app, '/v1/whoami', 3), [401, 401, 401])
+})
+
+t.test('limits of 0 are off', async (t) => {
+  const app = await start(t, {})
+  const { headers } = await app.ask('/v1/log/entries')
+  t.same(
+    Object.keys(headers).filter((name) => name.startsWith('ratelimit')),
+    [],
+  )
+})
+
+t.test('the client is who connects, unless a trusted proxy names it', async (t) => {
+  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+
+  const direct = await start(t, { network: RECEIPT })
+  t.equal((await direct.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 404)
+  t.equal((await direct.ask('/v1/receipts/rcpt_1', from('192.0.2.2'))).status, 429)
+
+  const behindProxy = await start(t, { network: RECEIPT }, { trustProxy: ['127.0.0.1'] })
+  t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 404)
+  t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.1'))).status, 429)
+  t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.2'))).status, 404)
+  t.equal((await behindProxy.ask('/v1/receipts/rcpt_1', from('not an address'))).status, 404)
+  t.equal(
+    (await behindProxy.ask('/v1/receipts/rcpt_1', from('192.0.2.9, 192.0.2.1'))).status,
+    429,
+    'what the client adds is not believed',
+  )
+})
+
+t.test('IPv6 addresses are counted by their /64', async (t) => {
+  const app = await start(t, { network: RECEIPT }, { trustProxy: ['127.0.0.1'] })
+  const rows: [string, number][] = [
+    ['2001:db8:0:1::1', 404],
+    ['2001:db8:0:1:ffff::2', 429],
+    ['2001:db8:0:2::1', 404],
+    ['192.0.2.7', 404],
+    ['::ffff:192.0.2.7', 429],
+    ['::ffff:c000:207', 429],
+  ]
+  for (const [address, status] of rows) {
+    const answer = await app.ask('/v1/receipts/rcpt_1', { headers: { 'x-forwarded-for': address } })
+    t.equal(answer.status, status, address)
+  }
+})
+
+t.test('where requests with a credential cannot be counted none passes, and what needs none is served', async (t) => {
+  const fail = async () => {
+    throw new StorageError('unavailable', 'no database')
+  }
+  const counters: Counters = { add: fail, last: () => ({ count: 0, leftMs: 1 }) }
+  const app = await start(t, { network: 1000, key: 1000, workspace: 1000, account: 1000, refusals: 1 }, { counters })
+  for (const path of ['/v1/whoami', '/v1/connections']) {
+    const { status, headers } = await app.ask(path, { key: KEY })
+    t.equal(status, 503, path)
+    t.match(headers, { 'retry-after': /^[1-9]\d*$/, 'cache-control': 'no-store' })
+  }
+  for (const path of ['/healthz', '/v1/log/head']) t.equal((await app.ask(path)).status, 200, path)
+})
+
+t.test('a service with a route that has no class does not start', async (t) => {
+  const group: RouteGroup = {
+    scope: 'own',
+    cost: 'small',
+    add: (app) => void app.get('/free', { config: { cost: undefined } as object }, async () => 'free'),
+  }
+  await t.rejects(startApp({ more: [group] }), { message: 'routes without a cost: GET /free, HEAD /free' })
+})
+
+t.test('fields of queries and cookies are bounded before they are parsed', async (t) => {
+  const app = await start(t, {})
+  const fields = (count: number) => Array.from({ length: count }, (_, index) => `a${index}=1`)
+  t.equal((await app.ask(`/v1/log/head?${fields(200).join('&')}`)).status, 200)
+  t.match(await app.ask(`/v1/log/head?${fields(201).join('&')}`), { status: 400, json: { detail: /at most 200 fields/ } })
+  t.equal((await app.ask(`/v1/log/head?${'n'.repeat(257)}=1`)).status, 400)
+  t.equal((await app.ask(`/v1/log/head?n=${'v'.repeat(257)}`)).status, 200)
+  t.equal((await app.ask('/healthz', { headers: { cookie: fields(200).join('; ') } })).status, 200)
+  t.equal((await app.ask('/healthz', { headers: { cookie: fields(201).join('; ') } })).status, 400)
+})

@@ -1,0 +1,90 @@
+/**
+ * Every route of the service as it ships has a class of cost, and every request takes the tokens of its class from the network that asks.
+ * Threat S5 of `security.md`.
+ */
+import { subscribe } from 'node:diagnostics_channel'
+import { COSTS, type CostClass } from '@claimcheck/server/http/costs'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import t from 'tap'
+import { OAUTH } from '../support/application.ts'
+import { Installation } from '../support/installation.ts'
+import { minuteWithRoom } from '../support/minute.ts'
+
+const declared: RouteOptions[] = []
+subscribe('fastify.initialization', (message) => {
+  const { fastify } = message as { readonly fastify: FastifyInstance }
+  fastify.addHook('onRoute', (route) => void declared.push(route))
+})
+
+const MANY = 1_000_000
+const installation = await Installation.start({
+  inProcess: true,
+  file: {
+    rate_limits: { network: MANY, sign_in: 0 },
+    oauth: { ...OAUTH, dynamic_registration: true },
+    security_contact: 'mailto:security@example.com',
+  },
+})
+t.teardown(() => installation.remove())
+
+const routes = declared.flatMap(({ method, url, config }) => {
+  return [method].flat().map((name) => ({ method: name, url, cost: config?.cost }))
+})
+
+/** What the answer says is left of the network's tokens. */
+async function leftAfter(method: string, path: string): Promise<number> {
+  const headers = { origin: installation.url, 'content-type': 'application/json' }
+  const { headers: answered } = await fetch(installation.url + path, { method, headers, redirect: 'manual' })
+  t.match(answered.get('ratelimit-policy'), /^"network";/, `${method} ${path}`)
+  return Number(answered.get('ratelimit-remaining'))
+}
+
+async function tokensOf(method: string, path: string): Promise<number> {
+  const before = await leftAfter('GET', '/healthz')
+  return before - (await leftAfter(method, path))
+}
+
+t.test('every route has a class, and every class has a route', async (t) => {
+  t.ok(routes.length > 200, `${routes.length} routes`)
+  t.strictSame(
+    routes.filter(({ cost }) => cost === undefined || !Object.hasOwn(COSTS, cost)),
+    [],
+  )
+  t.strictSame(new Set(routes.map(({ cost }) => cost)), new Set(Object.keys(COSTS)))
+})
+
+t.test('what costs more than ten times the smallest answer says why', async (t) => {
+  const without = Object.entries(COSTS).filter(([, cost]) => cost.tokens > 10 && !('why' in cost))
+  t.strictSame(without, [])
+})
+
+t.test('every request takes the tokens of its class', async (t) => {
+  await minuteWithRoom()
+  const wrong: string[] = []
+  for (const { method, url, cost } of routes) {
+    // A pattern of its own each: static paths are other routes.
+    const path = url.replaceAll(/:\w+/g, 'none').replace(/^\*$/, '/*').replaceAll('*', 'none/such')
+    const tokens = await tokensOf(method, path)
+    if (tokens !== COSTS[cost as CostClass].tokens) wrong.push(`${method} ${path}: ${tokens}`)
+  }
+  t.strictSame(wrong, [])
+})
+
+t.test('what no route fits costs something as well', async (t) => {
+  await minuteWithRoom()
+  for (const [method, path, status] of [
+    ['GET', '/no-such-page', 404],
+    ['POST', '/no-such-page', 404],
+    ['GET', '/console/no/such/page', 404],
+    ['POST', '/console/no/such/page', 404],
+    ['PUT', '/console/sign-in', 404],
+    ['DELETE', '/v1/claims', 405],
+    ['GET', `/v1/claims/${'x'.repeat(4000)}`, 404],
+    ['GET', '/%zz', 404],
+  ] as const) {
+    const before = await leftAfter('GET', '/healthz')
+    const answer = await installation.request(path, { method })
+    t.equal(answer.status, status, `${method} ${path.slice(0, 30)}`)
+    t.equal(before - (await leftAfter('GET', '/healthz')), 2, `${method} ${path.slice(0, 30)} and the health check`)
+  }
+})
