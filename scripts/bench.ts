@@ -5,6 +5,7 @@
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
+import { measureCosts } from './bench/measurements/costs.ts'
 import { measureDrivers } from './bench/measurements/drivers.ts'
 import { measureFlood } from './bench/measurements/flood.ts'
 import { measureGit } from './bench/measurements/git.ts'
@@ -20,6 +21,7 @@ import { readOptions } from './options.ts'
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   claims: () => measureClaims('sqlite'),
+  costs: measureCosts,
   drivers: measureDrivers,
   postgres: () => measureClaims('postgres'),
   receipts: measureReceipts,

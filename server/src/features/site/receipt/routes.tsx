@@ -1,5 +1,5 @@
 /** The routes of the page of a receipt, of its badge, and of the file to take along. Nothing lists receipts: who has the id may read. */
-import { type Bundle, checkBundle } from '@claimcheck/core/receipts'
+import type { Bundle } from '@claimcheck/core/receipts'
 import { bundleText } from '@claimcheck/core/words/document'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply } from 'fastify'
@@ -12,11 +12,12 @@ import { sendPage } from '../../../web/document.tsx'
 import { assetPath, publicPaths } from '../../../web/paths.ts'
 import { PublicPage } from '../../../web/public-page.tsx'
 import { uncheckedSteps } from '../../../web/receipt-view/steps.ts'
-import { type ReceiptView, viewOf } from '../../../web/receipt-view/view.ts'
+import type { ReceiptView } from '../../../web/receipt-view/view.ts'
 import { ErasedError } from '../../receipts/erased.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
 import { badgeOf, iconOf } from './badge.ts'
-import { type BundleSources, bundleOf } from './bundles.ts'
+import type { BundleSources } from './bundles.ts'
+import { createCheckedReceipts } from './checked.ts'
 import { ErasedPage } from './erased-page.tsx'
 import { rawDocuments } from './raw.ts'
 import { issuedAt, ReceiptArticle, type ReceiptLinks, titleOf } from './receipt-page.tsx'
@@ -36,15 +37,17 @@ const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5
 const BADGE_CACHE = 'public, max-age=300'
 
 export function receiptPageRoutes(app: App, services: ReceiptPageServices): void {
+  const checked = createCheckedReceipts(services)
+
   app.get<ReceiptPath>('/r/:file', { config: { cost: 'receipt_page' } }, async (request, reply) => {
     const [, id = '', form = ''] = /^([^.]+)(?:\.(svg|json|icon\.svg))?$/.exec(request.params.file) ?? []
-    const bundle = isId(id) ? await bundleOf(id, services).catch(orErased) : undefined
-    if (bundle instanceof ErasedError) return sendErased(reply, form, bundle, services.commandLine)
     // No badge, icon or preview is better than the documents: a key may be revoked, a row of the database changed.
-    const view = bundle && viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
+    const found = isId(id) ? await checked.find(id).catch(orErased) : undefined
+    if (found instanceof ErasedError) return sendErased(reply, form, found, services.commandLine)
     // An unknown id answers like one that can be none.
-    if (!bundle || !view)
+    if (!found)
       throw new ServiceError('not_found', 'there is no such receipt: look whether the whole address was copied')
+    const { bundle, view } = found
     reply.headers(HEADERS)
     switch (form) {
       case 'svg':
