@@ -11,6 +11,7 @@ import { measureFlood } from './bench/measurements/flood.ts'
 import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureIsolation } from './bench/measurements/isolation.ts'
+import { measureNetwork } from './bench/measurements/network.ts'
 import { measurePages } from './bench/measurements/pages.ts'
 import { measureQueue } from './bench/measurements/queue.ts'
 import { measureReceipts } from './bench/measurements/receipts.ts'
@@ -30,6 +31,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   hanging: measureHanging,
   isolation: measureIsolation,
   flood: measureFlood,
+  network: measureNetwork,
   requests: measureRequests,
   git: measureGit,
   anchors: measureAnchors,
@@ -38,7 +40,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
 
 const USAGE = `Usage: npm run bench -- [options]
 
-Measure the service, and print figures. Everything takes about nine minutes.
+Measure the service, and print figures. Everything takes about thirteen minutes.
 
 Options:
   --only NAMES  measure these parts, separated by commas (default: all):

@@ -2,12 +2,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { anonymousBytes, processorMs } from './usage.ts'
+import { anonymousBytes, processorMs, threadMs } from './usage.ts'
 
 export interface Served {
   readonly url: string
   /** What the process has spent so far, with all its threads and with the processes that it started. */
   cpuMs(): number
+  /** What its first thread has spent, which answers requests: in steps of nanoseconds. */
+  threadMs(): number
   /** What the process holds now, but for the pages of mapped files. */
   memoryBytes(): number
 }
@@ -22,6 +24,7 @@ export async function withProcess<T>(script: string, given: object, work: (serve
     return await work({
       url,
       cpuMs: () => processorMs(child.pid!),
+      threadMs: () => threadMs(child.pid!),
       memoryBytes: () => anonymousBytes(child.pid!),
     })
   } finally {

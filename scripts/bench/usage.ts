@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 const TICK_MS = 10
+const NANOSECONDS = 1e6
 const KIB = 1024
 
 /** User and system time, also of children that have ended. */
@@ -10,6 +11,11 @@ export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
   return childrenOf(pid).reduce((sum, child) => sum + orNothing(() => processorMs(child)), TICK_MS * ticks)
+}
+
+/** Of its first thread, which is the one that answers requests. */
+export function threadMs(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / NANOSECONDS
 }
 
 /** What it holds that no file has: pages of a mapped file are the system's to take back at any time. */

@@ -28,6 +28,7 @@ interface World {
   readonly key: string
   readonly workspaceId: string
   readonly connectionId: string
+  readonly claimId: string
   readonly receiptId: string
   readonly machine: { readonly id: string; readonly secret: string }
   readonly visitor: Visitor
@@ -49,7 +50,8 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
   receipt_page: ({ receiptId }) => [`/r/${receiptId}`],
   log: () => ['/v1/log/entries?limit=100'],
   log_page: () => ['/log'],
-  read: ({ key }) => ['/v1/claims?limit=50', { headers: bearer(key) }],
+  read: ({ key, claimId }) => [`/v1/claims/${claimId}`, { headers: bearer(key) }],
+  claim_list: ({ key }) => ['/v1/claims?limit=50', { headers: bearer(key) }],
   claim: ({ key }) => ['/v1/claims', { method: 'POST', headers: bearer(key), body: claimText() }],
   mcp: ({ key }) => ['/mcp', { method: 'POST', headers: { ...bearer(key), ...MCP }, body: MCP_CALL }],
   oauth: ({ machine: { id, secret } }) => [
@@ -122,13 +124,13 @@ async function prepare(claimcheck: Claimcheck, base_url: string) {
 async function visit({ url }: Served, prepared: Awaited<ReturnType<typeof prepare>>): Promise<World> {
   const visitor = await Visitor.enter({ url } as Host, `/console/join/${prepared.invitation}`, 'bench')
   await visitor.get(`/console/w/${prepared.workspaceId}/connections`)
-  let receiptId = ''
+  let last = { claim_id: '', receipt_id: '' }
   for (let count = 0; count < CLAIMS; count++) {
     const init = { method: 'POST', headers: bearer(prepared.key), body: claimText() }
     const answer = await fetch(`${url}/v1/claims`, init)
-    receiptId = ((await answer.json()) as { receipt_id: string }).receipt_id
+    last = (await answer.json()) as typeof last
   }
-  return { url, visitor, receiptId, ...prepared }
+  return { url, visitor, claimId: last.claim_id, receiptId: last.receipt_id, ...prepared }
 }
 
 async function measure(served: Served, world: World): Promise<Figure[]> {

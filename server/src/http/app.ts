@@ -12,7 +12,7 @@ import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connection
 import { type AllowedOrigins, allowOtherSites, refuseOtherSites } from './cors.ts'
 import { type CostClass, classify, requireCosts } from './costs.ts'
 import type { Counters } from './counters.ts'
-import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
+import { answerClientError, answerErrors, answerExpectation, answerNotFound, answerUnroutable } from './errors.ts'
 import { boundFields, parseQuery } from './fields.ts'
 import { type Gate, openGate } from './gate.ts'
 import {
@@ -115,6 +115,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   const gate = openGate(app, options)
   boundFields(app)
   refuseSeveralHosts(app)
+  answerNotFound(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl, securitySchemes)
   requireCosts(app)

@@ -30,6 +30,9 @@ interface CredentialOptions {
 export function requireCredential(app: App, options: CredentialOptions): void {
   const { authenticate, gate, challenge = () => 'Bearer' } = options
   carryCredentials(app)
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, needsCredential: true }
+  })
 
   async function lookUp(text: string | undefined, request: FastifyRequest, reply: FastifyReply): Promise<Credential> {
     const found = text === undefined ? undefined : await authenticate(text, request.ip)

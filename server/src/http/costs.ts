@@ -14,25 +14,26 @@ interface Cost {
 export const COSTS = {
   /** Health, redirects, refusals, small documents that are ready. */
   small: { tokens: 1 },
-  /** Files and pages that are rendered once. */
+  /** Files, and pages that are rendered once. */
   file: { tokens: 2 },
   /** The database is asked whether it answers. */
   readiness: { tokens: 3 },
-  metrics: { tokens: 10 },
-  receipt: { tokens: 4 },
-  receipt_page: { tokens: 10 },
-  log: { tokens: 6 },
+  metrics: { tokens: 12, why: 'reads what the database and the workers count' },
+  receipt: { tokens: 3 },
+  receipt_page: { tokens: 14, why: 'reads receipt, evidence, keys and a consistency proof, and renders them' },
+  log: { tokens: 8 },
   log_page: { tokens: 20, why: 'reads days, entries and anchors, and renders them' },
-  /** Reads of the API with a credential. */
+  /** One answer of the API, with a credential. */
   read: { tokens: 6 },
+  claim_list: { tokens: 16, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
-  mcp: { tokens: 30, why: 'the SDK makes a server for each message' },
-  oauth: { tokens: 10 },
+  mcp: { tokens: 12, why: 'the SDK makes a server for each message' },
+  oauth: { tokens: 30, why: 'tokens are signed and stored' },
   /** Pages and forms of the console. */
-  page: { tokens: 20, why: 'reads the session and the workspace, and renders the page' },
-  password: { tokens: 500, why: 'Argon2 takes 19 MiB and its time on purpose' },
-  export: { tokens: 100, why: 'reads and writes as many rows as there are' },
-  trial: { tokens: 40, why: 'reads a destination' },
+  page: { tokens: 30, why: 'reads the session and the workspace, and renders the page' },
+  trial: { tokens: 30, why: 'reads a destination' },
+  password: { tokens: 200, why: 'Argon2 takes memory and time on purpose' },
+  export: { tokens: 400, why: 'reads and writes as many rows as there are' },
 } as const satisfies Readonly<Record<string, Cost>>
 
 export type CostClass = keyof typeof COSTS
@@ -41,6 +42,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Every route has one, by itself or by its group. */
     cost?: CostClass
+    /** Nothing works for a request without a credential: the credential pays, and the network for being refused. */
+    needsCredential?: true
   }
 }
 

@@ -80,6 +80,14 @@ export function answerErrors(app: App): void {
   })
 }
 
+/** Answers what no route fits before its body is read. Call it after the hooks that refuse requests in any case. */
+export function answerNotFound(app: App): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) notFound(reply)
+    else done()
+  })
+}
+
 /** Sets the status and headers of the answer and logs the error; the caller sends the body. */
 export function prepareRefusal(error: Error, request: FastifyRequest, reply: FastifyReply): Refusal {
   const refusal = refusalOf(error)

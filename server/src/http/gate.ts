@@ -1,6 +1,6 @@
 /**
- * The gate that every request passes before anything works for it. The network that asks has tokens, and each route costs some. Once a
- * credential or a session says who asks, they pay: the network gets its tokens back.
+ * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. Who is known
+ * by a credential or a session pays themselves, and the network a single token.
  */
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import type { RateLimits } from '../config/rate-limits.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
 import { type Count, type Counters, createOwnCounts, type OwnCounts, WINDOW_MS } from './counters.ts'
-import { HttpError, notFound } from './errors.ts'
+import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 
@@ -24,7 +24,7 @@ export interface Gate {
    */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined
   /**
-   * Takes the tokens of this request from who asks, and returns those of the network.
+   * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
    * @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted
    */
   admit(request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void>
@@ -88,7 +88,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     if (rateLimits.network === 0) return undefined
     const network = networkOf(request.ip)
-    const problem = takeOfNetwork(network, tokensOf(request), request, reply)
+    const problem = takeOfNetwork(network, tokensOfNetwork(request), request, reply)
     if (!problem) return undefined
     // It depends on nothing that another site must not know, and a script that is to wait has to read it.
     reply.headers(READABLE)
@@ -98,7 +98,6 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   app.addHook('onRequest', (request, reply, done) => {
     const refused = enter(request, reply)
     if (refused) refused.then(() => done(), done)
-    else if (request.is404) notFound(reply)
     else done()
   })
 
@@ -139,11 +138,9 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   return {
     enter,
     async admit(request, reply, payers) {
-      const tokens = tokensOf(request)
-      await take(payers, tokens, request, reply).finally(() => {
-        // What a request costs that is refused or free stays with the network.
-        if (rateLimits.network > 0) own.add('network', networkOf(request.ip), COSTS.small.tokens - tokens)
-      })
+      await take(payers, tokensOf(request), request, reply)
+      const returned = tokensOfNetwork(request) - COSTS.small.tokens
+      if (rateLimits.network > 0 && returned > 0) own.add('network', networkOf(request.ip), -returned)
     },
     takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
     refusals: {
@@ -178,7 +175,11 @@ function tokensOf(request: FastifyRequest): number {
   return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
 }
 
-/** Whoever has used nothing in this minute gets one request, also of a class that costs more than the limit. */
+function tokensOfNetwork(request: FastifyRequest): number {
+  return request.routeOptions.config.needsCredential ? COSTS.small.tokens : tokensOf(request)
+}
+
+/** Who has used nothing in this minute gets one request, also of a class that costs more than the limit. */
 function isBeyond(count: number, tokens: number, limit: number): boolean {
   return count > limit && count > tokens
 }

@@ -52,12 +52,18 @@ t.test('who has asked for nothing may ask once for what costs more than the limi
   t.same(await statuses(app, '/v1/log/head', 2), [200, 429])
 })
 
+t.test('another key has its own tokens', async (t) => {
+  const app = await start(t, { key: READ })
+  t.same(await statuses(app, '/v1/whoami', 2, { key: KEY }), [200, 429])
+  t.same(await statuses(app, '/v1/whoami', 1, { key: OTHER_KEY }), [200])
+})
+
 t.test('with a credential the key, its workspace and its account pay, and the network almost nothing', async (t) => {
   for (const limit of ['key', 'workspace', 'account'] as const) {
-    const app = await start(t, { [limit]: 2 * READ, network: READ + 3 })
+    const app = await start(t, { [limit]: 2 * READ, network: 3 })
     t.same(await statuses(app, '/v1/whoami', 1, { key: KEY }), [200])
     t.same(await statuses(app, '/v1/connections', 2, { key: KEY }), [200, 429], limit)
-    t.same(await statuses(app, '/v1/whoami', 1, { key: OTHER_KEY }), [200], 'another one has its own')
+    t.same(await statuses(app, '/v1/whoami', 1), [429], 'each of them took one of the network')
     const limited = app.lines.filter(({ message }) => message === 'a client is over its rate limit')
     t.match(
       limited.map(({ fields }) => fields),

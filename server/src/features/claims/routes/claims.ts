@@ -42,6 +42,7 @@ export function claimRoutes(app: App, { claims, profiles }: ClaimRoutesOptions):
   })
 
   app.get('/v1/claims', {
+    config: { cost: 'claim_list' },
     schema: {
       operationId: 'listClaims',
       tags,
