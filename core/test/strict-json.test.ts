@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'
 
-function codeOf(text: string, options?: { maxDepth: number }): string {
+function codeOf(text: string, options?: { maxDepth?: number; maxValues?: number }): string {
   try {
     parseStrictJson(text, options)
     return 'accepted'
@@ -113,6 +113,8 @@ t.test('nesting beyond the limit is refused before the stack overflows', async (
   t.equal(codeOf('[[[1]]]', { maxDepth: 2 }), 'too_deep')
   t.equal(codeOf('{"a":{"a":{}}}', { maxDepth: 2 }), 'too_deep')
   t.equal(codeOf('['.repeat(1e6)), 'too_deep')
+  t.equal(codeOf('[1,{"a":2}]', { maxValues: 4 }), 'accepted')
+  t.equal(codeOf('[1,{"a":2}]', { maxValues: 3 }), 'too_many')
   t.equal(codeOf('{"a":'.repeat(1e6)), 'too_deep')
 })
 

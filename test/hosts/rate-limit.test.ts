@@ -1,5 +1,6 @@
 /** Limits that count over several hosts. Threat S5 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
+import { COSTS } from '@claimcheck/server/http/costs'
 import { createCounters } from '@claimcheck/server/http/counters'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -13,9 +14,8 @@ const MINUTE_MS = 60_000
 const NOON = Date.UTC(2026, 8, 25, 12)
 
 interface Limits {
+  readonly network?: number
   readonly key?: number
-  readonly receipts?: number
-  readonly log?: number
   readonly refusals?: number
 }
 
@@ -40,7 +40,7 @@ function from(address: string): RequestInit {
 }
 
 t.test('a key may ask as much over all hosts as over one', async (t) => {
-  const { installation, hosts } = await threeHosts(t, { key: 20 })
+  const { installation, hosts } = await threeHosts(t, { key: 20 * COSTS.read.tokens })
   const [client, other] = [await installation.client('acme'), await installation.client('other')]
   const asked = Array.from({ length: 45 }, (_, index) => client.at(hosts[index % 3]!).get('/v1/connections'))
   const answers = await Promise.all(asked)
@@ -52,13 +52,12 @@ t.test('a key may ask as much over all hosts as over one', async (t) => {
     t.equal((await other.at(host).get('/v1/connections')).status, 200, 'another key has its own')
 })
 
-t.test('an address may ask as much over all hosts as over one', async (t) => {
-  const { hosts } = await threeHosts(t, { receipts: 5, log: 5 })
-  for (const path of ['/v1/receipts/rcpt_1', '/v1/log/entries']) {
-    const asked = Array.from({ length: 30 }, (_, index) => hosts[index % 3]!.request(path, from('192.0.2.1')))
-    t.equal(statuses(await Promise.all(asked), 429), 25, path)
-    t.not((await hosts[0].request(path, from('192.0.2.2'))).status, 429)
-  }
+t.test('each host counts the tokens of a network by itself', async (t) => {
+  const { hosts } = await threeHosts(t, { network: 5 * COSTS.receipt.tokens })
+  const path = '/v1/receipts/rcpt_1'
+  const asked = Array.from({ length: 30 }, (_, index) => hosts[index % 3]!.request(path, from('192.0.2.1')))
+  t.equal(statuses(await Promise.all(asked), 429), 15)
+  t.not((await hosts[0].request(path, from('192.0.2.2'))).status, 429)
 })
 
 t.test('refused credentials are counted over all hosts, and stop good ones on each', LONG, async (t) => {
@@ -85,16 +84,16 @@ t.test('counts begin anew with each minute, and those of minutes that are over a
     const { rows } = await database.query('SELECT count(*)::int FROM rate_counters WHERE window_start = $1', [NOON])
     return rows[0].count
   }
-  const add = (host: number) => counters[host]!.add('receipts', '192.0.2.1')
+  const add = (host: number) => counters[host]!.add('refusals', '192.0.2.1')
 
   for (const host of [0, 1, 2]) t.strictSame(await add(host), { count: host + 1, leftMs: MINUTE_MS })
-  for (const host of [0, 1, 2]) t.match(counters[host]!.last('receipts', '192.0.2.1'), { count: host + 1 })
-  const crowd = Array.from({ length: 2500 }, (_, index) => ({ limiter: 'receipts', subject: `${index}`, count: 1 }))
+  for (const host of [0, 1, 2]) t.match(counters[host]!.last('refusals', '192.0.2.1'), { count: host + 1 })
+  const crowd = Array.from({ length: 2500 }, (_, index) => ({ limiter: 'refusals', subject: `${index}`, count: 1 }))
   await hosts[0].claimcheck.storage.shared!.counters.add(NOON, crowd)
   t.equal(await kept(), crowd.length + 1)
 
   time.now += MINUTE_MS
-  t.match(counters[2]!.last('receipts', '192.0.2.1'), { count: 0 })
+  t.match(counters[2]!.last('refusals', '192.0.2.1'), { count: 0 })
   for (const host of [0, 1, 2]) t.match(await add(host), { count: host + 1 })
   t.equal(await kept(), crowd.length + 1, 'another host may be a little behind')
 
@@ -113,19 +112,21 @@ t.test('hosts that count the same subjects in any order do not wait for each oth
   t.strictSame(new Set((await add(0)).map(({ count }) => count)), new Set([61]))
 })
 
-t.test('while the database cannot be reached no request passes uncounted', LONG, async (t) => {
+t.test('while the database cannot be reached no request with a credential passes uncounted, and networks are counted', LONG, async (t) => {
   const postgres = await startPostgres()
   t.teardown(() => postgres.remove())
   const database = await createDatabase('postgres', { serverUrl: postgres.url })
-  const { hosts } = await threeHosts(t, { receipts: 100 }, database)
-  t.equal((await hosts[0].request('/v1/receipts/rcpt_1')).status, 404)
+  const { hosts, installation } = await threeHosts(t, { key: 100, network: 100 }, database)
+  const client = await installation.client('acme')
+  t.equal((await client.get('/v1/connections')).status, 200)
   await postgres.stop()
   for (const host of hosts) {
-    const { status, headers } = await host.request('/v1/receipts/rcpt_1')
+    const { status, headers } = await client.at(host).get('/v1/connections')
     t.equal(status, 503)
     t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+    t.equal((await host.request('/healthz', from('192.0.2.3'))).headers.get('ratelimit-remaining'), '99')
   }
   await postgres.start()
   for (const host of hosts)
-    t.equal((await host.request('/v1/receipts/rcpt_1')).status, 404, 'and then it is well again')
+    t.equal((await client.at(host).get('/v1/connections')).status, 200, 'and then it is well again')
 })

@@ -4,7 +4,13 @@
  */
 import { type JsonObject, type JsonValue, setMember } from '../json.ts'
 
-export type JsonErrorCode = 'not_json' | 'duplicate_member' | 'lone_surrogate' | 'number_out_of_range' | 'too_deep'
+export type JsonErrorCode =
+  | 'not_json'
+  | 'duplicate_member'
+  | 'lone_surrogate'
+  | 'number_out_of_range'
+  | 'too_deep'
+  | 'too_many'
 
 export class JsonError extends Error {
   override readonly name = 'JsonError'
@@ -46,20 +52,29 @@ const LETTER_T = 0x74
 const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 
-/** @param maxDepth of nested objects and arrays @throws JsonError and nothing else, for any text */
-export function parseStrictJson(text: string, { maxDepth = DEFAULT_MAX_DEPTH } = {}): StrictJson {
-  return new Reader(text, maxDepth).read()
+/**
+ * @param maxDepth of nested objects and arrays
+ * @param maxValues of all members and items, each object and array included
+ * @throws JsonError and nothing else, for any text
+ */
+export function parseStrictJson(
+  text: string,
+  { maxDepth = DEFAULT_MAX_DEPTH, maxValues = Number.POSITIVE_INFINITY } = {},
+): StrictJson {
+  return new Reader(text, maxDepth, maxValues).read()
 }
 
 class Reader {
   readonly #text: string
   readonly #maxDepth: number
+  #valuesLeft: number
   #at = 0
   #integersOnly = true
 
-  constructor(text: string, maxDepth: number) {
+  constructor(text: string, maxDepth: number, maxValues: number) {
     this.#text = text
     this.#maxDepth = maxDepth
+    this.#valuesLeft = maxValues
   }
 
   read(): StrictJson {
@@ -88,6 +103,7 @@ class Reader {
 
   #readValue(depth: number): JsonValue {
     this.#skipBlanks()
+    if (--this.#valuesLeft < 0) this.#fail('too_many')
     switch (this.#text.charCodeAt(this.#at)) {
       case QUOTE:
         return this.#readString()

@@ -77,6 +77,7 @@ const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
   lone_surrogate: 'a text holds half a character (a lone surrogate)',
   number_out_of_range: 'a number is too large',
   too_deep: 'objects or lists are nested too deeply',
+  too_many: 'it has too many members and items',
 }
 
 /** Why the text is nothing that can be checked; undefined when it is. */

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Issue, ServiceError } from '../base/errors.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import { contentIssues, MAX_NESTING, notAnInteger, notUnicode } from './text.ts'
+import { contentIssues, MAX_NESTING, MAX_VALUES, notAnInteger, notUnicode } from './text.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
 
@@ -44,7 +44,7 @@ function decode(body: Buffer): string {
 
 function parse(text: string): StrictJson {
   try {
-    return parseStrictJson(text, { maxDepth: MAX_NESTING })
+    return parseStrictJson(text, { maxDepth: MAX_NESTING, maxValues: MAX_VALUES })
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const { code, position } = error
@@ -61,6 +61,7 @@ const REASONS: Readonly<Record<JsonErrorCode, string>> = {
   lone_surrogate: 'a string is not Unicode',
   number_out_of_range: 'a number is out of range',
   too_deep: `nested deeper than ${MAX_NESTING} levels`,
+  too_many: `more than ${MAX_VALUES} members and items`,
 }
 
 function jsonInvalid(position: number, error: string): Issue {

@@ -49,7 +49,7 @@ type Limit = keyof RateLimits
 const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
 /** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
 const REFUSED_AT_ONCE = 100
-const HELD_MS = 1000
+const HELD_MS = { least: 1000, most: 3000 }
 const MOST_HELD = 1000
 
 /** Call it once headers and addresses are known, and before the routes are declared. */
@@ -184,7 +184,7 @@ function isBeyond(count: number, tokens: number, limit: number): boolean {
   return count > limit && count > tokens
 }
 
-/** Holds a refusal back, so that a client that asks at full speed does so once a second on each of its connections. */
+/** Holds a refusal back, so that a client that asks at full speed does so every other second on each of its connections. */
 function createHold(own: OwnCounts) {
   const held = new WeakSet<Socket>()
   let count = 0
@@ -200,7 +200,8 @@ function createHold(own: OwnCounts) {
     held.add(socket)
     count++
     socket.pause()
-    await setTimeout(HELD_MS)
+    // At different times, or all that one network has open would be answered at once.
+    await setTimeout(HELD_MS.least + Math.random() * (HELD_MS.most - HELD_MS.least))
     socket.resume()
     held.delete(socket)
     count--

@@ -35,6 +35,8 @@ function issuesIn(value: unknown, loc: Loc): Issue[] {
 }
 
 export const MAX_NESTING = 32
+/** Of all members and items of a body. */
+export const MAX_VALUES = 2000
 
 /** Reports values that are nested deeper than request bodies may be: a recursive reader would overflow its stack. */
 export function nestingIssues(value: unknown, loc: Loc): Issue[] {

@@ -16,7 +16,8 @@ t.test('each limiter counts each subject apart, within one minute of the clock',
   time.now += 1000
   t.strictSame(await counters.add('key', 'a'), { count: 2, leftMs: leftMs - 1000 })
   t.match(counters.last('key', 'a'), { count: 2 }, 'asking for it counts nothing')
-  t.match(await counters.add('key', 'b'), { count: 1 })
+  t.match(await counters.add('key', 'b', 20), { count: 20 })
+  t.match(await counters.add('key', 'b', 3), { count: 23 })
   t.match(await counters.add('log', 'a'), { count: 1 })
   time.now += leftMs - 1000
   t.strictSame(counters.last('key', 'a'), { count: 0, leftMs: 60_000 })

@@ -9,7 +9,7 @@ import { type Credential, credentialOf, payersOf, spenderOf } from '../../http/c
 import { HttpError, prepareRefusal } from '../../http/errors.ts'
 import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
-import { MAX_NESTING } from '../../http/text.ts'
+import { MAX_NESTING, MAX_VALUES } from '../../http/text.ts'
 import type { OAuth } from '../oauth/oauth.ts'
 import { SCOPES } from '../oauth/scopes.ts'
 import type { TokenService } from '../oauth/tokens.ts'
@@ -144,7 +144,7 @@ function readMessages(app: App): void {
     { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
     async (_request: FastifyRequest, body: Buffer) => {
       try {
-        return parseStrictJson(UTF_8.decode(body), { maxDepth: MAX_NESTING }).value
+        return parseStrictJson(UTF_8.decode(body), { maxDepth: MAX_NESTING, maxValues: MAX_VALUES }).value
       } catch (error) {
         if (!(error instanceof JsonError || error instanceof TypeError)) throw error
         throw new UnreadableMessage(400, 'Parse error: the body is not JSON that every parser reads in the same way')
