@@ -112,21 +112,25 @@ t.test('hosts that count the same subjects in any order do not wait for each oth
   t.strictSame(new Set((await add(0)).map(({ count }) => count)), new Set([61]))
 })
 
-t.test('while the database cannot be reached no request with a credential passes uncounted, and networks are counted', LONG, async (t) => {
-  const postgres = await startPostgres()
-  t.teardown(() => postgres.remove())
-  const database = await createDatabase('postgres', { serverUrl: postgres.url })
-  const { hosts, installation } = await threeHosts(t, { key: 100, network: 100 }, database)
-  const client = await installation.client('acme')
-  t.equal((await client.get('/v1/connections')).status, 200)
-  await postgres.stop()
-  for (const host of hosts) {
-    const { status, headers } = await client.at(host).get('/v1/connections')
-    t.equal(status, 503)
-    t.match(headers.get('retry-after'), /^[1-9]\d*$/)
-    t.equal((await host.request('/healthz', from('192.0.2.3'))).headers.get('ratelimit-remaining'), '99')
-  }
-  await postgres.start()
-  for (const host of hosts)
-    t.equal((await client.at(host).get('/v1/connections')).status, 200, 'and then it is well again')
-})
+t.test(
+  'while the database cannot be reached no request with a credential passes uncounted, and networks are counted',
+  LONG,
+  async (t) => {
+    const postgres = await startPostgres()
+    t.teardown(() => postgres.remove())
+    const database = await createDatabase('postgres', { serverUrl: postgres.url })
+    const { hosts, installation } = await threeHosts(t, { key: 100, network: 100 }, database)
+    const client = await installation.client('acme')
+    t.equal((await client.get('/v1/connections')).status, 200)
+    await postgres.stop()
+    for (const host of hosts) {
+      const { status, headers } = await client.at(host).get('/v1/connections')
+      t.equal(status, 503)
+      t.match(headers.get('retry-after'), /^[1-9]\d*$/)
+      t.equal((await host.request('/healthz', from('192.0.2.3'))).headers.get('ratelimit-remaining'), '99')
+    }
+    await postgres.start()
+    for (const host of hosts)
+      t.equal((await client.at(host).get('/v1/connections')).status, 200, 'and then it is well again')
+  },
+)

@@ -1,6 +1,7 @@
 /** Who may call /mcp, from where and how long: the whole authorization by the SDK, keys, and what ends a stream. Threat K9 of `security.md`. */
-import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
+
 import { COSTS } from '@claimcheck/server/http/costs'
+import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import t from 'tap'
 import { Application, whoami } from '../support/application.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'

@@ -56,7 +56,10 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
   mcp: ({ key }) => ['/mcp', { method: 'POST', headers: { ...bearer(key), ...MCP }, body: MCP_CALL }],
   oauth: ({ machine: { id, secret } }) => [
     '/oauth/token',
-    { method: 'POST', body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret }) },
+    {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: id, client_secret: secret }),
+    },
   ],
   page: ({ visitor, workspaceId }) => [`/console/w/${workspaceId}/claims`, { headers: cookiesOf(visitor) }],
   password: ({ url, visitor: { email } }) => [

@@ -35,9 +35,14 @@ export async function measureNetwork(): Promise<Figure[]> {
     return [
       figure('POST of a claim (p99), in processor time: alone', quantile(alone, 0.99), 'ms'),
       figure(`POST of a claim (p99), in processor time: ${beyond}`, quantile(beside, 0.99), 'ms'),
-      figure(`POST of a claim (p99), in processor time: ${beyond}, ratio to alone`, quantile(beside, 0.99) / quantile(alone, 0.99), '', {
-        atMost: 1.5,
-      }),
+      figure(
+        `POST of a claim (p99), in processor time: ${beyond}, ratio to alone`,
+        quantile(beside, 0.99) / quantile(alone, 0.99),
+        '',
+        {
+          atMost: 1.5,
+        },
+      ),
       ...Object.entries(answers).map(([status, count]) => figure(`answers to that network: ${status}`, count, '')),
     ]
   })

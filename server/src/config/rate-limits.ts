@@ -2,7 +2,7 @@
 
 /** A minute. 0: no limit. */
 export interface RateLimits {
-  /** Tokens of a network, on each host: of what it asks for without a credential or a session, and 1 for each request with one. */
+  /** Tokens of a network, on each host: of what it asks for without a credential or a session. */
   readonly network: number
   /** Tokens of a key, or of a grant with all its tokens, over all hosts. */
   readonly key: number

@@ -92,7 +92,8 @@ function summarize(repeated: Repeated): void {
 
 /** Undefined for what is logged each time. */
 function faultOf(fields: Fields, message: string, level: number): string | undefined {
-  if (REFUSED.has(fields.status) || fields.route === null) return `${message} ${fields.method} ${fields.route} ${fields.status}`
+  if (REFUSED.has(fields.status) || fields.route === null)
+    return `${message} ${fields.method} ${fields.route} ${fields.status}`
   if (level < WARN) return undefined
   const { err } = fields
   const details = [err instanceof Error ? err.message : undefined, ...DETAILS.map((name) => fields[name])]

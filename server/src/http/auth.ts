@@ -10,8 +10,8 @@ import {
   setCredential,
 } from './credential.ts'
 import { HttpError } from './errors.ts'
-import type { App } from './instance.ts'
 import type { Gate } from './gate.ts'
+import type { App } from './instance.ts'
 
 // RFC 6750 2.1; the scheme's name is case-insensitive (RFC 9110 11.1).
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i

@@ -1,7 +1,6 @@
 /** What a request may do: the accepted credential, attached to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
-import type { Payers } from './gate.ts'
 import type { App } from './instance.ts'
 
 /** An accepted API key, which gives full access to its workspace. */
@@ -49,6 +48,9 @@ export function setCredential(request: FastifyRequest, credential: Credential): 
 export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }
+
+/** Who pays for a request. A key or grant, its workspace and the account behind that; of a session the account alone. */
+export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', string>>>
 
 export function payersOf(credential: Credential): Payers {
   return { key: spenderOf(credential), workspace: credential.workspaceId, account: credential.payer }

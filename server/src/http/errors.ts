@@ -127,11 +127,14 @@ export function answerUnroutable(headers: Headers, enter: Enter = () => undefine
     reply.headers(headers)
     const refused = enter(request, reply)
     if (!refused) notFound(reply)
-    else refused.catch((error: HttpError) => reply.send({ detail: prepareRefusal(error, request, reply).detail }))
+    else
+      refused
+        .then(() => notFound(reply))
+        .catch((error: HttpError) => reply.send({ detail: prepareRefusal(error, request, reply).detail }))
   }
 }
 
-export function notFound(reply: FastifyReply): FastifyReply {
+function notFound(reply: FastifyReply): FastifyReply {
   return reply.code(404).header('cache-control', 'no-store').send({ detail: 'not found' })
 }
 

@@ -19,8 +19,10 @@ const REFUSED: Fields = Object.freeze({})
 
 export function acceptForms(app: App): void {
   const options = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const
-  app.addContentTypeParser('application/x-www-form-urlencoded', options, async (_request: FastifyRequest, body: Buffer) =>
-    parseForm(body.toString()),
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    options,
+    async (_request: FastifyRequest, body: Buffer) => parseForm(body.toString()),
   )
 }
 

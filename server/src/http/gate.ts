@@ -1,6 +1,6 @@
 /**
  * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. Who is known
- * by a credential or a session pays themselves, and the network a single token.
+ * by a credential or a session pays themselves, and the network nothing.
  */
 import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
@@ -10,17 +10,15 @@ import type { RateLimits } from '../config/rate-limits.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
 import { type Count, type Counters, createOwnCounts, type OwnCounts, WINDOW_MS } from './counters.ts'
+import type { Payers } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 import { networkOf } from './network.ts'
 
-/** Who pays. A key or grant, its workspace and the account behind that; of a session the account alone. */
-export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', string>>>
-
 export interface Gate {
   /**
    * Takes the tokens of this request from the network: the first hook of every request, and for those that reach no hook.
-   * @throws HttpError 429, after a while where the network asks at full speed
+   * Resolves later where the network asks for much at once. @throws HttpError 429, after a while where it goes on
    */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined
   /**
@@ -49,6 +47,8 @@ type Limit = keyof RateLimits
 const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
 /** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
 const REFUSED_AT_ONCE = 100
+/** Several visits to a page. */
+const LEAST_AT_ONCE = 300
 const HELD_MS = { least: 1000, most: 3000 }
 const MOST_HELD = 1000
 
@@ -56,6 +56,7 @@ const MOST_HELD = 1000
 export function openGate(app: App, { rateLimits, counters, meters }: GateOptions): Gate {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
+  const pace = createPace(own, rateLimits.network)
   const refused = meters.counterOf(
     'requests_refused_total',
     'Requests refused beyond a rate limit, by limit',
@@ -71,25 +72,18 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     return new HttpError(429, `too many requests: at most ${rateLimits[limit]} ${UNITS[limit]} a minute`)
   }
 
-  function say(reply: FastifyReply, limit: Limit, { count, leftMs }: Count): void {
-    const max = rateLimits[limit]
-    const left = Math.max(0, max - count)
-    const seconds = Math.ceil(leftMs / 1000)
-    reply.headers({
-      // The fields of draft 6, which most clients know, and the two fields of draft 10.
-      'ratelimit-limit': max,
-      'ratelimit-remaining': left,
-      'ratelimit-reset': seconds,
-      'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
-      ratelimit: `"${limit}";r=${left};t=${seconds}`,
-    })
-  }
+  const say = (reply: FastifyReply, limit: Limit, count: Count) => sayLeft(reply, limit, rateLimits[limit], count)
 
   function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     if (rateLimits.network === 0) return undefined
     const network = networkOf(request.ip)
-    const problem = takeOfNetwork(network, tokensOfNetwork(request), request, reply)
-    if (!problem) return undefined
+    const tokens = tokensOfNetwork(request)
+    const problem = takeOfNetwork(network, tokens, request, reply)
+    if (!problem) {
+      // A credential is looked at without delay: others pay.
+      const waitMs = tokens === COSTS.small.tokens ? 0 : pace(network, tokens)
+      return waitMs === 0 ? undefined : setTimeout(waitMs)
+    }
     // It depends on nothing that another site must not know, and a script that is to wait has to read it.
     reply.headers(READABLE)
     return hold(network, request.raw.socket).then(() => Promise.reject(problem))
@@ -139,8 +133,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     enter,
     async admit(request, reply, payers) {
       await take(payers, tokensOf(request), request, reply)
-      const returned = tokensOfNetwork(request) - COSTS.small.tokens
-      if (rateLimits.network > 0 && returned > 0) own.add('network', networkOf(request.ip), -returned)
+      if (rateLimits.network > 0) own.add('network', networkOf(request.ip), -tokensOfNetwork(request))
     },
     takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
     refusals: {
@@ -177,6 +170,33 @@ function tokensOf(request: FastifyRequest): number {
 
 function tokensOfNetwork(request: FastifyRequest): number {
   return request.routeOptions.config.needsCredential ? COSTS.small.tokens : tokensOf(request)
+}
+
+function sayLeft(reply: FastifyReply, limit: Limit, max: number, { count, leftMs }: Count): void {
+  const left = Math.max(0, max - count)
+  const seconds = Math.ceil(leftMs / 1000)
+  reply.headers({
+    // The fields of draft 6, which most clients know, and the two fields of draft 10.
+    'ratelimit-limit': max,
+    'ratelimit-remaining': left,
+    'ratelimit-reset': seconds,
+    'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
+    ratelimit: `"${limit}";r=${left};t=${seconds}`,
+  })
+}
+
+/**
+ * Spreads what a network asks for at once, so that requests of others come in between: beyond a tenth of its tokens in one second, they
+ * wait for the seconds after it. Returns for how long.
+ */
+function createPace(own: OwnCounts, limit: number) {
+  const atOnce = Math.max(limit / 10, LEAST_AT_ONCE)
+
+  return (network: string, tokens: number): number => {
+    const second = Math.floor(Date.now() / 1000)
+    const later = Math.floor((own.add('at_once', `${network} ${second}`, tokens).count - 1) / atOnce)
+    return later === 0 ? 0 : 1000 * (later - 1 + Math.random())
+  }
 }
 
 /** Who has used nothing in this minute gets one request, also of a class that costs more than the limit. */

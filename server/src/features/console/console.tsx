@@ -1,5 +1,6 @@
 /** The console: registers the pages that people use. */
 import cookie from '@fastify/cookie'
+import { ServiceError } from '../../base/errors.ts'
 import { acceptForms } from '../../http/fields.ts'
 import type { Gate } from '../../http/gate.ts'
 import type { App } from '../../http/instance.ts'
@@ -36,7 +37,9 @@ import { readSessions, refuseUnclearText, requireSession } from './session.ts'
 import { answerWeak } from './weak-sign-in.tsx'
 
 export async function consoleRoutes(app: App, services: ConsoleDependencies, gate: Pick<Gate, 'admit'>): Promise<void> {
-  app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) => reply.redirect(paths.home, 302))
+  app.get('/', { config: { cost: 'small' }, schema: { hide: true } }, async (_request, reply) =>
+    reply.redirect(paths.home, 302),
+  )
   await app.register(async (assets: App) => assetRoutes(assets))
   await app.register(async (pages: App) => {
     await pages.register(cookie)
@@ -55,8 +58,17 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
     forgottenRoutes(pages, services)
     passkeySignInRoutes(pages, services)
     oidcRoutes(pages, services)
+    pages.get('/console/*', async () => {
+      throw new ServiceError('not_found', 'there is no such page')
+    })
     // Before its body is read.
-    pages.all('/console/*', { config: { cost: 'small' }, onRequest: answerUnknown }, answerUnknown)
+    pages.route({
+      url: '/console/*',
+      method: ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+      config: { cost: 'small' },
+      onRequest: answerUnknown,
+      handler: answerUnknown,
+    })
     await pages.register(async (inside: App) => {
       requireSession(inside, services.members, {
         now: services.now,

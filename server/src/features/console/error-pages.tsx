@@ -1,7 +1,6 @@
 /** Pages for errors. People who are signed in keep the way to everything else; each page says what to do. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { prefersPage } from '../../http/accept.ts'
-import { notFound, prepareRefusal } from '../../http/errors.ts'
+import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { paths, signInPath, workspaceIn } from '../../web/console-paths.ts'
 import { renderedOnce, sendHtml, sendPage } from '../../web/document.tsx'
@@ -35,13 +34,9 @@ const plainPage = renderedOnce((status: number, detail: string) => (
   </PlainPage>
 ))
 
-/** A page that there is none of, for signed-in people too: to find out who asks would cost more than the answer. */
-export async function answerUnknown(
-  { headers: { accept } }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  if (!prefersPage(accept)) return notFound(reply)
-  return sendHtml(reply.header('cache-control', 'no-store'), plainPage(404, 'there is no such page'), 404)
+/** To a form that there is no page for, without finding out who sent it. */
+export async function answerUnknown(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  return sendHtml(reply, plainPage(404, 'there is no such page'), 404)
 }
 
 function titleOf(status: number): string {

@@ -16,7 +16,9 @@ export const consoleFeature = {
       import('./console.tsx'),
       import('./oauth/endpoints.ts'),
     ])
-    const groups: RouteGroup[] = [{ scope: 'own', cost: 'page', add: (app, gate) => consoleRoutes(app, services, gate) }]
+    const groups: RouteGroup[] = [
+      { scope: 'own', cost: 'page', add: (app, gate) => consoleRoutes(app, services, gate) },
+    ]
     const { oauth, config, isActive } = services
     const { publicUrl } = config
     if (isActive('oauth'))

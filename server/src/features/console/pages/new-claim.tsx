@@ -49,23 +49,27 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
     return sendPage(reply, <NewClaim viewer={viewer} profile={profile} values={values} problems={{}} />)
   })
 
-  app.post('/claims/new', { config: { ...KEEPS_ALL.config, cost: 'trial' }, preHandler: ownersOnly }, async (request, reply) => {
-    const { id: workspaceId } = workspaceOf(request)
-    const values = formOf(request)
-    const profile = profileOf(values.action)
-    if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
-    try {
-      const submitter = { workspaceId, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
-      const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
-      const done = created ? 'claim-submitted' : 'claim-known'
-      return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const problems = problemsOf(error)
-      const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
-      return sendPage(reply, page, prepareRefusal(error, request, reply).status)
-    }
-  })
+  app.post(
+    '/claims/new',
+    { config: { ...KEEPS_ALL.config, cost: 'trial' }, preHandler: ownersOnly },
+    async (request, reply) => {
+      const { id: workspaceId } = workspaceOf(request)
+      const values = formOf(request)
+      const profile = profileOf(values.action)
+      if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
+      try {
+        const submitter = { workspaceId, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
+        const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
+        const done = created ? 'claim-submitted' : 'claim-known'
+        return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        const problems = problemsOf(error)
+        const page = <NewClaim viewer={viewerOf(request)} profile={profile} values={values} problems={problems} />
+        return sendPage(reply, page, prepareRefusal(error, request, reply).status)
+      }
+    },
+  )
 }
 
 /** The body of the same request to the API. Empty fields are left out. */
