@@ -1,4 +1,4 @@
-/** The gate: who pays for a request and how much, what is refused, and what is answered then. Threat S5 of `security.md`. */
+/** The gate: who pays for a request and how much, what is refused, and what is answered then. Threats S5 and S7 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import type { RouteGroup } from '@claimcheck/server/http/app'
 import { COSTS } from '@claimcheck/server/http/costs'
