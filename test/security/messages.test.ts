@@ -103,6 +103,70 @@ t.test('a message that can be read in two ways is refused, and ends its connecti
   }
 })
 
+/** What stands for `chunked`. A proxy may know the codings that the service does not, or read none of them. */
+const CODINGS: readonly string[] = [
+  'Transfer-Encoding: x, chunked',
+  'Transfer-Encoding: gzip, chunked',
+  'Transfer-Encoding: identity, chunked',
+  'Transfer-Encoding: chunked, chunked',
+  'Transfer-Encoding: chunked, gzip',
+  'Transfer-Encoding: , chunked',
+  'Transfer-Encoding: chunked,',
+  'Transfer-Encoding: identity',
+  'Transfer-Encoding: chunked;q=1',
+  'Transfer-Encoding: "chunked"',
+  'Transfer-Encoding: \xa0chunked',
+  'Transfer-Encoding: \x0bchunked',
+  'Transfer-Encoding: chunked\x0c',
+  'Transfer-Encoding: chunkedx',
+  'Transfer-Encoding:',
+  'Transfer-Encoding: x\r\nTransfer-Encoding: chunked',
+  'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked',
+  'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
+  'Transfer-Encoding:\r\nTransfer-Encoding: chunked',
+  'Transfer-Encoding: x,\r\n chunked',
+  'Transfer-Encoding\t: chunked',
+  ' Transfer-Encoding: chunked',
+  'Transfer-Encoding: x, chunked\r\nContent-Length: 4',
+  'Transfer-Encoding: x, chunked\r\nUpgrade: h2c\r\nConnection: Upgrade',
+  'Transfer-Encoding: x, chunked\r\nExpect: 100-continue',
+]
+/** Known, unknown, of the console, and not to be decoded. */
+const PATHS = ['/v1/claims', '/console/sign-in', '/nowhere', '/v1/%c0%af']
+
+t.test('no other transfer coding than chunked is read, and nothing behind it is done', async (t) => {
+  const installation = await shared()
+  const client = await installation.client('smuggling')
+  const claim = JSON.stringify({
+    client_claim_id: 'smuggled',
+    agent_id: 'a',
+    action: 'http.url.status',
+    target: 'https://example.com/',
+    params: { status: 200 },
+    claimed_at: new Date().toISOString(),
+  })
+  const claiming = `POST /v1/claims HTTP/1.1\r\n${HOST}Authorization: Bearer ${client.key}\r\nContent-Type: application/json\r\n`
+  const smuggled = `0\r\n\r\n${claiming}Content-Length: ${claim.length}\r\n\r\n${claim}`
+  const attacks = CODINGS.flatMap((coding) => PATHS.map((path) => ({ coding, path, version: '1.1' })))
+  attacks.push(...PATHS.map((path) => ({ coding: 'Transfer-Encoding: chunked', path, version: '1.0' })))
+  const answers = await Promise.all(
+    attacks.map(({ coding, path, version }) =>
+      exchange(installation.url, `POST ${path} HTTP/${version}\r\n${HOST}${coding}\r\n\r\n${smuggled}`),
+    ),
+  )
+  for (const [index, { coding, path, version }] of attacks.entries()) {
+    const what = `${JSON.stringify(coding)} in HTTP/${version} to ${path}`
+    const answer = answers[index]!.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')
+    t.strictSame(statusesOf(answer), ['400'], what)
+    t.match(answer, /^connection: close\r$/im, what)
+  }
+  t.strictSame((await client.get('/v1/claims')).body.claims, [], 'no claim was made')
+  const chunked = `${claim.length.toString(16)}\r\n${claim}\r\n0\r\n\r\n`
+  const taken = await exchange(installation.url, `${claiming}Transfer-Encoding: Chunked\r\n\r\n${chunked}`)
+  t.strictSame(statusesOf(taken), ['202'], 'chunked alone, in any case, is read')
+  t.comment(`${attacks.length} messages`)
+})
+
 t.test('what follows a request in one piece is a request of its own, with credentials of its own', async (t) => {
   const installation = await shared()
   const client = await installation.client('pipelined')

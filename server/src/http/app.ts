@@ -20,7 +20,7 @@ import {
   endConnectionsOnClose,
   headersOfAll,
   logRequests,
-  refuseSeveralHosts,
+  refuseAmbiguousMessages,
   setHeaders,
 } from './hooks.ts'
 import type { App } from './instance.ts'
@@ -112,9 +112,10 @@ export async function buildApp(options: AppOptions): Promise<App> {
   if (tracing.isOn) traceRequests(app, tracing)
   readPlainAddresses(app)
   setHeaders(app, headers)
+  // Before the gate: what it refuses ends no connection, and a message with two readings has to.
+  refuseAmbiguousMessages(app)
   const gate = openGate(app, options)
   boundFields(app)
-  refuseSeveralHosts(app)
   answerNotFound(app)
   endConnectionsOnClose(app)
   await describeApi(app, options.publicUrl, securitySchemes)

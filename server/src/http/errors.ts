@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
 import { StorageError } from '../storage/storage.ts'
+import { ambiguityOf, isEnding } from './ambiguous.ts'
 import type { App } from './instance.ts'
 
 /** A refusal for a reason that only concerns HTTP, with its status code. */
@@ -125,6 +126,11 @@ type Enter = (request: FastifyRequest, reply: FastifyReply) => Promise<void> | u
 export function answerUnroutable(headers: Headers, enter: Enter = () => undefined) {
   return (_error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     reply.headers(headers)
+    const problem = ambiguityOf(request.raw)
+    if (problem !== undefined) {
+      reply.code(400).header('connection', 'close').send({ detail: problem })
+      return
+    }
     const refused = enter(request, reply)
     if (!refused) notFound(reply)
     else
@@ -146,6 +152,10 @@ export function answerClientError(headers: Headers) {
   return (error: Error & { readonly code?: string; readonly rawPacket?: unknown }, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy()
+      return
+    }
+    if (isEnding(socket)) {
+      setTimeout(() => socket.destroy(), LINGER_MS).unref()
       return
     }
     const status = CLIENT_ERROR_STATUS[error.code ?? ''] ?? 400

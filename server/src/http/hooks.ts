@@ -3,6 +3,7 @@
  * the hook does.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { ambiguityOf } from './ambiguous.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
 
@@ -31,15 +32,15 @@ export function setHeaders(app: App, headers: Readonly<Record<string, string>>):
   })
 }
 
-/** A proxy in front may have routed by another Host than the one that Node takes. */
-export function refuseSeveralHosts(app: App): void {
-  app.addHook('onRequest', ({ raw: { rawHeaders } }, _reply, done) => {
-    let hosts = 0
-    for (let index = 0; index < rawHeaders.length; index += 2) {
-      const name = rawHeaders[index]!
-      if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+export function refuseAmbiguousMessages(app: App): void {
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    const problem = ambiguityOf(raw)
+    if (problem === undefined) {
+      done()
+      return
     }
-    done(hosts > 1 ? new HttpError(400, 'the request has several Host headers: send one') : undefined)
+    reply.header('connection', 'close')
+    done(new HttpError(400, problem))
   })
 }
 
