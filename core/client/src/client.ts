@@ -1,7 +1,8 @@
 /** The client: what a program asks of the service. */
 import type { Bundle, BundleReport } from '@claimcheck/core/checker'
+import { CLAIM_LIST, CONNECTION_LIST, CREDENTIAL, claimAnswer, PROFILE_LIST, SUBMITTED } from './answers.ts'
 import { claimRequest, type NewClaim } from './claim-request.ts'
-import { NotFoundError } from './errors.ts'
+import { NotFoundError, UnexpectedAnswerError } from './errors.ts'
 import { type CallOptions, createTransport, type TransportOptions } from './transport.ts'
 import { fetchBundle, receiptPath, type VerifyOptions, verifyReceipt } from './verify.ts'
 import { type ClaimRef, idOf, type WaitOptions, waitForClaim, watchClaims } from './watch.ts'
@@ -60,13 +61,16 @@ export function createClient(options: ClientOptions): Client {
   const { text, json, parse } = createTransport(options)
   const prepare = (claim: NewClaim) => claimRequest(claim, options.agentId)
   const read = (claimId: string, options?: CallOptions) =>
-    json<ClaimStatus>(`/v1/claims/${encodeURIComponent(claimId)}`, options)
+    json(claimAnswer(claimId), `/v1/claims/${encodeURIComponent(claimId)}`, options)
   const fetchBy = (options: CallOptions | undefined) => (path: string) => text(path, options)
 
   async function* pages(filters: ClaimFilters = {}, options?: CallOptions) {
     let cursor: string | null | undefined = filters.cursor
     do {
-      const page: ClaimList = await json(`/v1/claims${query({ ...filters, cursor })}`, options)
+      const page: ClaimList = await json(CLAIM_LIST, `/v1/claims${query({ ...filters, cursor })}`, options)
+      if (page.next_cursor !== null && page.next_cursor === cursor) {
+        throw new UnexpectedAnswerError('the list of claims leads from a page to the same page')
+      }
       yield page
       cursor = page.next_cursor
     } while (cursor !== null)
@@ -74,7 +78,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     prepare,
-    submit: (claim, options) => json('/v1/claims', options, prepare(claim)),
+    submit: (claim, options) => json(SUBMITTED, '/v1/claims', options, prepare(claim)),
     claim: (claim, options) => read(idOf(claim), options),
     wait: (claim, options) => waitForClaim(read, claim, options),
     watch: (claims, options) => watchClaims(read, claims, options),
@@ -94,9 +98,9 @@ export function createClient(options: ClientOptions): Client {
     keys: (options) => text('/.well-known/poaw-keys.json', options),
     bundle: (receiptId, options) => fetchBundle(fetchBy(options), receiptId),
     verify: (receiptId, options) => verifyReceipt(fetchBy(options), receiptId, options),
-    connections: (options) => json('/v1/connections', options),
-    profiles: async (options) => parse(await text('/v1/profiles', options)),
-    whoami: (options) => json('/v1/whoami', options),
+    connections: (options) => json(CONNECTION_LIST, '/v1/connections', options),
+    profiles: async (options) => parse(PROFILE_LIST, await text('/v1/profiles', options)),
+    whoami: (options) => json(CREDENTIAL, '/v1/whoami', options),
   }
 }
 

@@ -1,5 +1,6 @@
 /** Sends a request until it is answered, or until trying makes no sense any more. */
 import { serviceAddress } from './address.ts'
+import type { Answer } from './answers.ts'
 import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import { pause, pauseBefore } from './retry.ts'
 import { startTimer } from './timer.ts'
@@ -28,9 +29,9 @@ export interface Transport {
   /** What anybody may read, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
   /** With the key. A body is posted. @throws ClaimcheckError, and the signal's reason */
-  json<T>(path: string, options: CallOptions | undefined, body?: unknown): Promise<T>
-  /** @throws UnexpectedAnswerError for what is no JSON */
-  parse<T>(text: string): T
+  json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: unknown): Promise<T>
+  /** @throws UnexpectedAnswerError for what is no JSON, or another answer */
+  parse<T>(answer: Answer<T>, text: string): T
 }
 
 const TIMEOUT_MS = 30_000
@@ -89,18 +90,21 @@ export function createTransport(options: TransportOptions): Transport {
     }
   }
 
-  function parse<T>(text: string): T {
+  function parse<T>(answer: Answer<T>, text: string): T {
+    let value: unknown
     try {
-      return JSON.parse(text)
+      value = JSON.parse(text)
     } catch {
       throw new UnexpectedAnswerError(`${root} answered with no JSON: is this the address of the service?`)
     }
+    if (answer.fits(value)) return value
+    throw new UnexpectedAnswerError(`${root} did not answer with ${answer.name}: is this the address of the service?`)
   }
 
   return {
     parse,
     text: (path, options) => request(path, async () => ({ headers: ACCEPT }), options),
-    async json(path, options, body) {
+    async json(answer, path, options, body) {
       const post = { method: 'POST', body: JSON.stringify(body) }
       const make = async () => {
         const given = typeof key === 'function' ? await key() : key
@@ -109,7 +113,7 @@ export function createTransport(options: TransportOptions): Transport {
           ? { headers }
           : { ...post, headers: { ...headers, 'content-type': 'application/json' } }
       }
-      return parse(await request(path, make, options))
+      return parse(answer, await request(path, make, options))
     },
   }
 }

@@ -23,6 +23,21 @@ const shared = sharedInstallation()
 const KEY = 'svc_sk_0123456789'
 const CLAIM = { agent_id: 'a', action: 'test.outcome.reach', target: 'here', params: { see: 'present' } }
 const AWAY: Fault = { status: 503, headers: { 'retry-after': '0' }, body: '{"detail":"away"}' }
+const WHOAMI: Fault = { status: 200, body: '{"workspace_id":"ws_1"}' }
+const QUEUED = {
+  claim_id: 'clm_1',
+  agent_id: 'a',
+  action: 'test.outcome.reach',
+  target: 'here',
+  submitted_at: '2026-01-01T00:00:00Z',
+  deadline_at: '2026-01-01T00:00:00Z',
+  attempts: 1,
+  state: 'queued',
+  verdict: null,
+  reason_code: null,
+  receipt_id: null,
+  next_check_at: null,
+}
 let workspaces = 0
 
 async function inFrontOfTheService(faults: readonly Fault[], options: object = {}) {
@@ -108,8 +123,8 @@ t.test('it does not wait longer than its limit, and throws what the service said
 })
 
 t.test('who waits without an end waits, and not for no time at all', async (t) => {
-  const later = { status: 200, body: '{"claim_id":"clm_1","state":"queued"}' }
-  const done = { status: 200, body: '{"claim_id":"clm_1","state":"decided"}' }
+  const later = { status: 200, body: JSON.stringify(QUEUED) }
+  const done = { status: 200, body: JSON.stringify({ ...QUEUED, state: 'decided', verdict: 'verified' }) }
   const { server, client } = await alone([later, later, done], { timeoutMs: Number.POSITIVE_INFINITY })
   t.match(await client.wait('clm_1', { timeoutMs: 2 ** 40 }), { state: 'decided' })
   t.equal(server.asked.length, 3)
@@ -158,10 +173,7 @@ t.test('a redirect is not followed, so that nobody else gets the key', async (t)
 })
 
 t.test('the key goes where it is needed, and documents for everybody are read without it', async (t) => {
-  const { server, client } = await alone([
-    { status: 200, body: '{}' },
-    { status: 200, body: '{}' },
-  ])
+  const { server, client } = await alone([{ status: 200, body: '{}' }, WHOAMI])
   await client.receipt('rcpt_/..')
   await client.whoami()
   t.strictSame(
@@ -172,7 +184,7 @@ t.test('the key goes where it is needed, and documents for everybody are read wi
     ],
   )
   let tokens = 0
-  const renewed = await alone([AWAY, { status: 200, body: '{}' }], { key: async () => `token-${++tokens}` })
+  const renewed = await alone([AWAY, WHOAMI], { key: async () => `token-${++tokens}` })
   await renewed.client.whoami()
   t.strictSame(
     renewed.server.asked.map(({ authorization }) => authorization),

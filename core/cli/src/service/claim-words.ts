@@ -8,12 +8,16 @@ import type { Paint, Tone } from '../verify/style.ts'
 /** 1 and 2 are those of every command: it failed, or its arguments are invalid. */
 export const EXIT_CODES = { verified: 0, late: 3, mismatch: 4, failed: 5, unverifiable: 6, queued: 7 } as const
 
+const EXIT_FAILED = 1
+
 export const EXIT_HELP = `\nExit code: ${Object.entries(EXIT_CODES)
   .map(([name, code]) => `${code} ${name}`)
   .join(', ')}; 1 the command failed, 2 invalid arguments.`
 
 export function exitCodeOf({ verdict }: Pick<ClaimStatus, 'verdict'>): number {
-  return verdict === null ? EXIT_CODES.queued : (EXIT_CODES[verdict] ?? 1)
+  if (verdict === null) return EXIT_CODES.queued
+  // One of a newer service.
+  return Object.hasOwn(EXIT_CODES, verdict) ? EXIT_CODES[verdict] : EXIT_FAILED
 }
 
 /** 0 where all claims are verified, else the code of the first that is not. */
@@ -31,20 +35,25 @@ export function claimLines(claim: ClaimStatus, url: string, paint: Paint): strin
     return [
       paint(
         'doubtful',
-        `queued: not decided yet, after ${checks(claim)}. Claimcheck looks again until ${claim.deadline_at}.`,
+        `queued: not decided yet, after ${checks(claim)}. Claimcheck looks again until ${visible(claim.deadline_at)}.`,
       ),
       about,
       `  claim ${visible(id)}`,
       `  follow it with: ${typed(`claims watch ${visible(id)}`)}`,
     ]
   }
-  const why = reason === null ? '' : ` ${REASON_WORDS[reason] ?? visible(reason)}`
+  const why = reason === null ? '' : ` ${wordOf(REASON_WORDS, reason) ?? visible(reason)}`
   return [
-    paint(TONES[verdict] ?? 'doubtful', `${visible(verdict)}: ${VERDICT_WORDS[verdict] ?? ''}${why}`),
+    paint(wordOf(TONES, verdict) ?? 'doubtful', `${visible(verdict)}: ${wordOf(VERDICT_WORDS, verdict) ?? ''}${why}`),
     about,
     `  claim ${visible(id)}`,
     ...(receipt === null ? [] : [`  receipt ${receiptPage(url, receipt)}`]),
   ]
+}
+
+/** The name may be any text. */
+function wordOf<T>(words: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(words, name) ? words[name] : undefined
 }
 
 /** One line, for `watch`. */

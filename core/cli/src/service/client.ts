@@ -49,7 +49,7 @@ export function asCommandError(error: unknown): unknown {
   if (!(error instanceof ClaimcheckError)) return error
   const code = codeOf(error)
   const wayOn = WAYS_ON[code]?.()
-  const words = `${capital(printable(error.message)).replace(/\.$/, '')}.`
+  const words = capital(printable(error.message)).replace(/[^.?]$/, '$&.')
   return new CommandError(code, wayOn === undefined ? words : `${words} ${wayOn}`)
 }
 

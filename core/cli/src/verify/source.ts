@@ -36,8 +36,17 @@ export async function tryReading(place: string): Promise<Read> {
 
 async function download(url: string): Promise<Uint8Array> {
   const response = await follow(url, AbortSignal.timeout(FETCH_TIMEOUT_MS))
-  if (response.status === GONE) throw new Error(`the server answered with status ${GONE}: ${await detailOf(response)}`)
-  if (!response.ok) throw new Error(`the server answered with status ${response.status}`)
+  if (response.status === GONE) {
+    throw new Error(`the server answered with status ${GONE}: ${detailIn(await bodyOf(response))}`)
+  }
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new Error(`the server answered with status ${response.status}`)
+  }
+  return bodyOf(response)
+}
+
+async function bodyOf(response: Response): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
@@ -69,9 +78,14 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
 }
 
 /** What an issuer says of a receipt whose content it has erased. Anyone may have written it. */
-async function detailOf(response: Response): Promise<string> {
-  const { detail } = (await response.json().catch(() => ({}))) as { readonly detail?: unknown }
-  return typeof detail === 'string' ? visible(detail.slice(0, LONGEST_DETAIL)) : 'it is gone'
+function detailIn(body: Buffer): string {
+  try {
+    const { detail } = JSON.parse(body.toString()) as { readonly detail?: unknown }
+    if (typeof detail === 'string') return visible(detail.slice(0, LONGEST_DETAIL))
+  } catch {
+    // No JSON, or none with members.
+  }
+  return 'it is gone'
 }
 
 /** A byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */

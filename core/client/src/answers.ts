@@ -1,0 +1,87 @@
+/**
+ * What answers must hold for a program to go by them: one that waits for what a service never says would wait for ever. More members, and
+ * more values of texts, are those of a newer service.
+ */
+import type {
+  ClaimList,
+  ClaimStatus,
+  ConnectionList,
+  CredentialDescription,
+  ProfileList,
+  SubmittedClaim,
+} from './wire.ts'
+
+export interface Answer<T> {
+  /** As an error names it. */
+  readonly name: string
+  fits(value: unknown): value is T
+}
+
+/** Deeper values overflow the stack of those who print them. */
+const DEEPEST = 64
+
+type Members = Readonly<Record<string, unknown>>
+
+const TEXTS = ['claim_id', 'agent_id', 'action', 'target', 'submitted_at', 'deadline_at']
+const TEXTS_OR_NULL = ['verdict', 'reason_code', 'receipt_id', 'next_check_at']
+
+function isClaim(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { state, verdict, attempts } = value
+  return (
+    TEXTS.every((name) => typeof value[name] === 'string') &&
+    TEXTS_OR_NULL.every((name) => value[name] === null || typeof value[name] === 'string') &&
+    Number.isSafeInteger(attempts) &&
+    (state === 'decided' ? verdict !== null : state === 'queued' && verdict === null)
+  )
+}
+
+/** @param id of the claim that was asked for */
+export function claimAnswer(id: string): Answer<ClaimStatus> {
+  return answer(`the claim ${id}`, (value) => isClaim(value) && (value as ClaimStatus).claim_id === id)
+}
+
+export const SUBMITTED = answer<SubmittedClaim>(
+  'a claim',
+  (value) => isClaim(value) && typeof (value as SubmittedClaim).created === 'boolean',
+)
+
+export const CLAIM_LIST = answer<ClaimList>('a list of claims', (value) => {
+  if (!isObject(value)) return false
+  const { claims, next_cursor: next } = value
+  if (!Array.isArray(claims) || !claims.every(isClaim)) return false
+  // A page that leads on, and has nothing, could do so for ever.
+  return next === null || (typeof next === 'string' && claims.length > 0)
+})
+
+export const CONNECTION_LIST = answer<ConnectionList>(
+  'a list of connections',
+  (value) => isObject(value) && areObjects(value.connections) && Array.isArray(value.public_actions),
+)
+
+export const CREDENTIAL = answer<CredentialDescription>(
+  'the description of a key',
+  (value) => isObject(value) && typeof value.workspace_id === 'string',
+)
+
+export const PROFILE_LIST = answer<ProfileList>(
+  'a list of profiles',
+  (value) => isObject(value) && areObjects(value.profiles),
+)
+
+function answer<T>(name: string, check: (value: unknown) => boolean): Answer<T> {
+  return { name, fits: (value): value is T => check(value) && isShallow(value, DEEPEST) }
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function areObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+function isShallow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((member) => isShallow(member, levels - 1))
+}

@@ -1,0 +1,85 @@
+/** Whatever a service says: each call ends, soon and with an error that says so. Threat O10 of `security.md`. */
+import { createClient, UnexpectedAnswerError } from '@claimcheck/client'
+import t from 'tap'
+import { runClaimcheck } from '../../../test/support/command.ts'
+import { FaultServer } from './fault-server.ts'
+
+const CLAIM = {
+  claim_id: 'clm_1',
+  agent_id: 'a',
+  action: 'a.b.c',
+  target: 't',
+  submitted_at: 's',
+  deadline_at: 'd',
+  attempts: 1,
+  state: 'queued',
+  verdict: null,
+  reason_code: null,
+  receipt_id: null,
+  next_check_at: null,
+}
+const deep = `${'{"x":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+
+/** What is no claim. */
+const ANSWERS: readonly (readonly [what: string, body: string])[] = [
+  ['nothing', ''],
+  ['a page', '<!doctype html><title>Welcome</title>'],
+  ['half a claim', JSON.stringify(CLAIM).slice(0, 50)],
+  ['null', 'null'],
+  ['a list', '[]'],
+  ['a text', '"queued"'],
+  ['an object', '{}'],
+  ['another claim', JSON.stringify({ ...CLAIM, claim_id: 'clm_2' })],
+  ['another state', JSON.stringify({ ...CLAIM, state: 'soon' })],
+  ['decided without a verdict', JSON.stringify({ ...CLAIM, state: 'decided' })],
+  ['queued with a verdict', JSON.stringify({ ...CLAIM, verdict: 'verified' })],
+  ['a verdict that is no text', JSON.stringify({ ...CLAIM, state: 'decided', verdict: ['verified'] })],
+  ['a target that is no text', JSON.stringify({ ...CLAIM, target: { toString: 1 } })],
+  ['attempts without end', JSON.stringify(CLAIM).replace('"attempts":1', '"attempts":1e999')],
+  ['a claim that is too deep', JSON.stringify(CLAIM).replace('{', `{"more":${deep},`)],
+  ['an array in which all is', JSON.stringify([CLAIM])],
+]
+
+for (const [what, body] of ANSWERS) {
+  t.test(`watching ends where the service answers with ${what}`, async (t) => {
+    const { url } = await FaultServer.start([
+      { status: 200, body },
+      { status: 200, body },
+    ])
+    const client = createClient({ baseUrl: url, key: 'k' })
+    await t.rejects(client.watch('clm_1').next(), UnexpectedAnswerError)
+    const env = { CLAIMCHECK_URL: url, CLAIMCHECK_API_KEY: 'k' }
+    const { code, stdout, stderr } = await runClaimcheck(t.testdir(), ['claims', 'watch', 'clm_1'], env)
+    t.equal(code, 1)
+    t.equal(stdout, '')
+    t.match(stderr, /is this the address of the service\?$/m)
+  })
+}
+
+const LISTS: readonly (readonly [what: string, bodies: readonly string[]])[] = [
+  ['no claims', ['{}']],
+  ['what are no claims', ['{"claims":[{}],"next_cursor":null}']],
+  ['empty pages that lead on', ['{"claims":[],"next_cursor":"a"}']],
+  ['a cursor that is no text', [`{"claims":[${JSON.stringify(CLAIM)}],"next_cursor":{}}`]],
+  ['one page again and again', new Array(5).fill(`{"claims":[${JSON.stringify(CLAIM)}],"next_cursor":"a"}`)],
+]
+
+for (const [what, bodies] of LISTS) {
+  t.test(`a list ends where the service answers with ${what}`, async (t) => {
+    const { url } = await FaultServer.start(bodies.map((body) => ({ status: 200, body })))
+    const listed = async () => {
+      for await (const _claim of createClient({ baseUrl: url, key: 'k' }).list());
+    }
+    await t.rejects(listed(), UnexpectedAnswerError)
+  })
+}
+
+t.test('other answers are looked at before they are given on, too', async (t) => {
+  const { url } = await FaultServer.start(new Array(5).fill({ status: 200, body: '{"connections":{},"profiles":[1]}' }))
+  const client = createClient({ baseUrl: url, key: 'k' })
+  const claim = { agent_id: 'a', action: 'a.b.c', target: 't' }
+  await t.rejects(client.whoami(), UnexpectedAnswerError)
+  await t.rejects(client.connections(), UnexpectedAnswerError)
+  await t.rejects(client.profiles(), UnexpectedAnswerError)
+  await t.rejects(client.submit(claim), UnexpectedAnswerError)
+})
