@@ -14,20 +14,31 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
+  // Pages allow more, for themselves.
+  'content-security-policy': "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
 }
+
+/** What any page may show or load: badges, receipts, the log and the keys. */
+const FOR_ANY_SITE = /^\/(?:v1\/(?:receipts|log)\/|\.well-known\/poaw-keys\.json|r\/[^?]*\.(?:svg|json)(?:$|\?))/
 
 /** A year. Browsers ignore it where the page came over http. */
 const ONLY_HTTPS = { 'strict-transport-security': 'max-age=31536000; includeSubDomains' }
 
-/** Of every answer. Forbids caching; routes with public data override that. */
+/**
+ * Of every answer, those that reach no route among them, which a plugin such as @fastify/helmet would leave out. Forbids caching; routes with
+ * public data override that.
+ */
 export function headersOfAll(publicUrl: string | undefined): Readonly<Record<string, string>> {
   const isHttps = publicUrl !== undefined && new URL(publicUrl).protocol === 'https:'
   return { ...HEADERS, ...(isHttps ? ONLY_HTTPS : {}) }
 }
 
 export function setHeaders(app: App, headers: Readonly<Record<string, string>>): void {
-  app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers)
+  const ofPublicData = { ...headers, 'cross-origin-resource-policy': 'cross-origin' }
+  app.addHook('onRequest', ({ raw }, reply, done) => {
+    reply.headers(FOR_ANY_SITE.test(raw.url!) ? ofPublicData : headers)
     done()
   })
 }
