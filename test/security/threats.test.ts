@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 
 const PAGE = 'server/docs/security.md'
-const FOLDERS = ['core/test', 'plugins', 'server/test', 'test']
+const FOLDERS = ['core/test', 'core/client/test', 'plugins', 'server/test', 'test']
 
 /** By the id of its row: the test files that a table names. */
 function rowsOf(page: string): Map<string, string[]> {

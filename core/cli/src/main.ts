@@ -1,4 +1,5 @@
 /** The `claimcheck-cli` command: submits claims, checks receipts, and helps to write plugins. */
+import type { Command } from 'commander'
 import { addClaimCommands } from './commands/claim.ts'
 import { addClaimsCommands } from './commands/claims.ts'
 import { addLoginCommands } from './commands/login.ts'
@@ -10,8 +11,8 @@ import { addVerifyCommand } from './commands/verify.ts'
 import { createProgram, runProgram } from './program.ts'
 import { VERSION } from './version.ts'
 
-/** Runs the command that the arguments name, and sets `process.exitCode`. */
-export async function run(args: readonly string[]): Promise<void> {
+/** All commands. */
+export function clientProgram(): Command {
   const program = createProgram({
     name: 'claimcheck-cli',
     description: 'Submit claims to a Claimcheck service, check receipts, and write plugins.',
@@ -25,5 +26,10 @@ export async function run(args: readonly string[]): Promise<void> {
   addMcpCommand(program)
   addTryCommand(program, IN_PROCESS)
   addPluginCommands(program)
-  await runProgram(program, args)
+  return program
+}
+
+/** Runs the command that the arguments name, and sets `process.exitCode`. */
+export async function run(args: readonly string[]): Promise<void> {
+  await runProgram(clientProgram(), args)
 }

@@ -1,6 +1,7 @@
 /** The frame of a command line: runs the command that the arguments name, and reports how it ended. */
 import { Command } from 'commander'
 import { failureOf } from './errors.ts'
+import { writeError, writeJson, writeOut } from './terminal.ts'
 import { nameProgram } from './typed.ts'
 
 interface ProgramOptions {
@@ -15,6 +16,7 @@ export function createProgram({ name, description, version }: ProgramOptions): C
     .description(description)
     .version(version)
     .showHelpAfterError(`(${name} help lists the commands)`)
+    .configureOutput({ writeOut, writeErr: writeError, outputError: (text, write) => write(belowTheFirst(text)) })
     .exitOverride()
 }
 
@@ -34,9 +36,14 @@ export async function runProgram(
     process.exitCode = failure?.exitCode ?? 0
     if (!failure) return
     const { code, message, text } = failure
-    if (text !== undefined) process.stderr.write(`${text}\n`)
-    if (wantsJson(args)) process.stdout.write(`${JSON.stringify({ error: { code, message } })}\n`)
+    if (text !== undefined) writeError(`${belowTheFirst(text)}\n`)
+    if (wantsJson(args)) writeJson({ error: { code, message } })
   }
+}
+
+/** The end of a line may be that of an argument or of a name: what follows does not begin as a line of the command. */
+function belowTheFirst(text: string): string {
+  return text.replace(/\n(?! {2}|$)/g, '\n  ')
 }
 
 /** Reads `--json` from the arguments: a command with invalid arguments has no options. */

@@ -1,6 +1,7 @@
 /** What all commands share: `--json`, and printing. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
+import { writeJson, writeLines } from './terminal.ts'
 
 export interface OutputOptions {
   readonly json?: boolean
@@ -17,7 +18,8 @@ export function subcommand(parent: Command, name: string, description: string): 
 }
 
 export function print(options: OutputOptions, value: unknown, lines: readonly string[]): void {
-  process.stdout.write(`${options.json ? JSON.stringify(value) : lines.join('\n')}\n`)
+  if (options.json) writeJson(value)
+  else writeLines(lines)
 }
 
 /** Columns of text, each as wide as its widest cell; what is not seen is written out. */

@@ -8,6 +8,7 @@ import { addPluginCommands } from '@claimcheck/cli/commands/plugin'
 import { addTryCommand } from '@claimcheck/cli/commands/try'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
 import { createProgram, runProgram } from '@claimcheck/cli/program'
+import type { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
 import { FEATURES } from '../features.ts'
 import type { Feature } from '../host/feature.ts'
@@ -24,8 +25,8 @@ const FOR_PEOPLE: ReadonlySet<string> = new Set([
   'SecretError',
 ])
 
-/** Runs the command that the arguments name, and sets `process.exitCode`. */
-export async function run(args: readonly string[]): Promise<void> {
+/** All commands. */
+export function claimcheckProgram(): Command {
   const program = createProgram({
     name: 'claimcheck',
     description: 'Checks what software agents say they did, and issues receipts that anyone can check.',
@@ -41,6 +42,10 @@ export async function run(args: readonly string[]): Promise<void> {
   addMcpCommand(program)
   addTryCommand(program, AS_THE_SERVICE)
   addPluginCommands(program)
+  return program
+}
 
-  await runProgram(program, args, FOR_PEOPLE)
+/** Runs the command that the arguments name, and sets `process.exitCode`. */
+export async function run(args: readonly string[]): Promise<void> {
+  await runProgram(claimcheckProgram(), args, FOR_PEOPLE)
 }

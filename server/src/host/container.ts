@@ -1,5 +1,7 @@
 /** Opens an installation: configuration, storage, plugins and the services of all features, each of which is made on first use. */
+
 import type { Instant } from '@claimcheck/core/rules'
+import { terminalJson } from '@claimcheck/core/words/terminal'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
 import { type Logger, pino } from 'pino'
 import type { AuditWords } from '../base/audit-events.ts'
@@ -71,7 +73,10 @@ export async function openInstallation<S extends HostServices>(
 ): Promise<S> {
   // Logs go to standard error, because commands print their results on standard output.
   const lines = createLogLines()
-  const logger = pino({ level: config.logLevel, hooks: lines.hooks }, pino.destination({ fd: 2, sync: true }))
+  const logger = pino(
+    { level: config.logLevel, hooks: { ...lines.hooks, streamWrite: terminalJson } },
+    pino.destination({ fd: 2, sync: true }),
+  )
   const active = activeOf(features, config.disabledFeatures)
   const schema = schemaOfFeatures(features)
   const tracing = plugins ? await openTracing(config) : NO_TRACING

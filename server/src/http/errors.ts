@@ -1,6 +1,7 @@
 /** Turns every error into an answer: JSON with `detail`. */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import { terminalJson } from '@claimcheck/core/words/terminal'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type Issue, ServiceError, type ServiceErrorCode } from '../base/errors.ts'
 import { StorageError } from '../storage/storage.ts'
@@ -75,6 +76,7 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
+    reply.serializer(inShownCharacters)
     if (!(error instanceof ServiceError) || error.code !== 'invalid')
       return reply.send({ detail, ...(error instanceof ServiceError ? error.more : {}) })
     return reply.send({ detail: limitIssues(error.issues), message: inOneLine(error) })
@@ -87,6 +89,11 @@ export function answerNotFound(app: App): void {
     if (request.is404) notFound(reply)
     else done()
   })
+}
+
+/** It may repeat a name out of the request, which the client prints. */
+function inShownCharacters(body: unknown): string {
+  return terminalJson(JSON.stringify(body))
 }
 
 /** Sets the status and headers of the answer and logs the error; the caller sends the body. */

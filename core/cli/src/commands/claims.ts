@@ -7,6 +7,7 @@ import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/a
 import { claimLine, EXIT_HELP, exitCodeOfAll } from '../service/claim-words.ts'
 import { asCommandError, asking, clientOf } from '../service/client.ts'
 import { untilSignal } from '../service/until-signal.ts'
+import { writeLines } from '../terminal.ts'
 
 interface ListOptions extends OutputOptions, AccessOptions {
   readonly agent?: string
@@ -61,7 +62,7 @@ export function addClaimsCommands(program: Command): void {
         try {
           for await (const claim of client.watch(ids, { signal })) {
             last.set(claim.claim_id, claim)
-            if (!options.json) process.stdout.write(`${claimLine(claim)}\n`)
+            if (!options.json) writeLines([claimLine(claim)])
           }
         } catch (error) {
           if (!signal.aborted) throw asCommandError(error)

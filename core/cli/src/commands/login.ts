@@ -22,6 +22,7 @@ import {
 } from '../service/profiles.ts'
 import { readSecret } from '../service/secret-input.ts'
 import { untilSignal } from '../service/until-signal.ts'
+import { writeError } from '../terminal.ts'
 import { typed } from '../typed.ts'
 
 interface LoginOptions extends OutputOptions {
@@ -118,7 +119,7 @@ async function show(address: string, opens: boolean): Promise<void> {
   const what = opened
     ? 'Sign in in the browser. If no window opened, open'
     : 'Sign in in a browser on this machine. Open'
-  process.stderr.write(`${what} this address:\n\n  ${address}\n\n`)
+  writeError(`${what} this address:\n\n  ${address}\n\n`)
 }
 
 /** Stores the key. One that login made and cannot store is revoked, because nothing else would. */
@@ -142,7 +143,7 @@ async function revokeReplaced(before: Profile | undefined, now: Profile): Promis
 /** Leaves a key alone that login did not have made. */
 async function revokeMade({ url, key, keyId }: Profile): Promise<void> {
   if (keyId === undefined || (await revokeKey(url, key))) return
-  process.stderr.write(`The key ${visible(keyId)} is not used, and could not be revoked: do that in the console.\n`)
+  writeError(`The key ${visible(keyId)} is not used, and could not be revoked: do that in the console.\n`)
 }
 
 /** @throws CommandError where a profile of this name is of another service */

@@ -1,6 +1,7 @@
 /** `claimcheck receipt get`, `verify` and `open`: receipts that a service publishes. No key is needed, and none is sent. */
 
 import { visible } from '@claimcheck/core/words/plain-text'
+import { terminalJson } from '@claimcheck/core/words/terminal'
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -8,6 +9,7 @@ import { type AccessOptions, accessOf, withAccessOptions } from '../service/acce
 import { openBrowser } from '../service/browser.ts'
 import { receiptPage } from '../service/claim-words.ts'
 import { asking, clientOf } from '../service/client.ts'
+import { writeOut } from '../terminal.ts'
 import { typed } from '../typed.ts'
 import { type VerifyOptions, verifyAt, withVerifyOptions } from './verify.ts'
 
@@ -17,8 +19,9 @@ export function addServiceReceiptCommands(receipt: Command): void {
   ).action(async (id: string, options: OutputOptions & AccessOptions) => {
     const { url } = accessOf(options, process.env)
     const text = await asking(clientOf({ url, key: undefined }).receipt(checkedId(id)))
-    // Signed are these bytes: only a terminal, which would act on what it cannot show, gets others.
-    process.stdout.write(process.stdout.isTTY ? `${visible(text)}\n` : text)
+    // Signed are these bytes. A terminal, which would act on some, gets the same JSON in others.
+    if (process.stdout.isTTY) writeOut(`${terminalJson(text)}\n`)
+    else process.stdout.write(text)
   })
 
   withAccessOptions(

@@ -1,11 +1,12 @@
 /** The MCP server on standard input and output, for the client that started the process. */
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { writeError } from '../terminal.ts'
 import type { Backend } from './backend.ts'
 import { createMcpServer } from './server.ts'
 
 /** Ends when the client closes its end. */
 export function serveOverStdio(backend: Backend): void {
   // Standard output is the protocol's.
-  const onError = (error: unknown) => process.stderr.write(`${(error as Error)?.message ?? error}\n`)
+  const onError = (error: unknown) => writeError(`${(error as Error)?.message ?? error}\n`)
   serveStdio(() => createMcpServer({ backend, onError }), { onerror: onError })
 }

@@ -18,7 +18,7 @@ export function kitLines({ ok, checks, untested }: Report): string[] {
 
 function problemLines({ name, problem = 'it failed', route, case: situation }: ReportedCheck): string[] {
   const where = [situation === undefined ? '' : `case: ${situation}`, route ?? ''].filter(Boolean).join(', at ')
-  return ['', `${name}: ${problem}`, ...(where === '' ? [] : [`  ${where}`])]
+  return ['', ...`${name}: ${problem.replaceAll('\n', '\n  ')}`.split('\n'), ...(where === '' ? [] : [`  ${where}`])]
 }
 
 /** One row for each name, in the order of the first check. */

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { isRead, parseInstant } from '@claimcheck/core/rules'
 import { type Recording, type TrialClaim, TrialError, type Trial as Tried, tryClaim } from '@claimcheck/core/testkit'
 import { CommandError } from '../errors.ts'
+import { writeError } from '../terminal.ts'
 import { typed } from '../typed.ts'
 import { pluginAt, type TryFiles, trialInput } from './inputs.ts'
 
@@ -140,7 +141,7 @@ async function imported(module: string) {
 /** A plugin that ends the process has not been tried. Until the returned function is called. */
 function failOnExit(): () => void {
   const fail = () => {
-    process.stderr.write(`The plugin ended the process: nothing was checked. ${typed('try')} makes one check.\n`)
+    writeError(`The plugin ended the process: nothing was checked. ${typed('try')} makes one check.\n`)
     process.exitCode = 1
   }
   process.once('exit', fail)

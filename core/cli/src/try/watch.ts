@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { writeError } from '../terminal.ts'
 
 const POLL_MS = 300
 /** Large folders that authors do not edit. */
@@ -15,9 +16,9 @@ export async function runOnChange(args: readonly string[], paths: readonly strin
     const before = signature(paths)
     const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...args], { stdio: 'inherit' })
     await once(child, 'close')
-    process.stderr.write('\nWaiting for a change. Stop with Ctrl+C.\n')
+    writeError('\nWaiting for a change. Stop with Ctrl+C.\n')
     await untilChanged(paths, before)
-    process.stderr.write('\n')
+    writeError('\n')
   }
 }
 

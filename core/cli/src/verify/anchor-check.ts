@@ -4,6 +4,7 @@ import type { AnchorChecker, AnchorExaminer } from '@claimcheck/core/plugin'
 import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
 import { CommandError } from '../errors.ts'
+import { writeError } from '../terminal.ts'
 import { isUrl, readSource } from './source.ts'
 
 /** Serves the doctor of a server, too. */
@@ -54,7 +55,7 @@ function withReason(checker: AnchorChecker): AnchorChecker {
     ...checker,
     async read(anchor, keys) {
       const found = await checker.read(anchor, keys)
-      if ('cause' in found) process.stderr.write(`The node could not be read: ${(found.cause as Error).message}\n`)
+      if ('cause' in found) writeError(`The node could not be read: ${(found.cause as Error).message}\n`)
       return found
     },
   }

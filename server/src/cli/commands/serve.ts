@@ -1,6 +1,7 @@
 /** `claimcheck serve`: runs the service until it is stopped. */
 
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { writeError } from '@claimcheck/cli/terminal'
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'
@@ -22,7 +23,7 @@ export function addServeCommand(program: Command): void {
     const claimcheck = await awaitDatabase(
       config,
       () => openClaimcheck(config, { plugins: true }),
-      (problem) => process.stderr.write(`${problem}\nWaiting for the database. Meanwhile /readyz answers 503.\n`),
+      (problem) => writeError(`${problem}\nWaiting for the database. Meanwhile /readyz answers 503.\n`),
     )
     const server = await startServer(claimcheck).catch(async (error) => {
       // Their processes would keep this one alive.

@@ -1,14 +1,17 @@
 /** Asks a person at a terminal before what cannot be undone. */
+
 import { createInterface } from 'node:readline/promises'
 import { CommandError } from '@claimcheck/cli/errors'
+import { writeError } from '@claimcheck/cli/terminal'
+import { terminalText } from '@claimcheck/core/words/terminal'
 
 /** @throws CommandError `not_confirmed`, also where no terminal can answer */
 export async function confirm(meaning: string, question: string): Promise<void> {
-  process.stderr.write(`${meaning}\n`)
+  writeError(`${meaning}\n`)
   if (!process.stdin.isTTY) throw new CommandError('not_confirmed', 'Nothing was done. Add --yes to confirm.')
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await terminal.question(`${question} (yes/no) `)
+    const answer = await terminal.question(terminalText(`${question} (yes/no) `))
     if (answer.trim().toLowerCase() !== 'yes') throw new CommandError('not_confirmed', 'Nothing was done.')
   } finally {
     terminal.close()

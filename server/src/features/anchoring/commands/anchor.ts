@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { writeError } from '@claimcheck/cli/terminal'
 import type { Anchorer } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
@@ -91,7 +92,7 @@ async function follow(first: AnchorRow, storage: Pick<Storage, 'read'>, end: num
   let anchor = first
   for (let printed = ''; ; ) {
     const state = describeState(anchor)
-    if (state !== printed) process.stderr.write(`${state}\n`)
+    if (state !== printed) writeError(`${state}\n`)
     printed = state
     if (isDone(anchor) || performance.now() >= end) return anchor
     await setTimeout(LOOK_MS)

@@ -8,6 +8,7 @@ import { CommandError } from '@claimcheck/cli/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { typed } from '@claimcheck/cli/typed'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
+import { terminalJson } from '@claimcheck/core/words/terminal'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { chainedDocument } from '../../../base/audit-chain.ts'
@@ -101,7 +102,7 @@ async function exportTo(withServices: WithServices<Services>, options: AuditOpti
     const counted = async function* () {
       for await (const some of lines) {
         entries += some.split('\n').length - 1
-        yield some
+        yield process.stdout.isTTY && file === '-' ? terminalJson(some) : some
       }
     }
     if (file === '-') {

@@ -27,7 +27,7 @@ export function addActionCommand(program: Command, withServices: WithServices<Se
       const found = wire.find(({ action, aliases }) => action === name || aliases.includes(name))
       if (!found)
         throw new ServiceError('not_found', `no plugin here offers the action ${name}: claimcheck action lists them`)
-      print(options, found, [found.page.trimEnd()])
+      print(options, found, found.page.trimEnd().split('\n'))
     })
 }
 

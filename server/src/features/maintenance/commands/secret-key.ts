@@ -1,6 +1,7 @@
 /** `claimcheck secret-key`: changes the key under which everything secret is stored, and tells what is stored under which key. */
 import { setTimeout } from 'node:timers/promises'
 import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { writeError } from '@claimcheck/cli/terminal'
 import { typed } from '@claimcheck/cli/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
@@ -66,7 +67,7 @@ export function addSecretKeyCommands(program: Command, withServices: WithService
 
 function waitAloud(ms: number): Promise<void> {
   const seconds = Math.ceil(ms / 1000)
-  process.stderr.write(`Waiting ${seconds} s: a server may still store what it sealed before the rotation.\n`)
+  writeError(`Waiting ${seconds} s: a server may still store what it sealed before the rotation.\n`)
   return setTimeout(ms)
 }
 
