@@ -76,7 +76,8 @@ function retryOf(status: number, { retryAfterMs }: ServiceError): Pick<Refusal, 
 export function answerErrors(app: App): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const { detail } = prepareRefusal(error, request, reply)
-    reply.serializer(inShownCharacters)
+    // Fastify names no type for what another serializer writes.
+    reply.type('application/json; charset=utf-8').serializer(inShownCharacters)
     if (!(error instanceof ServiceError) || error.code !== 'invalid')
       return reply.send({ detail, ...(error instanceof ServiceError ? error.more : {}) })
     return reply.send({ detail: limitIssues(error.issues), message: inOneLine(error) })
