@@ -1,6 +1,6 @@
 /** The trace context of a submission is kept for those who run agents, and is no part of what is signed. */
 import t from 'tap'
-import { claimsConsole, linkOf } from '../support/claims-console.ts'
+import { claimsConsole, exportClaims } from '../support/claims-console.ts'
 import { query } from '../support/sql.ts'
 
 const REST = '-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -39,8 +39,8 @@ t.test('a valid traceparent is kept with the claim, and named on its page and in
     t.notOk(JSON.stringify(body).includes('4bf92f'), `receipts${what}`)
   }
   t.match((await owner.get(`${path}/${traced.claim_id}`)).html, `00${REST}`)
-  const { html } = await owner.get(path)
-  t.match(await (await owner.once(linkOf(html, 'export-json')!)).json(), {
+  await owner.get(path)
+  t.match(await (await exportClaims(owner, path, { format: 'json' })).json(), {
     claims: kept.map(([, traceparent]) => ({ traceparent })).toReversed(),
   })
 })

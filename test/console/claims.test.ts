@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import type { Receipt } from '@claimcheck/core/receipts'
 import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
-import { claimsConsole, linkOf, listed } from '../support/claims-console.ts'
+import { claimsConsole, exportClaims, linkOf, listed } from '../support/claims-console.ts'
 import { connect } from '../support/connect.ts'
 import { textOf, Visitor } from '../support/visitor.ts'
 
@@ -286,14 +286,18 @@ t.test('the table says where it stopped looking, and leads further back', async 
   for (const query of ['agent_id=rare', `q=${rare.claim_id}`, `q=${rare.receipt_id}`]) {
     t.strictSame(listed((await owner.get(`${path}?${query}`)).html), [rare.claim_id], `an index finds ${query}`)
   }
-  const csv = await (await owner.once(linkOf((await owner.get(path)).html, 'export-csv')!)).text()
+  await owner.get(path)
+  const csv = await (await exportClaims(owner, path, { format: 'csv' })).text()
   const lines = csv.trimEnd().split('\r\n')
   t.equal(lines.length, 10_002, 'a head, the claims, and why there are no more')
   t.match(
     lines.at(-1),
     /^"Only the 10,000 newest claims are here\. Export the others with a last day before them\.",{16}$/,
   )
-  const found = (await (await owner.once(`${path}.json?q=rare%2F`)).json()) as { claims: unknown[]; complete: boolean }
+  const found = (await (await exportClaims(owner, path, { format: 'json', q: 'rare/' })).json()) as {
+    claims: unknown[]
+    complete: boolean
+  }
   t.match(found, { claims: [{ claim_id: rare.claim_id }], complete: true }, 'a file goes on looking')
 })
 
@@ -391,8 +395,9 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
   await client.submit({ target: 'left out' })
   const { body: queued } = await client.submit({ target: 'also =cmd', params: { see: 'absent' } })
   const { html } = await owner.get(`${path}?q=%3DCMD`)
+  t.match(html, /<input type="hidden" name="q" value="=CMD"/, 'the form of the list has its filters')
 
-  const csv = await owner.once(linkOf(html, 'export-csv')!)
+  const csv = await exportClaims(owner, path, { format: 'csv', q: '=CMD' })
   t.match(csv.headers.get('content-type'), 'text/csv; charset=utf-8')
   t.match(csv.headers.get('content-disposition'), /^attachment; filename="claims-\d{4}-\d\d-\d\d\.csv"$/)
   const [head, newer, older, end] = (await csv.text()).split('\r\n')
@@ -408,7 +413,7 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
   )
   t.equal(end, '')
 
-  const json = await owner.once(linkOf(html, 'export-json')!)
+  const json = await exportClaims(owner, path, { format: 'json', q: '=CMD' })
   t.match(json.headers.get('content-type'), 'application/json')
   const text = await json.text()
   t.notMatch(text, /\p{Bidi_Control}/u)
@@ -424,11 +429,14 @@ t.test('what the filters show goes into a file, as CSV and as JSON', async (t) =
 
 t.test('a file of a filter that no claim can match is refused, and one of nothing is well formed', async (t) => {
   const { owner, path } = await claimsConsole(t)
+  await owner.get(path)
   for (const format of ['csv', 'json']) {
-    const refused = await owner.get(`${path}.${format}?verdict=good`)
+    const refused = await owner.post(`${path}/export`, { format, verdict: 'good' })
     t.equal(refused.status, 400)
     t.match(textOf(refused.html), 'No claim can have the verdict “good”')
   }
-  t.strictSame(await (await owner.once(`${path}.json`)).json(), { claims: [], complete: true })
-  t.match(await (await owner.once(`${path}.csv`)).text(), /^claim_id,[a-z_,]+\r\n$/)
+  const unnamed = await owner.post(`${path}/export`, { format: 'xml' })
+  t.match([unnamed.status, textOf(unnamed.html)], [400, /Choose csv or json as the format/])
+  t.strictSame(await (await exportClaims(owner, path, { format: 'json' })).json(), { claims: [], complete: true })
+  t.match(await (await exportClaims(owner, path, { format: 'csv' })).text(), /^claim_id,[a-z_,]+\r\n$/)
 })

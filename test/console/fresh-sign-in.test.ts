@@ -1,8 +1,9 @@
 /** What changes who can get in needs a sign-in of the last ten minutes, and goes on afterwards as it was typed. */
+import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { filled, routesOf } from '../support/console-routes.ts'
-import { sharedInstallation } from '../support/installation.ts'
+import { SCRIPTED, sharedInstallation } from '../support/installation.ts'
 import { OpenIdProvider } from '../support/openid-provider.ts'
 import { signedInBefore } from '../support/time-passes.ts'
 import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
@@ -12,6 +13,7 @@ const MINUTES_MS = 60_000
 const provider = await OpenIdProvider.start()
 afterFile(() => provider.close())
 const shared = sharedInstallation({
+  plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
   env: provider.env,
   file: { sign_in: provider.section, rate_limits: { sign_in: 0 } },
 })
@@ -33,6 +35,10 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/w/:workspace/developers/agents/release', { agent: 'bot' }],
   ['POST /console/w/:workspace/developers/sites', { sites: 'https://planted.example' }],
   ['POST /console/account/machines', { name: 'planted' }],
+  ['GET /console/w/:workspace/connections/new/:provider', {}],
+  ['POST /console/w/:workspace/connections/new/:provider', { option_token: 'planted', connection_name: 'planted' }],
+  ['GET /console/w/:workspace/connections/:connection/credentials', {}],
+  ['POST /console/w/:workspace/connections/:connection/credentials', { option_token: 'planted' }],
   ['POST /console/w/:workspace/members/invitations', { role: 'owner' }],
   ['POST /console/w/:workspace/members/:member/role', { role: 'owner' }],
   ['POST /console/w/:workspace/retention', { days: '30' }],
@@ -42,6 +48,39 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
 ]
 /** Only of an account without a password: below. */
 const FIRST_PASSWORD = 'POST /console/account/password'
+
+/** Every other route that changes something, and why it asks for none. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  'POST /console/sign-in': 'is a sign-in',
+  'POST /console/sign-in/code': 'is a sign-in',
+  'POST /console/sign-in/passkey/options': 'is a sign-in',
+  'POST /console/sign-in/passkey': 'is a sign-in',
+  'POST /console/setup/:token': 'the link is the proof',
+  'POST /console/join/:token': 'the link is the proof',
+  'POST /console/reset/:token': 'the link is the proof',
+  'POST /oauth/consent/:uid': 'asks in the handler, where the answer is to allow',
+  'POST /console/sign-out': 'ends access',
+  'POST /console/account/sessions/end': 'ends access',
+  'POST /console/account/sessions/end-others': 'ends access',
+  'POST /console/account/passkeys/remove': 'ends access',
+  'POST /console/account/unlink': 'ends access',
+  'POST /console/account/applications/:grant/revoke': 'ends access',
+  'POST /console/account/machines/:machine/revoke': 'ends access',
+  'POST /console/w/:workspace/developers/keys/:key/revoke': 'ends access',
+  'POST /console/w/:workspace/connections/:connection/disconnect': 'ends access',
+  'POST /console/w/:workspace/members/invitations/withdraw': 'ends access',
+  'POST /console/w/:workspace/members/:member/remove': 'ends access',
+  'POST /console/account/name': 'changes words alone',
+  'POST /console/w/:workspace/name': 'changes words alone',
+  'POST /console/w/:workspace/connections/:connection/name': 'changes words alone',
+  'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',
+  'POST /console/w/:workspace/claims/new': 'is checked like every claim',
+  'POST /console/w/:workspace/connections/:connection/test': 'uses what is connected',
+  'POST /console/w/:workspace/claims/export': 'shows what the pages show',
+  'POST /console/w/:workspace/audit-trail/export': 'shows what the pages show',
+}
+
+const ids = { key: 'key_none', provider: 'mailbox', connection: 'con_none' }
 
 async function acme() {
   const installation = await shared()
@@ -65,9 +104,10 @@ function hiddenFields({ html }: Page, action: string): Record<string, string> {
 }
 
 async function stateOf({ host, workspace }: Awaited<ReturnType<typeof acme>>) {
-  const { keys, members, accounts, allowedOrigins, workspaces } = host.claimcheck
+  const { keys, members, accounts, allowedOrigins, workspaces, connections } = host.claimcheck
   return {
     keys: await keys.list(workspace),
+    connections: await connections.list(workspace),
     members: await members.list(workspace),
     invitations: await members.invitations(workspace),
     workspace: await workspaces.find(workspace),
@@ -82,12 +122,21 @@ function ask(visitor: Visitor, route: string, values: Readonly<Record<string, st
   return method === 'GET' ? visitor.get(path) : visitor.post(path, fields)
 }
 
-t.test('the table is whole: a route that needs a fresh sign-in is tested here', async (t) => {
-  const { host } = await shared()
-  const guarded = (await routesOf(host.claimcheck)).filter(({ isFresh }) => isFresh)
-  const named = guarded.map(({ method, url }) => `${method} ${url}`)
-  t.strictSame(named.sort(), [...ROUTES.map(([route]) => route), FIRST_PASSWORD].sort())
-})
+t.test(
+  'the tables are whole: each route that changes something asks, and is tested here, or has a reason not to',
+  async (t) => {
+    const { host } = await shared()
+    const routes = (await routesOf(host.claimcheck)).map((route) => ({
+      ...route,
+      named: `${route.method} ${route.url}`,
+    }))
+    const named = (which: typeof routes) => which.map((route) => route.named).sort()
+    const asking = [...ROUTES.map(([route]) => route), FIRST_PASSWORD].sort()
+    t.strictSame(named(routes.filter(({ isFresh }) => isFresh)), asking)
+    const others = routes.filter(({ method, isFresh }) => method === 'POST' && !isFresh)
+    t.strictSame(named(others), Object.keys(WITHOUT).sort())
+  },
+)
 
 t.test('ten minutes after signing in, each of them asks who it is, and changes nothing', async (t) => {
   const world = await acme()
@@ -95,7 +144,7 @@ t.test('ten minutes after signing in, each of them asks who it is, and changes n
   await signedInBefore(installation, owner, 10 * MINUTES_MS)
   const before = await stateOf(world)
   for (const [route, fields] of ROUTES) {
-    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
+    const page = await ask(owner, route, { ...ids, workspace, member }, fields)
     t.equal(page.status, route.startsWith('GET') ? 200 : 403, route)
     t.match(textOf(page.html), /Confirm that it is you .* needs a sign-in of the last ten minutes/, route)
     t.match(page.html, `action="/console/sign-in"`, route)
@@ -108,16 +157,22 @@ t.test('within ten minutes none of them asks', async (t) => {
   const { installation, owner, workspace, member } = await acme()
   await signedInBefore(installation, owner, 9 * MINUTES_MS)
   for (const [route, fields] of ROUTES) {
-    const page = await ask(owner, route, { workspace, member, key: 'key_none' }, fields)
+    const page = await ask(owner, route, { ...ids, workspace, member }, fields)
     t.notMatch(textOf(page.html), /Confirm that it is you/, route)
   }
 })
 
-t.test('what makes no owner needs none', async (t) => {
-  const { installation, owner, base, member } = await acme()
-  await signedInBefore(installation, owner, 60 * MINUTES_MS)
-  t.equal((await owner.post(`${base}/members/invitations`, { role: 'member' })).status, 200)
-  t.match((await owner.post(`${base}/members/${member}/role`, { role: 'member' })).path, /done=role-changed/)
+t.test('a destination is connected after the sign-in, with what was typed but its secrets', async (t) => {
+  const { installation, owner, workspace, base } = await acme()
+  const action = `${base}/connections/new/mailbox`
+  t.match((await owner.get(action)).html, `action="${action}"`)
+  await signedInBefore(installation, owner, 10 * MINUTES_MS)
+  const asked = await owner.post(action, { option_token: 'a-secret-of-the-box', connection_name: 'Box', insist: 'on' })
+  t.match([asked.status, textOf(asked.html)], [403, /Confirm that it is you .*Box.*Secrets are not kept/])
+  t.notMatch(asked.html, 'a-secret-of-the-box')
+  t.strictSame(await installation.claimcheck.connections.list(workspace), [])
+  const fields = { ...hiddenFields(asked, '/console/sign-in'), password: PASSWORD }
+  t.match(textOf((await owner.post('/console/sign-in', fields)).html), /Send your form\?.*Box/)
 })
 
 t.test('the form goes on as it was typed once they have signed in again, in a session that begins anew', async (t) => {

@@ -40,6 +40,16 @@ export function listed(html: string): string[] {
   return [...html.matchAll(/<tr id="(clm_[^"]+)"/g)].map(([, id]) => id!)
 }
 
+/** Exports claims as the form of the list does. */
+export function exportClaims(
+  owner: Visitor,
+  path: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<Response> {
+  const body = new URLSearchParams({ ...(owner.csrf === undefined ? {} : { _csrf: owner.csrf }), ...fields })
+  return owner.once(`${path}/export`, { method: 'POST', body, headers: { origin: owner.host.url } })
+}
+
 /** Where a link of this id leads. */
 export function linkOf(html: string, id: string): string | undefined {
   const tag = new RegExp(`<a [^>]*id="${id}"[^>]*>`).exec(html)?.[0]

@@ -113,8 +113,7 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'POST /oauth/consent/:uid': 'account',
 
   'GET /console/w/:workspace/claims': 'member',
-  'GET /console/w/:workspace/claims.csv': 'member',
-  'GET /console/w/:workspace/claims.json': 'member',
+  'POST /console/w/:workspace/claims/export': 'member',
   'GET /console/w/:workspace/claims/:claim_id': 'member',
   'GET /console/w/:workspace/agents': 'member',
   'GET /console/w/:workspace/agents/:agent_id': 'member',

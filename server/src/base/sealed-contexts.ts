@@ -21,6 +21,11 @@ export function secondStepContext(userId: string): string {
   return `second-step:${userId}`
 }
 
+/** The key of a second step that is being set up: it is in the page alone. */
+export function secondStepSetUpContext(userId: string): string {
+  return `second-step-set-up:${userId}`
+}
+
 /** The digest of a backup's manifest. */
 export function backupContext(epoch: string): string {
   return `backup:${epoch}`

@@ -56,7 +56,7 @@ export const paths = {
   claims: inWorkspace('claims'),
   newClaim: inWorkspace('claims/new'),
   claim: ofOne('claims'),
-  claimsExport: (workspaceId: string, format: 'csv' | 'json') => inWorkspace(`claims.${format}`)(workspaceId),
+  claimsExport: inWorkspace('claims/export'),
   agents: inWorkspace('agents'),
   agent: (workspaceId: string, agentId: string) => inWorkspace(`agents/${agentSegment(agentId)}`)(workspaceId),
   connections: inWorkspace('connections'),

@@ -1,6 +1,6 @@
 /**
- * What changes who can get in needs a sign-in of the last ten minutes, so that a person who finds an open browser, or has stolen a
- * session, can neither stay nor let others in.
+ * What changes who can get in, or which destination is believed, needs a sign-in of the last ten minutes, so that a person who finds an
+ * open browser, or has stolen a session, can neither stay, nor let others in, nor have claims checked elsewhere.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { confirmPath } from '../../web/console-paths.ts'
@@ -12,7 +12,7 @@ import { unsentFormOf } from './unsent.tsx'
 
 export const FRESH_MS = 10 * 60_000
 
-/** Whether the request needs it: a form may make an owner or a member. */
+/** Whether the request needs it: a form may choose a first password or replace one. */
 type Needs = (request: FastifyRequest) => boolean
 
 const ALWAYS: Needs = () => true

@@ -67,7 +67,7 @@ function Confirm({ session, next, unsent, problem, oidcName }: SignInPageProps) 
   return (
     <PlainPage title="Confirm that it is you" problem={problem} csrf={csrf} scripts={['passkeys']}>
       <p>
-        This changes who can get in, so it needs a sign-in of the last ten minutes. Sign in again as{' '}
+        This changes who can get in or what is trusted, so it needs a sign-in of the last ten minutes. Sign in again as{' '}
         <strong>{user.email}</strong>: you go on where you were.
       </p>
       {unsent ? <UnsentValues unsent={unsent} /> : null}

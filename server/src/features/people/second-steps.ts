@@ -4,7 +4,8 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import type { AuditEvent } from '../../base/audit-events.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { secondStepContext } from '../../base/sealed-contexts.ts'
+import { secondStepContext, secondStepSetUpContext } from '../../base/sealed-contexts.ts'
+import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken } from '../../base/tokens.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
@@ -24,7 +25,7 @@ export interface SetUp {
   /** In base32. */
   readonly secret: string
   readonly uri: string
-  /** The ticket that `confirm` takes. */
+  /** What `confirm` takes: the secret, sealed for this user and some minutes. Nothing is stored for a page that is only shown. */
   readonly ticket: string
 }
 
@@ -49,6 +50,7 @@ const PERIOD_SECONDS = 30
 const ISSUER = 'Claimcheck'
 const SECRET_BYTES = 20
 const CODES = 10
+const SET_UP_MS = 10 * 60_000
 /** Tries after one right password. */
 const TRIES = 5
 /** Failures in a row, over all sign-ins, before codes of the app wait: a thief of the password alone tries too few to find one. */
@@ -107,14 +109,11 @@ export class SecondStepService {
     { ticket, code }: Answer,
     by: Acting = byCommand(),
   ): Promise<readonly string[] | SetUp> {
-    const taken = (await this.#tickets.take('second_step_setup', ticket)) as
-      | { userId: string; secret: string }
-      | undefined
-    if (taken?.userId !== user.id) {
-      throw new ServiceError('bad_request', 'this page was used already or took too long: begin again with a new code')
-    }
     const at = this.#now()
-    const { secret } = taken
+    const secret = this.#openSetUp(user.id, ticket, at)
+    if (secret === undefined) {
+      throw new ServiceError('bad_request', 'setting up took too long: begin again with a new code')
+    }
     const counter = await this.#counterOf(secret, code.replace(/\s/g, ''), at)
     if (counter === undefined) return this.#setUpOf(user, secret)
     return this.#storage.write(async (tx) => {
@@ -211,7 +210,18 @@ export class SecondStepService {
   async #setUpOf({ id, email }: User, secret: string): Promise<SetUp> {
     const { Secret, TOTP } = await loadTotp()
     const uri = new TOTP({ issuer: ISSUER, label: email, secret: Secret.fromBase32(secret) }).toString()
-    return { secret, uri, ticket: await this.#tickets.issue('second_step_setup', { userId: id, secret }) }
+    const content = JSON.stringify({ secret, expiresAt: this.#now() + SET_UP_MS })
+    return { secret, uri, ticket: this.#parts.secrets.seal(content, secondStepSetUpContext(id)) }
+  }
+
+  #openSetUp(userId: string, ticket: string, at: Instant): string | undefined {
+    try {
+      const { secret, expiresAt } = JSON.parse(this.#parts.secrets.open(ticket, secondStepSetUpContext(userId)))
+      return expiresAt > at ? secret : undefined
+    } catch (error) {
+      if (error instanceof SecretError) return undefined
+      throw error
+    }
   }
 
   async #newCodes(tx: Writes, userId: string): Promise<readonly string[]> {

@@ -14,15 +14,13 @@ export interface TicketService {
   take(kind: TicketKind, ticket: string | undefined): Promise<unknown>
 }
 
-export type TicketKind = 'passkey_challenge' | 'outside_sign_in' | 'second_step' | 'second_step_setup'
+export type TicketKind = 'passkey_challenge' | 'outside_sign_in' | 'second_step'
 
 const TTL_MS: Readonly<Record<TicketKind, number>> = {
   passkey_challenge: 5 * 60_000,
   // The person may have to sign in at the provider first.
   outside_sign_in: 10 * 60_000,
   second_step: 5 * 60_000,
-  // The person may have to install an application first.
-  second_step_setup: 10 * 60_000,
 }
 
 interface TicketParts {

@@ -1,6 +1,5 @@
 import type { ClaimFilter, ClaimPage, ListedClaim } from '@claimcheck/server/features/claims/claims'
-import { exported, MOST_EXPORTED } from '@claimcheck/server/features/console/claims/export'
-import type { ExportFormat } from '@claimcheck/server/features/console/claims/list-query'
+import { type ExportFormat, exported, MOST_EXPORTED } from '@claimcheck/server/features/console/claims/export'
 import t from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
 

@@ -131,7 +131,10 @@ t.test('it is switched on by a code, which ends other sessions and makes this on
   const again = (await secondSteps.confirm(user, session.id, wrong)) as SetUp
   t.equal(again.secret, begun.secret, 'the app need not be set up again')
   t.equal(await secondSteps.ask(user), undefined, 'it is not on')
-  await t.rejects(secondSteps.confirm(user, session.id, wrong), { code: 'bad_request' })
+  clock.now += 10 * 60_000
+  await t.rejects(secondSteps.confirm(user, session.id, wrong), { code: 'bad_request' }, 'it took too long')
+  clock.now -= 10 * 60_000
+  await t.rejects(secondSteps.confirm(user, session.id, { ...wrong, ticket: 'x' }), { code: 'bad_request' })
   const right = { ticket: again.ticket, code: codeOf(again.secret, clock.now) }
   t.equal(((await secondSteps.confirm(user, session.id, right)) as readonly string[]).length, 10)
   t.equal(await sessions.find(other), undefined)

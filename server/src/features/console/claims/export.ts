@@ -6,7 +6,9 @@ import { ruleWords } from '../../../base/erasure-rules.ts'
 import { EXPORTED } from '../../../storage/claim-row.ts'
 import { type ClaimChoice, MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimFilter, ClaimPage, ListedClaim } from '../../claims/claims.ts'
-import type { ExportFormat } from './list-query.ts'
+
+export const EXPORT_FORMATS = ['csv', 'json'] as const
+export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
 export const MOST_EXPORTED = 10_000
 /** What a filter may look through for one file. */

@@ -61,9 +61,7 @@ export function listPath(workspaceId: string, { filter = {}, cursor, span }: Lis
   })
 }
 
-export type ExportFormat = 'csv' | 'json'
-
-/** The address of a file of what the filters show. */
-export function exportPath(workspaceId: string, format: ExportFormat, filter: TableFilter): string {
-  return FILTERS.path(paths.claimsExport(workspaceId, format), filter)
+/** What a form must send for the same filter. */
+export function fieldsOf(filter: TableFilter): readonly (readonly [name: string, value: string])[] {
+  return FILTERS.fieldsOf(filter)
 }

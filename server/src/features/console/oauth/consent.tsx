@@ -1,6 +1,5 @@
 /** The consent page: which application may do what for a person, and in which workspace. */
 
-import { KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
@@ -28,11 +27,6 @@ type Uid = { Params: { uid: string } }
 export function consentRoutes(app: App, services: ConsoleDependencies): void {
   const { oauth, sessions, members, now } = services
 
-  /** What gives a key away needs a fresh sign-in, as making one in the console does. */
-  function needsSignIn(request: FastifyRequest, { scopes }: ConsentRequest): boolean {
-    return scopes.includes(KEY_SCOPE) && !isFresh(request, now)
-  }
-
   function show(request: FastifyRequest<Uid>, reply: FastifyReply, asked: ConsentRequest, problem?: string) {
     reply.headers(pageHeaders(formActionSource(asked.redirectUri)))
     const props = { uid: request.params.uid, asked, viewer: viewerOf(request), problem }
@@ -42,7 +36,7 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
 
   app.get<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
     const asked = await oauth.consentRequest(request.params.uid, exchangeOf(request, reply))
-    return needsSignIn(request, asked) ? reply.redirect(confirmPath(request.url), 303) : show(request, reply, asked)
+    return isFresh(request, now) ? show(request, reply, asked) : reply.redirect(confirmPath(request.url), 303)
   })
 
   app.post<Uid>(OAUTH_PATHS.consentRoute, async (request, reply) => {
@@ -53,7 +47,8 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     const { decision, workspace: id } = formOf(request)
     if (decision === 'deny') return reply.redirect(await oauth.deny(uid, exchange), 303)
     if (decision !== 'allow') return show(request, reply, asked, 'choose Allow or Do not allow')
-    if (needsSignIn(request, asked)) return reply.redirect(confirmPath(request.url), 303)
+    // An application acts for the person until they stop it, as a key does.
+    if (!isFresh(request, now)) return reply.redirect(confirmPath(request.url), 303)
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     if (!workspace.isOpen) {

@@ -9,9 +9,10 @@ import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { Counted, Span, Standing } from '../../claims/claim-statistics.ts'
 import type { ClaimPage, ListedClaim } from '../../claims/claims.ts'
 import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
-import { MOST_EXPORTED } from '../claims/export.ts'
-import { claimChoiceOf, exportPath, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
+import { EXPORT_FORMATS, MOST_EXPORTED } from '../claims/export.ts'
+import { claimChoiceOf, fieldsOf, type ListQuery, listPath, type TableFilter } from '../claims/list-query.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
+import { PostForm } from '../parts/form.tsx'
 import { Live, LiveStatus } from '../parts/live.tsx'
 import { Pager } from '../parts/pager.tsx'
 import { VerdictChart } from '../parts/verdict-chart.tsx'
@@ -167,16 +168,26 @@ function Claims(props: ListProps) {
         older={page.nextCursor === null ? undefined : listPath(workspaceId, { filter, span, cursor: page.nextCursor })}
         olderText={page.cutShort ? 'Search older claims' : 'Older'}
       />
+      <Export workspaceId={workspaceId} filter={filter} />
+    </>
+  )
+}
+
+function Export({ workspaceId, filter }: { readonly workspaceId: string; readonly filter: TableFilter }) {
+  return (
+    <>
+      <PostForm action={paths.claimsExport(workspaceId)} class="inline">
+        {fieldsOf(filter).map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+        {EXPORT_FORMATS.map((format) => (
+          <button type="submit" id={`export-${format}`} name="format" value={format} class="quiet">
+            Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'} as {format.toUpperCase()}
+          </button>
+        ))}
+      </PostForm>
       <p class="help">
-        Export {Object.keys(filter).length > 0 ? 'what the filters show' : 'these claims'}, the{' '}
-        {MOST_EXPORTED.toLocaleString('en')} newest at most:{' '}
-        <a id="export-csv" href={exportPath(workspaceId, 'csv', filter)} download>
-          CSV
-        </a>
-        ,{' '}
-        <a id="export-json" href={exportPath(workspaceId, 'json', filter)} download>
-          JSON
-        </a>
+        The {MOST_EXPORTED.toLocaleString('en')} newest at most. The export is recorded in the audit trail.
       </p>
     </>
   )

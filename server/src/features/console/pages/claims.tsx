@@ -12,11 +12,11 @@ import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
 import type { ClaimDetail } from '../../claims/claims.ts'
 import { type HostChoice, hostsToChoose } from '../../claims/host-choice.ts'
 import { profilesOf } from '../claims/claim-words.ts'
-import { exported, exportType } from '../claims/export.ts'
+import { EXPORT_FORMATS, exported, exportType } from '../claims/export.ts'
 import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { queryOf } from '../request-fields.ts'
+import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, isOwner, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
@@ -72,30 +72,29 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
-  for (const format of ['csv', 'json'] as const) {
-    app.get(`/claims.${format}`, { config: { cost: 'export' } }, async (request, reply) => {
-      const { id: workspaceId } = workspaceOf(request)
-      const { filter, problems } = readListQuery(queryOf(request))
-      // A file cannot say that a filter was ignored.
-      if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
-      // A HEAD gets no claims.
-      if (request.method === 'GET') {
-        const details = { format, ...filter }
-        await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
-      }
-      const origin = ownAddress.origin()
-      const rows = exported(format, claimChoiceOf(filter), {
-        list: (choice) => claims.list(workspaceId, choice),
-        decidedAt: (claimIds) => claims.decidedAt(claimIds),
-        receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
-      })
-      const name = `claims-${formatInstant(now()).slice(0, 10)}.${format}`
-      return reply
-        .type(exportType(format))
-        .header('content-disposition', `attachment; filename="${name}"`)
-        .send(Readable.from(rows))
+  // A form and no link, because an export is recorded: no other site can have it recorded.
+  app.post('/claims/export', { config: { cost: 'export' } }, async (request, reply) => {
+    const { id: workspaceId } = workspaceOf(request)
+    const fields = formOf(request)
+    const format = EXPORT_FORMATS.find((one) => one === fields.format)
+    if (!format) throw new ServiceError('bad_request', `choose ${EXPORT_FORMATS.join(' or ')} as the format`)
+    const { filter, problems } = readListQuery(fields)
+    // A file cannot say that a filter was ignored.
+    if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+    const details = { format, ...filter }
+    await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
+    const origin = ownAddress.origin()
+    const rows = exported(format, claimChoiceOf(filter), {
+      list: (choice) => claims.list(workspaceId, choice),
+      decidedAt: (claimIds) => claims.decidedAt(claimIds),
+      receiptUrl: (receiptId) => `${origin}/v1/receipts/${receiptId}`,
     })
-  }
+    const name = `claims-${formatInstant(now()).slice(0, 10)}.${format}`
+    return reply
+      .type(exportType(format))
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .send(Readable.from(rows))
+  })
 }
 
 function pageRoutes(app: App, services: ConsoleDependencies): void {

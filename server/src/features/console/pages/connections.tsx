@@ -12,6 +12,7 @@ import type { NotConnected } from '../../workspaces/connection-trial.ts'
 import type { ConnectionSummary } from '../../workspaces/connections.ts'
 import { addressInReceipts } from '../../workspaces/sources.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
+import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { type FormValues, problemsByField, readSchemaForm, startingValues } from '../parts/schema-form.tsx'
 import { kindOf, secretsIn } from '../parts/schema-properties.ts'
 import { saveForm } from '../refusal.ts'
@@ -43,6 +44,11 @@ export function connectionRoutes(app: App, services: ConsoleDependencies): void 
 
 const forOwners = { preHandler: ownersOnly }
 const tries = { ...forOwners, config: { cost: 'trial' } } as const
+
+/** Opening the form asks first: its secrets are not kept over a sign-in. */
+function forOwnersNow(services: ConsoleDependencies) {
+  return { preHandler: [ownersOnly, freshSignInOnly(services)] }
+}
 
 function requireType({ registry }: ConsoleDependencies, provider: string): HostedConnectionType {
   const type = registry.connectionType(provider)
@@ -92,13 +98,14 @@ function listRoutes(app: App, { connections, members, registry, sources }: Conso
 
 function connectRoutes(app: App, services: ConsoleDependencies): void {
   const { connections, registry, sources } = services
+  const guarded = forOwnersNow(services)
 
   function connectForm(request: FastifyRequest, type: HostedConnectionType, values: FormValues, outcome: Outcome) {
     const listed = sources.listed(type.provider)
     return <ConnectForm viewer={viewerOf(request)} type={type} listed={listed} values={values} outcome={outcome} />
   }
 
-  app.get<ProviderPath>('/connections/new/:provider', forOwners, async (request, reply) => {
+  app.get<ProviderPath>('/connections/new/:provider', guarded, async (request, reply) => {
     const type = requireType(services, request.params.provider)
     return sendPage(reply, connectForm(request, type, startingValues(type.options, PREFIX), {}))
   })
@@ -112,7 +119,7 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
 
   app.post<ProviderPath>(
     '/connections/new/:provider',
-    { ...forOwners, config: { keepsField, cost: 'trial' } },
+    { ...guarded, config: { keepsField, cost: 'trial' } },
     async (request, reply) => {
       const type = requireType(services, request.params.provider)
       const form = formOf(request)
@@ -134,8 +141,9 @@ function connectRoutes(app: App, services: ConsoleDependencies): void {
 
 function credentialRoutes(app: App, services: ConsoleDependencies): void {
   const { connections } = services
+  const guarded = forOwnersNow(services)
 
-  app.get<ConnectionPath>('/connections/:connection/credentials', forOwners, async (request, reply) => {
+  app.get<ConnectionPath>('/connections/:connection/credentials', guarded, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const type = requireType(services, connection.provider)
     const values = { [TRY]: connection.trialTarget ?? '' }
@@ -143,7 +151,7 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
     return sendPage(reply, <ReplaceForm {...props} />)
   })
 
-  app.post<ConnectionPath>('/connections/:connection/credentials', tries, async (request, reply) => {
+  app.post<ConnectionPath>('/connections/:connection/credentials', { ...guarded, config: { cost: 'trial' } }, async (request, reply) => {
     const connection = await requireConnection(services, request)
     const type = requireType(services, connection.provider)
     const values = formOf(request)

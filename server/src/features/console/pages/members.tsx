@@ -53,10 +53,8 @@ export function memberRoutes(app: App, services: ConsoleDependencies): void {
   changeRoutes(app, services)
 }
 
-const makesOwner = (request: FastifyRequest) => formOf(request).role === 'owner'
-
-function freshForOwner(services: ConsoleDependencies) {
-  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services, makesOwner)] }
+function forOwnersNow(services: ConsoleDependencies) {
+  return { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
 }
 
 async function requireMember({ members }: ConsoleDependencies, request: FastifyRequest<OfMember>): Promise<Asked> {
@@ -89,7 +87,7 @@ interface Change {
 function invitationRoutes(app: App, services: ConsoleDependencies): void {
   const { accounts, members, ownAddress, outbox } = services
 
-  app.post('/members/invitations', freshForOwner(services), async (request, reply) => {
+  app.post('/members/invitations', forOwnersNow(services), async (request, reply) => {
     const role = readRole(formOf(request).role)
     const email = outbox.isOn ? (formOf(request).email?.trim().toLowerCase() ?? '') : ''
     try {
@@ -115,8 +113,6 @@ function invitationRoutes(app: App, services: ConsoleDependencies): void {
 }
 
 function settingRoutes(app: App, services: ConsoleDependencies): void {
-  const fresh = { ...KEEPS_ALL, preHandler: [ownersOnly, freshSignInOnly(services)] }
-
   app.post('/name', { ...KEEPS_ALL, preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const name = formOf(request).name?.trim() ?? ''
@@ -127,7 +123,7 @@ function settingRoutes(app: App, services: ConsoleDependencies): void {
     })
   })
 
-  app.post('/sign-in-rule', fresh, async (request, reply) => {
+  app.post('/sign-in-rule', forOwnersNow(services), async (request, reply) => {
     const set = () => setRule(services, request, formOf(request).rule)
     return change(services, request, reply, { work: set, done: 'sign-in-rule-changed' })
   })
@@ -154,7 +150,7 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
     sendPage(reply, <ChangeRole viewer={viewerOf(request)} {...(await requireMember(services, request))} />),
   )
 
-  app.post<OfMember>('/members/:member/role', freshForOwner(services), async (request, reply) => {
+  app.post<OfMember>('/members/:member/role', forOwnersNow(services), async (request, reply) => {
     const role = readRole(formOf(request).role)
     const { id } = workspaceOf(request)
     const setRole = () => members.setRole(id, request.params.member, role, actingOf(request))

@@ -46,11 +46,13 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
     await returns.count(request, reply)
     const arrivedAt = new URL(callbackUrl())
     arrivedAt.search = new URL(request.url, arrivedAt).search
+    const ticket = cookie.take(request, reply)
     try {
-      const returned = await oidcSignIn.finish(cookie.take(request, reply), arrivedAt)
+      const returned = await oidcSignIn.finish(ticket, arrivedAt)
       return await arrive(services, request, reply, returned)
     } catch (error) {
-      await recordRefusal(services, request)
+      // Another site's link to this address is no sign-in.
+      if (ticket !== undefined) await recordRefusal(services, request)
       return sendPage(reply, <NotIn name={name} problem={refusalOf(error)} />, 422)
     }
   })
