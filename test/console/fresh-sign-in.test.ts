@@ -71,6 +71,8 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/w/:workspace/members/invitations/withdraw': 'ends access',
   'POST /console/w/:workspace/members/:member/remove': 'ends access',
   'POST /console/account/name': 'changes words alone',
+  'POST /console/account/address': 'sends a mail to the person',
+  'POST /console/account/address/:token': 'the link is the proof',
   'POST /console/w/:workspace/name': 'changes words alone',
   'POST /console/w/:workspace/connections/:connection/name': 'changes words alone',
   'POST /console/workspaces/new': 'an empty workspace trusts nothing yet',

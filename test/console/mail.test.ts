@@ -25,16 +25,17 @@ function linkIn(text: string): URL {
 }
 
 t.test('an invitation goes by mail, and its link lets one person join', async (t) => {
-  const owner = await Visitor.owner(host, 'mailing')
+  const owner = await (await Visitor.owner(host, 'mailing')).confirm(mailbox)
   const workspaceId = await owner.workspaceId()
   const path = `/console/w/${workspaceId}/members`
   await owner.get(path)
   const page = await owner.post(`${path}/invitations`, { role: 'member', email: ' New.Person@example.com' })
   t.match(textOf(page.html), /The invitation as a member is on its way to new\.person@example\.com/)
   t.notMatch(page.html, '/console/join/', 'the link is for the invited person')
-  const mail = await mailbox.mailTo('new.person@example.com', /invites you to the workspace mailing/)
+  const mail = await mailbox.mailTo('new.person@example.com', /^You are invited to a workspace in Claimcheck$/)
   const link = linkIn(mail.text)
   t.equal(link.origin, host.url)
+  t.match(mail.text, `${owner.email} invites you to a workspace in Claimcheck, as a member. The name of the workspace is “mailing”.`)
   const guest = new Visitor(host)
   const joined = await guest.post(link.pathname, { name: 'Nora', email: 'new.person@example.com', password: PASSWORD })
   t.match(joined.path, `/console/w/${workspaceId}/claims`)
@@ -46,7 +47,7 @@ t.test('an invitation goes by mail, and its link lets one person join', async (t
 })
 
 t.test('a forgotten password: the page answers alike, and only an account gets a link', async (t) => {
-  const person = await Visitor.owner(host, 'forgetful')
+  const person = await (await Visitor.owner(host, 'forgetful')).confirm(mailbox)
   const stranger = new Visitor(host)
   t.match((await stranger.get('/console/sign-in')).html, 'href="/console/forgotten"')
   t.match(textOf((await stranger.get('/console/forgotten')).html), /A new password/)
@@ -67,16 +68,16 @@ t.test('a forgotten password: the page answers alike, and only an account gets a
 })
 
 t.test('owners are told of new keys and machines', async (t) => {
-  const owner = await Visitor.owner(host, 'told')
+  const owner = await (await Visitor.owner(host, 'told')).confirm(mailbox)
   const workspaceId = await owner.workspaceId()
-  const other = await Visitor.joining(host, workspaceId, 'owner', 'Olga')
+  const other = await (await Visitor.joining(host, workspaceId, 'owner', 'Olga')).confirm(mailbox)
   const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
   const path = `/console/w/${workspaceId}/developers`
   await owner.get(path)
   await owner.post(`${path}/keys`, { name: 'build server' })
   for (const { email } of [owner, other]) {
     const mail = await mailbox.mailTo(email, /A new API key/)
-    t.match(mail.text, /The API key build server was made in the workspace told/)
+    t.match(mail.text, /The API key “build server” was made in the workspace “told”/)
     t.match(mail.text, /^From: 127\.0\.0\.1\r?$/m)
     t.equal(linkIn(mail.text).origin, host.url)
   }
@@ -86,7 +87,7 @@ t.test('owners are told of new keys and machines', async (t) => {
 })
 
 t.test('a person is told of a sign-in with another browser, and of a new password', async (t) => {
-  const person = await Visitor.owner(host, 'watched')
+  const person = await (await Visitor.owner(host, 'watched')).confirm(mailbox)
   const same = new Visitor(host)
   await same.post('/console/sign-in', { email: person.email, password: PASSWORD })
   const headers = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/130.0 Safari/537.36' }

@@ -1,5 +1,6 @@
 /** A person at the console without a browser: pages as text, forms as their fields, cookies kept. */
 import type { Host } from './host.ts'
+import type { Mailbox } from './mailbox.ts'
 
 export interface Page {
   readonly status: number
@@ -59,6 +60,16 @@ export class Visitor {
     const page = await visitor.post(path, { name, email: visitor.email, password: PASSWORD, ...more })
     if (visitor.cookies.size === 0) throw new Error(`${name} could not enter: ${page.status} ${textOf(page.html)}`)
     return visitor
+  }
+
+  /** Shows that they read mails to their address. */
+  async confirm(mailbox: Mailbox): Promise<this> {
+    const { text } = await mailbox.mailTo(this.email, /^Confirm your address/)
+    const { pathname } = new URL(/https?:\/\/\S+/.exec(text)![0])
+    await this.get(pathname)
+    const { path } = await this.post(pathname)
+    if (!path.endsWith('done=address-confirmed')) throw new Error(`${this.email} is not confirmed: ${path}`)
+    return this
   }
 
   /** The id of the workspace that they are in first. */

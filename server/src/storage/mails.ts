@@ -12,6 +12,8 @@ export const mails = table('mails', ['id'], {
   content: nullable(text('content')),
   /** Of several mails with the same text here only the first is stored. */
   once: nullable(text('once')),
+  /** The link that is in it: a mail is not sent after its link has ended. */
+  about: nullable(text('about')),
   createdAt: instant('created_at'),
   /** When it is next handed to a host. */
   dueAt: instant('due_at'),
@@ -52,6 +54,9 @@ export function mailReads(db: Db) {
 export function mailWrites(db: Db) {
   return {
     ...mailReads(db),
+    async isKept(once: string): Promise<boolean> {
+      return (await db.query('SELECT 1 AS one FROM mails WHERE once = ?', [once])).length > 0
+    },
     async insert(rows: readonly MailRow[]): Promise<void> {
       await insertRows(db, mails, rows, 'ON CONFLICT (once) DO NOTHING')
     },

@@ -20,6 +20,8 @@ export const users = table('users', ['id'], {
   sharesWith: nullable(text('shares_with')),
   /** Their name, address and ways in are gone since then. The row stays, because others refer to it. */
   closedAt: nullable(instant('closed_at')),
+  /** When this person showed that they read mails to the address. null: it may be the address of another person. */
+  confirmedAt: nullable(instant('confirmed_at')),
 })
 
 export const members = table('members', ['id'], {
@@ -31,11 +33,14 @@ export const members = table('members', ['id'], {
 })
 
 export type UserRow = RowOf<typeof users>
-export type NewUserRow = Omit<UserRow, 'generation' | 'closedAt' | 'sharesWith'> & Partial<Pick<UserRow, 'sharesWith'>>
+export type NewUserRow = Omit<UserRow, 'generation' | 'closedAt' | 'sharesWith' | 'confirmedAt'> &
+  Partial<Pick<UserRow, 'sharesWith' | 'confirmedAt'>>
 export type MemberRow = RowOf<typeof members>
 
 export interface MemberOfWorkspace extends MemberRow {
   readonly email: string
+  /** Whether this person showed that they read mails to the address. */
+  readonly isConfirmed: boolean
   readonly name: string
 }
 
@@ -85,12 +90,27 @@ export function userWrites(db: Db) {
     async insert(user: NewUserRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'
       return (
-        (await insertRows(db, users, [{ sharesWith: null, ...user, generation: 0, closedAt: null }], suffix)).length ===
+        (await insertRows(db, users, [{ sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }], suffix)).length ===
         1
       )
     },
     async setPassword(id: string, passwordHash: string): Promise<void> {
       await db.table('users').where({ id }).update({ password_hash: passwordHash })
+    },
+    /** False when the account has another address. */
+    async confirm(id: string, email: string, at: Instant): Promise<boolean> {
+      return (await db.table('users').where({ id, email }).update({ confirmed_at: at })) === 1
+    },
+    /** Takes the address from an account that never confirmed it. Returns the id of that account. */
+    async release(email: string): Promise<string | undefined> {
+      const unconfirmed = db.table('users').where({ email }).whereNull('confirmed_at').whereNull('closed_at')
+      const [row] = await db.query('SELECT id FROM users WHERE email = ? AND confirmed_at IS NULL AND closed_at IS NULL', [
+        email,
+      ])
+      if (!row) return undefined
+      const id = String(row.id)
+      await unconfirmed.update({ email: `${id.toLowerCase()}@unconfirmed.invalid` })
+      return id
     },
     async setName(id: string, name: string): Promise<void> {
       await db.table('users').where({ id }).update({ name })
@@ -124,10 +144,15 @@ export function memberReads(db: Db) {
     },
     /** In the order in which they joined. */
     async ofWorkspace(workspaceId: string): Promise<MemberOfWorkspace[]> {
-      const sql = `SELECT ${qualified(members)}, users.email, users.name
+      const sql = `SELECT ${qualified(members)}, users.email, users.name, users.confirmed_at
         FROM members JOIN users ON users.id = members.user_id WHERE workspace_id = ? ORDER BY members.created_at, members.id`
       const rows = await db.query(sql, [workspaceId])
-      return rows.map((row) => ({ ...members.read(row), email: String(row.email), name: String(row.name) }))
+      return rows.map((row) => ({
+        ...members.read(row),
+        email: String(row.email),
+        isConfirmed: row.confirmed_at !== null,
+        name: String(row.name),
+      }))
     },
     /** By name. */
     async workspacesOf(userId: string): Promise<WorkspaceOfMember[]> {

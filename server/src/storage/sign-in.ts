@@ -23,16 +23,20 @@ export const sessions = table('sessions', ['id'], {
 export const links = table('links', ['id'], {
   id: text('id'),
   tokenHash: text('token_hash'),
-  kind: text<'setup' | 'invitation' | 'reset'>('kind'),
+  kind: text<'setup' | 'invitation' | 'reset' | 'address'>('kind'),
   /** With an invitation. */
   workspaceId: nullable(text('workspace_id')),
   role: nullable(text<Role>('role')),
-  /** With a reset: whose password. With a used set-up link: the account that it made. */
+  /** With a reset: whose password. With an address: who confirms it. With a used set-up link: the account that it made. */
   userId: nullable(text('user_id')),
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),
   expiresAt: instant('expires_at'),
   usedAt: nullable(instant('used_at')),
+  /** Where it was mailed to. null: it was shown, or is over. */
+  recipient: nullable(text('recipient')),
+  /** Why its mail could not be delivered. */
+  undelivered: nullable(text('undelivered')),
 })
 
 export const passkeys = table('passkeys', ['id'], {
@@ -64,6 +68,8 @@ export type IdentityRow = RowOf<typeof identities>
 export interface Invitation extends LinkRow {
   /** Null: the command line. */
   readonly creatorName: string | null
+  /** How often it was tried to send its mail, which waits; null: none waits. */
+  readonly mailAttempts: number | null
 }
 
 export function sessionReads(db: Db) {
@@ -116,6 +122,11 @@ export function linkReads(db: Db) {
     async byHash(tokenHash: string): Promise<LinkRow | undefined> {
       return selectRow(db, links, 'WHERE token_hash = ?', [tokenHash])
     },
+    /** Whether it can still be used. */
+    async isOpen(id: string, now: Instant): Promise<boolean> {
+      const sql = 'SELECT 1 AS one FROM links WHERE id = ? AND used_at IS NULL AND expires_at > ?'
+      return (await db.query(sql, [id, now])).length > 0
+    },
     /** The account that the set-up link made, unless it is closed. */
     async setUpUserId(): Promise<string | undefined> {
       const sql = `SELECT user_id FROM links JOIN users ON users.id = links.user_id
@@ -125,13 +136,24 @@ export function linkReads(db: Db) {
     },
     /** Invitations that can still be used, newest first. */
     async openInvitations(workspaceId: string, now: Instant): Promise<Invitation[]> {
-      const sql = `SELECT ${qualified(links)}, users.name AS creator_name FROM links LEFT JOIN users ON users.id = links.created_by
-        WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND expires_at > ?
+      const sql = `SELECT ${qualified(links)}, users.name AS creator_name, mails.attempts AS mail_attempts
+        FROM links LEFT JOIN users ON users.id = links.created_by
+        LEFT JOIN mails ON mails.about = links.id AND mails.sent_at IS NULL
+        WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND links.expires_at > ?
         ORDER BY links.created_at DESC, links.id`
       const rows = await db.query(sql, [workspaceId, now])
-      return rows.map((row) => ({ ...links.read(row), creatorName: row.creator_name as string | null }))
+      return rows.map((row) => ({
+        ...links.read(row),
+        creatorName: row.creator_name as string | null,
+        mailAttempts: row.mail_attempts === null ? null : Number(row.mail_attempts),
+      }))
     },
   }
+}
+
+/** A link that is over forgets where it was sent. */
+function ended(at: Instant) {
+  return { used_at: at, recipient: null, undelivered: null }
 }
 
 export function linkWrites(db: Db) {
@@ -140,41 +162,51 @@ export function linkWrites(db: Db) {
     async insert(link: LinkRow): Promise<void> {
       await insertRows(db, links, [link])
     },
+    /** Ends the open invitation of this address to the workspace. False when there is none. */
+    async endInvitation(workspaceId: string, recipient: string, at: Instant): Promise<boolean> {
+      const open = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', recipient })
+      return (await open.whereNull('used_at').update(ended(at))) > 0
+    },
+    /** Returns the link, if it is still open. */
+    async setUndelivered(id: string, reason: string): Promise<LinkRow | undefined> {
+      await db.table('links').where({ id }).whereNull('used_at').update({ undelivered: reason })
+      return selectRow(db, links, 'WHERE id = ? AND used_at IS NULL', [id])
+    },
     /** Uses it up. False when it was used or has expired: of two uses at the same time one succeeds. */
     async use(id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id }).whereNull('used_at').where('expires_at', '>', at)
-      return (await open.update({ used_at: at })) === 1
+      return (await open.update(ended(at))) === 1
     },
     async setUserOfSetup(id: string, userId: string): Promise<void> {
       await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
     /** Ends every unused link of a kind. */
     async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {
-      await db.table('links').where({ kind }).whereNull('used_at').update({ used_at: at })
+      await db.table('links').where({ kind }).whereNull('used_at').update(ended(at))
     },
     /** Ends every link with which this person's password could be replaced. */
     async endResets(userId: string, at: Instant): Promise<void> {
-      await db.table('links').where({ kind: 'reset', user_id: userId }).whereNull('used_at').update({ used_at: at })
+      await db.table('links').where({ kind: 'reset', user_id: userId }).whereNull('used_at').update(ended(at))
     },
     /** False when the workspace has no such open invitation. */
     async withdraw(workspaceId: string, id: string, at: Instant): Promise<boolean> {
       const open = db.table('links').where({ id, workspace_id: workspaceId, kind: 'invitation' }).whereNull('used_at')
-      return (await open.update({ used_at: at })) === 1
+      return (await open.update(ended(at))) === 1
     },
     /** Every open invitation to the workspace that this person made. */
     async withdrawAllBy(workspaceId: string, userId: string, at: Instant): Promise<void> {
       const made = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', created_by: userId })
-      await made.whereNull('used_at').update({ used_at: at })
+      await made.whereNull('used_at').update(ended(at))
     },
     /** Every open invitation that this person made, to whatever workspace. */
     async withdrawEverywhereBy(userId: string, at: Instant): Promise<void> {
       const made = db.table('links').where({ kind: 'invitation', created_by: userId })
-      await made.whereNull('used_at').update({ used_at: at })
+      await made.whereNull('used_at').update(ended(at))
     },
     /** Every open invitation to the workspace. */
     async withdrawAllTo(workspaceId: string, at: Instant): Promise<void> {
       const open = db.table('links').where({ kind: 'invitation', workspace_id: workspaceId }).whereNull('used_at')
-      await open.update({ used_at: at })
+      await open.update(ended(at))
     },
   }
 }

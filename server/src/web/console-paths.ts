@@ -36,6 +36,8 @@ export const paths = {
   machines: `${ROOT}/account/machines`,
   revokeMachine: (id: string) => `${ROOT}/account/machines/${encodeURIComponent(id)}/revoke`,
   accountName: `${ROOT}/account/name`,
+  accountAddress: `${ROOT}/account/address`,
+  confirmAddress: (token: string) => `${ROOT}/account/address/${encodeURIComponent(token)}`,
   accountPassword: `${ROOT}/account/password`,
   secondStep: `${ROOT}/account/second-step`,
   recoveryCodes: `${ROOT}/account/second-step/codes`,

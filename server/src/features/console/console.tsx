@@ -14,6 +14,7 @@ import { redirectToLocalhost } from './loopback.ts'
 import { consentRoutes } from './oauth/consent.tsx'
 import { accountRoutes } from './pages/account.tsx'
 import { closingRoutes } from './pages/account-deletion.tsx'
+import { addressRoutes } from './pages/address.tsx'
 import { agentRoutes } from './pages/agents.tsx'
 import { applicationRoutes } from './pages/applications.tsx'
 import { accountEventRoutes, auditTrailRoutes } from './pages/audit-trail.tsx'
@@ -77,6 +78,7 @@ export async function consoleRoutes(app: App, services: ConsoleDependencies, gat
       })
       homeRoutes(inside, services)
       accountRoutes(inside, services)
+      addressRoutes(inside, services)
       passkeyRoutes(inside, services)
       secondStepRoutes(inside, services)
       confirmRoutes(inside, services)

@@ -13,7 +13,7 @@ import type { MailRow } from '../../storage/mails.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { AccountService } from '../people/accounts.ts'
 import type { MailConfig } from './config.ts'
-import { type Message, passwordLink } from './messages.ts'
+import { boundedReason, type Message, passwordLink } from './messages.ts'
 import type { Outbox } from './outbox.ts'
 import { createSmtp, type Delivery, type Smtp } from './smtp.ts'
 
@@ -38,16 +38,18 @@ const DROP_AFTER_MS = 24 * 60 * 60_000
 /** A further request for a new password within this time changes nothing. */
 const RESET_EVERY_MS = 15 * 60_000
 
+/** `refused`: by the server, for good. `dropped`: after a day. */
+const OUTCOMES = ['sent', 'postponed', 'refused', 'dropped'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
 interface SendOptions extends Omit<MailWorkerOptions, 'meters'> {
-  readonly delivered: (outcome: 'sent' | 'postponed' | 'dropped') => void
+  readonly delivered: (outcome: Outcome) => void
 }
 
 export function createMailWorker(options: MailWorkerOptions): Worker {
   const { config, meters } = options
   const { inc: delivered } = meters.counterOf('mail_deliveries_total', 'Tries to send a mail, by outcome', 'outcome', [
-    'sent',
-    'postponed',
-    'dropped',
+    ...OUTCOMES,
   ])
   const parts = {
     ...pick(options, 'storage', 'outbox', 'accounts', 'ownAddress', 'config', 'now', 'logger'),
@@ -106,17 +108,24 @@ async function sendOne(options: SendOptions, smtp: Smtp, row: MailRow): Promise<
     return
   }
   logger.error({ mailId: row.id, reason }, 'a mail could not be sent: it is dropped')
-  delivered('dropped')
+  delivered(result === 'refused' ? 'refused' : 'dropped')
   await storage.write(async (tx) => {
     await tx.mails.finish(row, now())
-    const details = { recipient: row.recipient, reason: reason.slice(0, 300) }
-    tx.audit.record({ event: 'mail.dropped', at: now(), by: BY_SERVICE, subject: row.id, details })
+    const shown = boundedReason(reason)
+    // Shown to those who invited, on their page and among the events of the account.
+    const link = row.about === null ? undefined : await tx.links.setUndelivered(row.about, shown)
+    const about = link ? { workspaceId: link.workspaceId, userId: link.createdBy ?? link.userId } : {}
+    const details = { recipient: row.recipient, reason: shown }
+    tx.audit.record({ event: 'mail.dropped', at: now(), by: BY_SERVICE, ...about, subject: row.id, details })
   })
 }
 
 async function deliver(options: Omit<SendOptions, 'delivered'>, smtp: Smtp, row: MailRow): Promise<Delivery> {
   try {
-    const message = await messageOf(options, row)
+    // A link that ended meanwhile is of no use to the person.
+    const { storage, now } = options
+    const isOver = row.about !== null && !(await storage.read.links.isOpen(row.about, now()))
+    const message = isOver ? undefined : await messageOf(options, row)
     return message ? await smtp.deliver({ ...message, id: row.id, to: row.recipient }) : { result: 'sent' }
   } catch (error) {
     // It is sealed under another key. Those that were leased with it must not wait for it.
@@ -132,7 +141,7 @@ async function messageOf(
 ): Promise<Message | undefined> {
   if (row.kind === 'message') return outbox.open(row)
   try {
-    return passwordLink(`${ownAddress.url()}/console/reset/${await accounts.resetToken(row.recipient, BY_SERVICE)}`)
+    return passwordLink(`${ownAddress.url()}/console/reset/${await accounts.resetToken(row.recipient, BY_SERVICE, 'confirmed')}`)
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') return undefined
     throw error

@@ -1,4 +1,7 @@
-/** The mails that people get: plain text, with a subject of one line. What other people chose is text within a line, and never begins one. */
+/**
+ * The mails that people get: plain text. Subjects are ours alone. What people chose, such as names, is quoted, short, within a line, and
+ * written so that no mail program makes a link of it: otherwise every invitation and notice would carry the words of an attacker.
+ */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 
@@ -7,27 +10,57 @@ export interface Message {
   readonly text: string
 }
 
-const LONGEST_SUBJECT = 150
+const LONGEST_QUOTE = 64
+/** An address that mail programs take for one address, and for nothing else. */
+const PLAIN_ADDRESS = /^[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*@(?:[a-z0-9-]+\.)+[a-z]{2,}$/
+/** In the part before the @, what some programs take for a host. */
+const HOST_LIKE = /www|http|ftp/
 
 function message(subject: string, paragraphs: readonly string[]): Message {
-  return { subject: oneLine(subject).slice(0, LONGEST_SUBJECT), text: `${paragraphs.join('\n\n')}\n` }
+  return { subject, text: `${paragraphs.join('\n\n')}\n` }
 }
 
-/** Names and addresses: without line breaks, which could begin a forged header or line, and without invisible characters. */
+/** Without line breaks, which could begin a forged line, and without invisible characters. */
 export function oneLine(text: string): string {
   return visible(text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '))
 }
 
+/** Words of people: `“acme”`, `“www[.]example[.]com”`. */
+export function quoted(words: string): string {
+  // NFKC turns the other dots, slashes and letters that programs read as ours into ours.
+  const characters = [...oneLine(words.normalize('NFKC').replaceAll(/[“”"„‟]/g, "'"))]
+  const cut = characters.length > LONGEST_QUOTE ? [...characters.slice(0, LONGEST_QUOTE), '…'] : characters
+  return `“${cut.join('').replaceAll(/[.。:@/\\]+/g, (marks) => `[${marks}]`)}”`
+}
+
+/** As people write it, where it is nothing but an address. */
+export function shownAddress(address: string): string {
+  const local = address.split('@')[0]!
+  const isPlain = PLAIN_ADDRESS.test(address) && address.length <= LONGEST_QUOTE && !HOST_LIKE.test(local)
+  return isPlain && !looksLikeHost(local) ? address : quoted(address)
+}
+
+/** `evil.example` before the @ would be a link by itself in some programs. A first and a last name are none. */
+function looksLikeHost(local: string): boolean {
+  return /\.(?:com|net|org|info|biz|io|co|app|dev|xyz|online|site|shop|top|link|click|example)$/.test(local)
+}
+
+/** The reason of another program, for a page and the audit trail. */
+export function boundedReason(reason: string): string {
+  const line = oneLine(reason).trim()
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line
+}
+
 interface Invitation {
   readonly workspaceName: string
-  readonly inviterName: string
+  readonly inviterEmail: string
   readonly role: 'owner' | 'member'
   readonly link: string
 }
 
-export function invitation({ workspaceName, inviterName, role, link }: Invitation): Message {
-  return message(`${oneLine(inviterName)} invites you to the workspace ${oneLine(workspaceName)}`, [
-    `${oneLine(inviterName)} invites you to the workspace ${oneLine(workspaceName)} in Claimcheck, as ${role === 'owner' ? 'an owner' : 'a member'}.`,
+export function invitation({ workspaceName, inviterEmail, role, link }: Invitation): Message {
+  return message('You are invited to a workspace in Claimcheck', [
+    `${shownAddress(inviterEmail)} invites you to a workspace in Claimcheck, as ${role === 'owner' ? 'an owner' : 'a member'}. The name of the workspace is ${quoted(workspaceName)}.`,
     `Open this link to join. It works once, for 7 days:\n${link}`,
     'If you did not expect this, ignore it: nothing happens.',
   ])
@@ -41,9 +74,17 @@ export function passwordLink(link: string): Message {
   ])
 }
 
+export function addressLink(link: string): Message {
+  return message('Confirm your address for Claimcheck', [
+    'An account in Claimcheck was made with this address. If it is yours, sign in to it, and open this link. It works once, for a day:',
+    link,
+    'If it is not yours, ignore this: the address stays unconfirmed, and gets no other mails.',
+  ])
+}
+
 interface Notice {
   readonly subject: string
-  /** What happened, in a sentence. */
+  /** What happened, in a sentence. Words of people are quoted in it. */
   readonly happened: string
   readonly at: Instant
   /** The network address; null on the command line. */
@@ -56,8 +97,14 @@ interface Notice {
 export function notice({ subject, happened, at, address, advice, link }: Notice): Message {
   const from = address === null ? 'the command line of the service' : oneLine(address)
   return message(subject, [
-    oneLine(happened),
+    happened,
     `When: ${formatInstant(at)}\nFrom: ${from}`,
     `If this is as it should be, there is nothing to do. If not, ${advice}:\n${link}`,
   ])
+}
+
+/** Of the last mail that an address gets in a day, so that silence is not taken for quiet. */
+export function withLastNote({ subject, text }: Message, most: number, until: Instant): Message {
+  const note = `This is mail ${most} of this kind in a day. Until ${formatInstant(until)} there are no more of them, whatever happens: look into the console.`
+  return { subject, text: `${text}\n${note}\n` }
 }

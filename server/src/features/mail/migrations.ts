@@ -13,6 +13,8 @@ async function up(db: MigrationDb): Promise<void> {
     table.text('content')
     // Of several mails with the same text here only the first is stored.
     table.text('once').unique()
+    // The id of the link that is in it.
+    table.text('about').index()
     table.bigInteger('created_at').notNullable()
     table.bigInteger('due_at').notNullable()
     table.integer('attempts').notNullable()

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import type { OwnAddress } from '../../base/own-address.ts'
 import type { NewAuditEntry } from '../../storage/audit-trail.ts'
 import type { Writes } from '../../storage/storage.ts'
-import { notice, oneLine } from './messages.ts'
-import type { Outbox } from './outbox.ts'
+import { notice, quoted } from './messages.ts'
+import type { NewMail, Outbox } from './outbox.ts'
 
 export interface Notices {
   queue(tx: Writes, entries: readonly NewAuditEntry[]): Promise<void>
@@ -14,7 +14,7 @@ interface Rule {
   /** The person of the account, or the owners of the workspace. */
   readonly to: 'person' | 'owners'
   readonly subject: string
-  /** @param workspace its name */
+  /** @param workspace its name, quoted */
   happened(entry: NewAuditEntry, workspace: string): string
   readonly advice: string
   readonly path: string
@@ -37,7 +37,7 @@ const NEW_OWNER = {
   path: '/console',
 } as const
 
-const named = ({ details = {}, subject }: NewAuditEntry) => String(details.name ?? subject ?? '')
+const named = ({ details = {}, subject }: NewAuditEntry) => quoted(String(details.name ?? subject ?? ''))
 
 const RULES: Readonly<Record<string, Rule>> = {
   'sign_in.succeeded': {
@@ -128,31 +128,35 @@ interface NoticesOptions {
 }
 
 export function createNotices({ outbox, ownAddress }: NoticesOptions): Notices {
-  async function queueOne(tx: Writes, entry: NewAuditEntry): Promise<void> {
+  async function mailsAbout(tx: Writes, entry: NewAuditEntry): Promise<readonly NewMail[]> {
     const rule = Object.hasOwn(RULES, entry.event) ? RULES[entry.event]! : undefined
-    if (!rule || (await rule.when?.(entry, tx)) === false) return
+    if (!rule || (await rule.when?.(entry, tx)) === false) return []
     const recipients = await recipientsOf(tx, rule, entry)
+    if (recipients.length === 0) return []
     const { subject, happened, advice, path } = rule
     const workspace = entry.workspaceId ? await tx.workspaces.byIdOrName(entry.workspaceId) : undefined
     const { at, by } = entry
-    const text = {
+    const message = notice({
       subject,
-      happened: happened(entry, oneLine(workspace?.name ?? '')),
+      happened: happened(entry, quoted(workspace?.name ?? '')),
       at,
       address: by.address,
       advice,
       link: ownAddress.url() + path,
-    }
-    if (recipients.length > 0) await outbox.add(tx, recipients, notice(text))
+    })
+    return [...new Set(recipients)].map((recipient) => ({ kind: entry.event, recipient, message }))
   }
 
   return {
     async queue(tx, entries) {
       if (!outbox.isOn) return
+      const mails: NewMail[] = []
       for (const entry of entries) {
         if (entry.event === CLOSED && entry.userId) await tx.mails.forgetBrowsers(entry.userId)
-        await queueOne(tx, entry)
+        mails.push(...(await mailsAbout(tx, entry)))
       }
+      // At once: their counts are taken in one order.
+      if (mails.length > 0) await outbox.add(tx, mails)
     },
   }
 }
@@ -173,11 +177,12 @@ function wideNetworkOf(address: string): string {
   return plain.split(plain.includes(':') ? ':' : '.', 3).join('.')
 }
 
+/** Confirmed addresses alone: others may be those of other people. */
 async function recipientsOf(tx: Writes, { to }: Rule, { userId, workspaceId }: NewAuditEntry): Promise<string[]> {
   if (to === 'person') {
     const user = userId ? await tx.users.byId(userId) : undefined
-    return user ? [user.email] : []
+    return user && user.confirmedAt !== null ? [user.email] : []
   }
   const members = workspaceId ? await tx.members.ofWorkspace(workspaceId) : []
-  return members.filter(({ role }) => role === 'owner').map(({ email }) => email)
+  return members.filter(({ role, isConfirmed }) => role === 'owner' && isConfirmed).map(({ email }) => email)
 }

@@ -6,17 +6,19 @@ import { mailContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { MailRow } from '../../storage/mails.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
+import { countDaily, mailboxSubject } from '../people/daily-limits.ts'
+import { DEFAULT_LIMITS, type LimitsConfig } from '../people/limits-config.ts'
 import type { MailConfig } from './config.ts'
 import { isMailAddress } from './config.ts'
-import type { Message } from './messages.ts'
+import { type Message, withLastNote } from './messages.ts'
 
 export interface Outbox {
   /** False: mails are dropped, because no server is configured. */
   readonly isOn: boolean
-  /** In a transaction, together with what the mail tells of. */
-  add(tx: Writes, recipients: readonly string[], message: Message): Promise<void>
-  /** The same in a new transaction. */
-  send(recipient: string, message: Message): Promise<void>
+  /** In a transaction, together with what the mails tell of. Of each kind an address gets so many a day. */
+  add(tx: Writes, mails: readonly NewMail[]): Promise<void>
+  /** In the transaction that makes the link, which counts it. */
+  addLink(tx: Writes, mail: Omit<NewMail, 'kind'> & { readonly about: string }): Promise<void>
   /**
    * Asks for a link to a new password. It takes the same for an address without an account: only the host that sends the mail finds out.
    * Asking again soon changes nothing.
@@ -28,27 +30,35 @@ export interface Outbox {
   onAdded(listener: () => void): void
 }
 
+export interface NewMail {
+  /** Those of one kind are counted together. */
+  readonly kind: string
+  readonly recipient: string
+  readonly message: Message
+}
+
 interface OutboxOptions {
   readonly storage: Storage
   readonly secrets: Pick<Secrets, 'seal' | 'open'>
   readonly now: () => Instant
-  readonly config: MailConfig
+  readonly config: MailConfig & Partial<LimitsConfig>
 }
 
 export function createOutbox(parts: OutboxOptions): Outbox {
   const { storage, now } = parts
   const isOn = parts.config.mail !== undefined
+  const { mailsPerRecipient: most } = parts.config.limits ?? DEFAULT_LIMITS
   let added: () => void = () => {}
 
-  function newRow(recipient: string): Omit<MailRow, 'kind' | 'content' | 'once'> {
+  function newRow(recipient: string): Omit<MailRow, 'kind' | 'content' | 'once' | 'about'> {
     return { id: newId('mail_', now()), recipient, createdAt: now(), dueAt: now(), attempts: 0, sentAt: null }
   }
 
-  function messageRow(recipient: string, message: Message): MailRow {
+  function messageRow(recipient: string, message: Message, about: string | null = null): MailRow {
     const row = newRow(recipient)
     // Reads `parts.secrets` here and not above, because opening the secrets creates the key file.
     const content = parts.secrets.seal(JSON.stringify(message), mailContext(row.id))
-    return { ...row, kind: 'message', content, once: null }
+    return { ...row, kind: 'message', content, once: null, about }
   }
 
   async function insert(tx: Writes, rows: readonly MailRow[]): Promise<void> {
@@ -56,24 +66,38 @@ export function createOutbox(parts: OutboxOptions): Outbox {
     added()
   }
 
-  async function add(tx: Writes, recipients: readonly string[], message: Message): Promise<void> {
-    const reachable = [...new Set(recipients)].filter(isMailAddress)
-    if (isOn && reachable.length > 0)
-      await insert(
-        tx,
-        reachable.map((recipient) => messageRow(recipient, message)),
-      )
+  async function add(tx: Writes, mails: readonly NewMail[]): Promise<void> {
+    const reachable = mails.filter(({ recipient }) => isOn && isMailAddress(recipient))
+    const subjects = reachable.map(({ kind, recipient }) => mailboxSubject(kind, recipient))
+    const counted = await countDaily(
+      tx,
+      subjects.map((subject) => ({ subject, most })),
+      now(),
+    )
+    const rows = reachable.flatMap(({ recipient, message }, index) => {
+      const { isWithin = true, count = 0, expiresAt = 0 } = counted.get(subjects[index]!) ?? {}
+      if (!isWithin) return []
+      return [messageRow(recipient, most > 0 && count === most ? withLastNote(message, most, expiresAt) : message)]
+    })
+    if (rows.length > 0) await insert(tx, rows)
   }
 
   return {
     isOn,
     add,
-    send: (recipient, message) => storage.write((tx) => add(tx, [recipient], message)),
+    async addLink(tx, { recipient, message, about }) {
+      if (isOn && isMailAddress(recipient)) await insert(tx, [messageRow(recipient, message, about)])
+    },
     async askReset(recipient) {
       const address = recipient.trim().toLowerCase()
       if (!isOn || !isMailAddress(address)) return
       const once = `reset ${hash('sha256', address)}`
-      await storage.write((tx) => insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once }]))
+      await storage.write(async (tx) => {
+        if (await tx.mails.isKept(once)) return
+        const subject = mailboxSubject('reset', address)
+        const { isWithin = true } = (await countDaily(tx, [{ subject, most }], now())).get(subject) ?? {}
+        if (isWithin) await insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once, about: null }])
+      })
     },
     open({ id, content }) {
       return JSON.parse(parts.secrets.open(content!, mailContext(id)))

@@ -3,6 +3,9 @@ import type { AuditWords } from '../../base/audit-events.ts'
 
 export const peopleAuditWords: AuditWords = {
   'account.allowance_changed': 'changed with which account an account shares its allowance',
+  'account.address_confirmed': 'confirmed the address of the account',
+  'account.address_link_made': 'asked for a link that confirms the address of the account',
+  'account.address_taken': 'took an unconfirmed address from an account',
   'account.closed': 'closed an account',
   'account.created': 'made an account',
   'account.renamed': 'changed the name of the account',

@@ -5,6 +5,7 @@ import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigContext, ConfigSection } from '../../config/section.ts'
+import { type LimitsConfig, limitsConfig } from './limits-config.ts'
 
 export interface OidcProvider {
   readonly issuer: string
@@ -22,7 +23,7 @@ export interface SessionEnds {
   readonly longestMs: number
 }
 
-export interface PeopleConfig {
+export interface PeopleConfig extends LimitsConfig {
   readonly sessionEnds: SessionEnds
   /** The OpenID provider through which people can sign in, if the file configures one. */
   readonly oidcSignIn: OidcProvider | undefined
@@ -114,11 +115,12 @@ function readSecret(
   }
 }
 
-const file = { sign_in: Type.Optional(SignInSection) }
+const file = { sign_in: Type.Optional(SignInSection), ...limitsConfig.file }
 
 export const peopleConfig: ConfigSection<PeopleConfig> = {
   file,
-  read: ({ sign_in: section = {} }: { readonly sign_in?: SignInSection }, context) => ({
+  read: ({ sign_in: section = {}, ...others }: { readonly sign_in?: SignInSection }, context) => ({
+    ...limitsConfig.read(others, context),
     sessionEnds: readSessionEnds(section, context.reportInFile),
     oidcSignIn: section.oidc && readOidcProvider(section.oidc, context),
   }),

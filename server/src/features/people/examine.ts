@@ -18,13 +18,18 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
   setup: [],
   invitation: ['workspace_id', 'role'],
   reset: ['user_id'],
+  address: ['user_id'],
 }
 const SCOPE = /^[a-z]+:[a-z]+$/
 const LAST_FOUR = /^[A-Za-z0-9_-]{4}$/
 
 export async function examineAccounts({ read: { doctor }, problems }: Examination): Promise<void> {
   const checks = {
-    users: (row: Row) => [...timeProblems(row, 'created_at', 'closed_at'), ...userProblems(row)],
+    users: (row: Row) => [
+      ...timeProblems(row, 'created_at', 'closed_at'),
+      ...timeProblems(row, 'created_at', 'confirmed_at'),
+      ...userProblems(row),
+    ],
     members: (row: Row) => [...timeProblems(row, 'created_at'), ...oneOf(row, 'role', ROLES)],
     sessions: (row: Row) => [
       ...timeProblems(row, 'created_at', 'expires_at'),

@@ -8,11 +8,16 @@ import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { LinkRow } from '../../storage/sign-in.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 
-export type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userId' | 'createdBy'>
+export type LinkSubject = Pick<LinkRow, 'kind' | 'workspaceId' | 'role' | 'userId' | 'createdBy' | 'recipient'>
+
+export interface MadeLink {
+  readonly id: string
+  readonly token: string
+}
 
 export interface OpenLinks {
-  /** Returns the token for the address, which is not stored. */
-  make(tx: Writes, subject: LinkSubject, by: Acting): Promise<string>
+  /** The token for the address is not stored. */
+  make(tx: Writes, subject: LinkSubject, by: Acting): Promise<MadeLink>
   /** Undefined when the link was used, has expired or does not exist. */
   find(token: string): Promise<LinkRow | undefined>
   /** @throws ServiceError `not_found` */
@@ -26,12 +31,14 @@ const LASTS_MS: Readonly<Record<LinkRow['kind'], number>> = {
   setup: 24 * HOUR_MS,
   invitation: 7 * 24 * HOUR_MS,
   reset: HOUR_MS,
+  address: 24 * HOUR_MS,
 }
 
 const MADE = {
   setup: 'service.setup_link_made',
   invitation: 'member.invited',
   reset: 'password.link_made',
+  address: 'account.address_link_made',
 } as const satisfies Readonly<Record<LinkRow['kind'], AuditEvent>>
 
 export function openLinks({ storage, now }: { storage: Storage; now: () => Instant }): OpenLinks {
@@ -46,11 +53,11 @@ export function openLinks({ storage, now }: { storage: Storage; now: () => Insta
       const at = now()
       const times = { createdAt: at, expiresAt: at + LASTS_MS[subject.kind], usedAt: null }
       const id = newId('lnk_', at)
-      await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), ...times })
+      await tx.links.insert({ ...subject, id, tokenHash: hashToken(token), ...times, undelivered: null })
       const { kind, workspaceId, userId, role } = subject
       const details = role === null ? {} : { role }
       tx.audit.record({ event: MADE[kind], at, by, workspaceId, userId, subject: id, details })
-      return token
+      return { id, token }
     },
     find,
     async require(token, kind) {

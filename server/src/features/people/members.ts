@@ -18,6 +18,16 @@ export interface Invitation {
   readonly createdBy: string | null
   readonly createdAt: Instant
   readonly expiresAt: Instant
+  /** null: its link was shown to the inviter. */
+  readonly mail: InvitationMail | null
+}
+
+export interface InvitationMail {
+  readonly recipient: string
+  /** How often it was tried to send it, while it waits. */
+  readonly attempts: number | null
+  /** Why it could not be delivered. */
+  readonly undelivered: string | null
 }
 
 export interface OwnedWorkspace extends Workspace {
@@ -149,12 +159,13 @@ export class MemberService {
   /** The unused invitations, newest first. */
   async invitations(workspaceId: string): Promise<readonly Invitation[]> {
     const rows = await this.#storage.read.links.openInvitations(workspaceId, this.#now())
-    return rows.map(({ id, role, creatorName, createdAt, expiresAt }) => ({
+    return rows.map(({ id, role, creatorName, createdAt, expiresAt, recipient, mailAttempts, undelivered }) => ({
       id,
       role: role!,
       createdBy: creatorName,
       createdAt,
       expiresAt,
+      mail: recipient === null ? null : { recipient, attempts: mailAttempts, undelivered },
     }))
   }
 

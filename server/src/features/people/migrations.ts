@@ -31,6 +31,8 @@ async function createAccounts(db: MigrationDb): Promise<void> {
     // The id of the account with which this one shares one allowance; null: it has one itself.
     table.text('shares_with').index()
     table.bigInteger('closed_at')
+    // Null: the person has not shown that they read mails to the address.
+    table.bigInteger('confirmed_at')
   })
 
   await db.schema.createTable('members', (table) => {
@@ -62,19 +64,25 @@ async function createSignIn(db: MigrationDb): Promise<void> {
   await db.schema.createTable('links', (table) => {
     table.text('id').primary()
     table.text('token_hash').notNullable().unique()
-    // setup, invitation or reset.
+    // setup, invitation, reset or address.
     table.text('kind').notNullable()
     // With an invitation: the workspace and the role.
     table.text('workspace_id').references('workspaces.id').index()
     table.text('role')
-    // With a reset: the user with the new password.
+    // With a reset: the user with the new password. With an address: the user who confirms it.
     table.text('user_id').references('users.id')
     // Null: the command line.
     table.text('created_by').references('users.id')
     table.bigInteger('created_at').notNullable()
     table.bigInteger('expires_at').notNullable()
     table.bigInteger('used_at')
+    // Where it was mailed to, in lower case; null: it was shown, or is over.
+    table.text('recipient')
+    // Why its mail could not be delivered.
+    table.text('undelivered')
   })
+  await db.raw(`CREATE UNIQUE INDEX links_open_invitation ON links (workspace_id, recipient)
+    WHERE kind = 'invitation' AND recipient IS NOT NULL AND used_at IS NULL`)
 
   await db.schema.createTable('passkeys', (table) => {
     // The authenticator's own id of it, in base64url.

@@ -24,6 +24,8 @@ export interface Returned {
   readonly name: string
   /** Empty when the provider does not give one. */
   readonly email: string
+  /** The provider says that the address is theirs. */
+  readonly isVerified: boolean
 }
 
 export interface OidcSignIn {
@@ -211,10 +213,11 @@ function clientAuthentication(openid: typeof Openid, clientSecret: string): Open
 }
 
 /** Cuts a long name, and uses the address when there is no name that the policy allows. */
-function nameAndEmail({ name, email }: Readonly<Record<string, unknown>>) {
+function nameAndEmail({ name, email, email_verified: isVerified }: Readonly<Record<string, unknown>>) {
   const address = typeof email === 'string' ? email : ''
   const given = typeof name === 'string' ? composed(composed(name).slice(0, MAX_NAME_LENGTH)) : ''
-  return { name: given === '' || idProblem(given) !== undefined ? address : given, email: address }
+  const usable = given === '' || idProblem(given) !== undefined ? address : given
+  return { name: usable, email: address, isVerified: isVerified === true }
 }
 
 /** True when the provider did not answer or failed; false when its answer is invalid. */

@@ -14,6 +14,8 @@ export interface User {
   readonly email: string
   readonly name: string
   readonly hasPassword: boolean
+  /** Whether this person showed that they read mails to the address. */
+  readonly isConfirmed: boolean
   /** Who pays for what the account uses: accounts with the same payer share one allowance. */
   readonly payer: string
   /** Another one after everything that acts for the user has ended. */
@@ -143,6 +145,6 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
 }
 
 export function toUser(row: UserRow): User {
-  const { id, email, name, passwordHash, generation } = row
-  return { id, email, name, hasPassword: passwordHash !== null, payer: payerOf(row), generation }
+  const { id, email, name, passwordHash, generation, confirmedAt } = row
+  return { id, email, name, hasPassword: passwordHash !== null, isConfirmed: confirmedAt !== null, payer: payerOf(row), generation }
 }

@@ -4,7 +4,7 @@ import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { readMail } from '@claimcheck/server/features/mail/config'
 import { sendDue } from '@claimcheck/server/features/mail/mail-worker'
-import { invitation, notice, oneLine } from '@claimcheck/server/features/mail/messages'
+import { invitation, type Message, notice, oneLine, quoted, shownAddress } from '@claimcheck/server/features/mail/messages'
 import { createOutbox } from '@claimcheck/server/features/mail/outbox'
 import { createSmtp, type Delivery, type OutgoingMail } from '@claimcheck/server/features/mail/smtp'
 import t, { type Test } from 'tap'
@@ -27,6 +27,8 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
   const secrets = openSecrets({ secretKey: SECRET_KEY, secretKeysAlso: [], dataDir: '' })
   const config = { mail }
   const outbox = createOutbox({ storage, secrets, now, config })
+  const send = (recipient: string, message: Message) =>
+    storage.write((tx) => outbox.add(tx, [{ kind: 'test', recipient, message }]))
   const logged: string[] = []
   const log = (_: object, message: string) => void logged.push(message)
   const resets: string[] = []
@@ -49,13 +51,13 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
       },
     })
   }
-  return { url, storage, clock, outbox, logged, resets, options, sent, deliver }
+  return { url, storage, clock, outbox, send, logged, resets, options, sent, deliver }
 }
 
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, hosts that send at once send each mail once`, async (t) => {
-    const { outbox, sent, deliver, storage, clock } = await begin(t, dialect)
-    await Promise.all(Array.from({ length: 20 }, (_, number) => outbox.send(`p${number}@example.com`, MESSAGE)))
+    const { outbox, sent, deliver, storage, clock, send } = await begin(t, dialect)
+    await Promise.all(Array.from({ length: 20 }, (_, number) => send(`p${number}@example.com`, MESSAGE)))
     const host = async () => {
       while (await deliver());
     }
@@ -67,11 +69,11 @@ for (const dialect of DIALECTS) {
   })
 
   t.test(`on ${dialect}, a mail is stored sealed, and with what it tells of or not at all`, async (t) => {
-    const { outbox, url, storage, sent, deliver } = await begin(t, dialect)
-    await outbox.send('ann@example.com', MESSAGE)
+    const { outbox, url, storage, sent, deliver, send } = await begin(t, dialect)
+    await send('ann@example.com', MESSAGE)
     t.notMatch(JSON.stringify(await query(url, 'SELECT * FROM mails')), /secret/)
     const failing = storage.write(async (tx) => {
-      await outbox.add(tx, ['bob@example.com'], MESSAGE)
+      await outbox.add(tx, [{ kind: 'test', recipient: 'bob@example.com', message: MESSAGE }])
       throw new Error('crashed')
     })
     await t.rejects(failing)
@@ -81,7 +83,7 @@ for (const dialect of DIALECTS) {
   })
 
   t.test(`on ${dialect}, a link to a new password is asked for once in a while, known address or not`, async (t) => {
-    const { outbox, url, clock, sent, resets, deliver } = await begin(t, dialect)
+    const { outbox, url, clock, sent, resets, deliver, send } = await begin(t, dialect)
     const rows = () => query(url, 'SELECT recipient, once, sent_at FROM mails ORDER BY recipient')
     for (const address of ['Ann@example.com ', 'ann@example.com', 'nobody@example.com', 'no address', 'a@b,c@d']) {
       await outbox.askReset(address)
@@ -94,7 +96,7 @@ for (const dialect of DIALECTS) {
     await deliver()
     t.equal(resets.length, 1)
     clock.now += 15 * MINUTE_MS + 1
-    await outbox.send('other@example.com', MESSAGE)
+    await send('other@example.com', MESSAGE)
     await deliver()
     await outbox.askReset('ann@example.com')
     await deliver()
@@ -105,8 +107,8 @@ for (const dialect of DIALECTS) {
 t.test(
   'a mail that fails is tried again, later each time, and dropped after a day, which the audit trail tells',
   async (t) => {
-    const { outbox, storage, clock, logged, deliver, sent } = await begin(t)
-    await outbox.send('ann@example.com', MESSAGE)
+    const { outbox, storage, clock, logged, deliver, sent, send } = await begin(t)
+    await send('ann@example.com', MESSAGE)
     const failed = { result: 'failed', reason: 'connection refused' } as const
     const tries: number[] = []
     for (let minute = 0; minute <= 26 * 60; minute++) {
@@ -127,19 +129,19 @@ t.test(
 )
 
 t.test('a mail that the server refuses for good is dropped at once', async (t) => {
-  const { outbox, storage, clock, deliver } = await begin(t)
-  await outbox.send('gone@example.com', MESSAGE)
+  const { outbox, storage, clock, deliver, send } = await begin(t)
+  await send('gone@example.com', MESSAGE)
   await deliver({ result: 'refused', reason: 'no such mailbox' })
   t.equal(await storage.read.mails.anyDue(clock.now + DAY_MS), false)
   t.match(await storage.read.audit.after(0, 10), [{ event: 'mail.dropped' }])
 })
 
 t.test('a mail that no key opens holds up no other, and is dropped after a day', async (t) => {
-  const { url, outbox, clock, sent, logged, deliver } = await begin(t)
-  await outbox.send('lost@example.com', MESSAGE)
+  const { url, outbox, clock, sent, logged, deliver, send } = await begin(t)
+  await send('lost@example.com', MESSAGE)
   await query(url, "UPDATE mails SET content = 'v2.00000000.AAAA'")
   clock.now += 1
-  await outbox.send('ann@example.com', MESSAGE)
+  await send('ann@example.com', MESSAGE)
   await deliver()
   t.match(sent, [{ to: 'ann@example.com' }])
   t.match(logged, ['a mail could not be sent: it is tried again'])
@@ -152,8 +154,8 @@ t.test('a mail that no key opens holds up no other, and is dropped after a day',
 })
 
 t.test('a host that dies leaves its mails to others', async (t) => {
-  const { outbox, clock, options, sent, deliver } = await begin(t)
-  await outbox.send('ann@example.com', MESSAGE)
+  const { outbox, clock, options, sent, deliver, send } = await begin(t)
+  await send('ann@example.com', MESSAGE)
   const dying = sendDue(options, {
     deliver() {
       throw new Error('the host dies here')
@@ -174,7 +176,7 @@ t.test('a real server gets plain text, one recipient, and nothing from names in 
   const evil = 'acme\r\nBcc: eve@example.com\r\n\r\nClick here\u2028\u202e'
   const message = invitation({
     workspaceName: evil,
-    inviterName: evil,
+    inviterEmail: `${evil}@evil.example`,
     role: 'owner',
     link: 'https://x.example/join/abc',
   })
@@ -211,25 +213,25 @@ t.test('a server that offers no TLS gets nothing where TLS is needed', async (t)
   t.strictSame(mailbox.mails, [])
 })
 
-t.test('texts of others stay within a line', async (t) => {
-  t.equal(oneLine('a\r\n\tb\u0085c\u2029d'), 'a b c d')
-  const text = notice({
-    subject: `New\r\nTo: x@y ${'x'.repeat(300)}`,
-    happened: 'The key a\nb was made.',
-    at: NOON,
-    address: null,
-    advice: 'revoke it',
-    link: 'https://x.example',
-  })
-  t.match(text.subject, /^New To: x@y x+$/)
-  t.equal(text.subject.length, 150)
-  t.match(text.text, 'The key a b was made.\n\nWhen: 2026-09-25T12:00:00.000Z\nFrom: the command line of the service')
+t.test('words of people are quoted, short, within a line, and no link', async (t) => {
+  t.equal(oneLine('a\r\n\tb\u0085c\u2029d\u200b\ue0041'.replace('\ue0041', '\u{e0041}')), 'a b c d')
+  t.equal(quoted('acme'), '“acme”')
+  t.equal(quoted('www.evil.example pay now'), '“www[.]evil[.]example pay now”')
+  t.equal(quoted('https://evil.example'), '“https[://]evil[.]example”')
+  t.equal(quoted('ｗｗｗ．evil。example'), '“www[.]evil[。]example”')
+  t.equal(quoted('a” Pay now'), "“a' Pay now”")
+  t.equal(quoted('x'.repeat(500)), `“${'x'.repeat(64)}…”`)
+  t.equal(quoted('a\r\nSubject: b'), '“a Subject[:] b”')
+  for (const address of ['ann@example.com', 'ann.lee+work@mail.example.co'])
+    t.equal(shownAddress(address), address, 'an address that is nothing else stays as people write it')
+  for (const address of ['evil.com@x.example', 'www.evil@x.example', `${'a'.repeat(64)}@x.example`, 'é@x.example', 'a@b'])
+    t.match(shownAddress(address), /^“.*”$/, address)
 })
 
 t.test('without a mail server nothing is stored', async (t) => {
   const { storage, url } = await begin(t)
   const outbox = createOutbox({ storage, secrets: {} as never, now: () => NOON, config: { mail: undefined } })
-  await outbox.send('ann@example.com', MESSAGE)
+  await storage.write((tx) => outbox.add(tx, [{ kind: 'test', recipient: 'ann@example.com', message: MESSAGE }]))
   await outbox.askReset('ann@example.com')
   t.strictSame(await query(url, 'SELECT * FROM mails'), [])
 })

@@ -2,6 +2,7 @@
 import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import type { Message } from '@claimcheck/server/features/mail/messages'
 import { createNotices } from '@claimcheck/server/features/mail/notices'
+import type { NewMail } from '@claimcheck/server/features/mail/outbox'
 import type { NewAuditEntry } from '@claimcheck/server/storage/audit-trail'
 import type { Writes } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
@@ -19,8 +20,8 @@ async function begin(t: Test) {
   await storage.write(async (tx) => {
     await tx.workspaces.insert({ id: 'ws_1', name: 'acme', createdAt: NOON } as never)
     for (const id of ['ann', 'bob', 'mia']) {
-      const user = { id, email: `${id}@example.com`, name: id, passwordHash: null, createdAt: NOON, closedAt: null }
-      await tx.users.insert({ generation: 0, ...user } as never)
+      const user = { id, email: `${id}@example.com`, name: id, passwordHash: null, createdAt: NOON, confirmedAt: NOON }
+      await tx.users.insert(user)
       const role = id === 'mia' ? 'member' : 'owner'
       await tx.members.insert({ id: `mem_${id}`, workspaceId: 'ws_1', userId: id, role, createdAt: NOON })
     }
@@ -28,8 +29,9 @@ async function begin(t: Test) {
   const mails: { to: readonly string[]; message: Message }[] = []
   const outbox = {
     isOn: true,
-    async add(_: Writes, to: readonly string[], message: Message) {
-      mails.push({ to, message })
+    async add(_: Writes, added: readonly NewMail[]) {
+      for (const { kind, message } of added.filter((mail, at) => added.findIndex(({ kind }) => kind === mail.kind) === at))
+        mails.push({ to: added.filter((mail) => mail.kind === kind).map(({ recipient }) => recipient), message })
     },
   }
   const ownAddress = createOwnAddress({ publicUrl: 'https://claims.example.com', listening: '' })
@@ -71,7 +73,7 @@ t.test('owners are told of keys, machines and new owners', async (t) => {
   for (const event of ['key.created', 'key.rotated', 'machine.created']) {
     const [mail] = await tell(event, { workspaceId: 'ws_1', subject: 'key_1', details: { name: 'ci\r\nBcc: x' } })
     t.strictSame([...mail!.to].sort(), owners, event)
-    t.match(mail!.message.text, /ci Bcc: x .*acme/)
+    t.match(mail!.message.text, /“ci Bcc\[:\] x” .*“acme”/)
   }
   const about = { workspaceId: 'ws_1', userId: 'mia' }
   t.match(await tell('member.role_changed', { ...about, details: { from: 'member', to: 'owner' } }), [

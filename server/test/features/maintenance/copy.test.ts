@@ -40,7 +40,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const times = { createdAt: NOON, dueAt: NOON, attempts: 0, sentAt: null }
     await tx.mails.isNewBrowser('usr_1', 'hash', NOON)
     await tx.mails.insert([
-      { ...times, id: 'mail_1', kind: 'message', recipient: text, content: 'v1.sealed', once: null },
+      { ...times, id: 'mail_1', kind: 'message', recipient: text, content: 'v1.sealed', once: null, about: 'lnk_1' },
     ])
     await tx.machines.insert({ ...machine, createdBy: null, lastUsedAt: null })
     await tx.connections.insert({
@@ -112,7 +112,7 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
   tx.audit.record({ event: 'key.created', at: NOON, by: BY_SERVICE, workspaceId: 'ws_1', details: { name: text } })
   await tx.audit.flush()
   await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
-  await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, sharesWith: 'usr_1', ...at })
+  await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, sharesWith: 'usr_1', confirmedAt: NOON, ...at })
   await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })
   const seen = { lastSeenAt: NOON, expiresAt: NOON + 1, userAgent: text, address: '::1', method: 'passkey' } as const
   await tx.sessions.insert({ id: 'ses_1', tokenHash: 'hash', userId: 'usr_1', ...at, ...seen })
@@ -122,6 +122,8 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
     role: 'member',
     userId: null,
     createdBy: 'usr_1',
+    recipient: text,
+    undelivered: text,
   } as const
   await tx.links.insert({ id: 'lnk_1', tokenHash: 'hash', ...invitation, ...at, expiresAt: NOON + 1, usedAt: null })
   const passkey = { publicKey: 'cose', counter: 2 ** 32, transports: ['usb', 'internal'], name: text }

@@ -5,7 +5,7 @@ import { Time } from '../../../web/parts/values.tsx'
 import type { SessionEnds } from '../../people/config.ts'
 import type { Passkey } from '../../people/passkeys.ts'
 import type { SecondStep } from '../../people/second-steps.ts'
-import type { Session } from '../../people/sessions.ts'
+import type { Session, User } from '../../people/sessions.ts'
 import type { SignedInBy } from '../../people/sign-in-rules.ts'
 import { browserName } from '../browser-name.ts'
 import { CsrfField, Field, PostForm, RowForm } from '../parts/form.tsx'
@@ -245,6 +245,23 @@ export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
           </button>
         </PostForm>
       ) : null}
+    </>
+  )
+}
+
+/** On the account page, while mails do not go there. */
+export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
+  return (
+    <>
+      <p class="notice warning" role="status">
+        Your address is not confirmed: you get no notices, and no link to a new password. Open the link that was mailed
+        to {email}.
+      </p>
+      <PostForm action={paths.accountAddress} class="inline">
+        <button type="submit" class="quiet">
+          Send the link again
+        </button>
+      </PostForm>
     </>
   )
 }

@@ -28,6 +28,7 @@ import {
   SecondStepState,
   Sessions,
   type SessionsProps,
+  UnconfirmedAddress,
 } from './account-parts.tsx'
 
 export function accountRoutes(app: App, services: ConsoleDependencies): void {
@@ -104,7 +105,7 @@ interface Shown extends Pick<Change, 'name' | 'kept'> {
 
 async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown): Promise<VNode> {
   const { user, session } = sessionOf(request)
-  const { sessions, secondSteps, oidcSignIn, config } = services
+  const { sessions, secondSteps, oidcSignIn, config, outbox } = services
   const ways = await waysInOf(services, user.id)
   const props: AccountProps = {
     ...shown,
@@ -119,6 +120,7 @@ async function accountPage(request: FastifyRequest, services: ConsoleDependencie
     secondStep: await secondSteps.find(user.id),
     place: passkeyPlace(request, config.publicUrl),
     provider: oidcSignIn?.name,
+    sendsMail: outbox.isOn,
     isLinked: ways.identities.some(({ issuer }) => issuer === oidcSignIn?.issuer),
   }
   return <Account {...props} />
@@ -128,7 +130,12 @@ type AccountProps = Shown &
   SessionsProps &
   PasskeysProps &
   OidcProps &
-  Omit<SecondStepProps, 'hasPassword'> & { readonly viewer: Viewer; readonly ways: WaysIn; readonly kept: Kept }
+  Omit<SecondStepProps, 'hasPassword'> & {
+    readonly viewer: Viewer
+    readonly ways: WaysIn
+    readonly kept: Kept
+    readonly sendsMail: boolean
+  }
 
 function Account({ viewer, name, problem, done, ...props }: AccountProps) {
   const { user } = viewer
@@ -141,6 +148,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
         <a href={paths.applications}>Connected applications</a>, and what happened on your account under{' '}
         <a href={paths.accountEvents}>Events</a>.
       </p>
+      {props.sendsMail && !user.isConfirmed ? <UnconfirmedAddress email={user.email} /> : null}
       <div class="columns">
         <div>
           <h2>Name</h2>

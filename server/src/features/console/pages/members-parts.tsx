@@ -3,7 +3,7 @@ import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Code, Name, Time } from '../../../web/parts/values.tsx'
-import type { Invitation, MemberOfWorkspace, Role } from '../../people/members.ts'
+import type { Invitation, InvitationMail, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
 import type { ApiKey } from '../../workspaces/keys.ts'
 import type { Viewer } from '../page.tsx'
@@ -122,7 +122,7 @@ export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
   )
 }
 
-export function MemberList({ viewer, workspaceId, isOwner, members }: MembersProps) {
+export function MemberList({ viewer, workspaceId, isOwner, members, sendsMail }: MembersProps) {
   const list = paths.members(workspaceId)
   return (
     <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
@@ -131,7 +131,9 @@ export function MemberList({ viewer, workspaceId, isOwner, members }: MembersPro
           <td>
             <Name of={member.name} /> {member.userId === viewer.user.id ? <small>(you)</small> : null}
           </td>
-          <td>{member.email}</td>
+          <td>
+            {member.email} {sendsMail && !member.isConfirmed ? <small>(not confirmed)</small> : null}
+          </td>
           <td>{member.role}</td>
           <td>
             <Time at={member.createdAt} />
@@ -192,7 +194,8 @@ export function Invitations({ workspaceId, invitations, invitation, sendsMail }:
       <h2>Invite</h2>
       {invitation && 'sentTo' in invitation ? (
         <p class="notice" role="status">
-          The invitation as {ROLE_WORDS[invitation.role]} is on its way to {invitation.sentTo}. It works for 7 days.
+          The invitation as {ROLE_WORDS[invitation.role]} is on its way to {invitation.sentTo}. It works for 7 days. An
+          earlier one for this address has ended.
         </p>
       ) : null}
       {invitation && 'link' in invitation ? (
@@ -224,33 +227,54 @@ export function Invitations({ workspaceId, invitations, invitation, sendsMail }:
         ) : null}
         <button type="submit">{sendsMail ? 'Invite' : 'Make a link'}</button>
       </PostForm>
-      {invitations.length === 0 ? null : (
-        <>
-          <h2>Open invitations</h2>
-          <Table stacks label="Open invitations" head={['Role', 'By', 'Made', 'Expires', 'Withdraw']}>
-            {invitations.map(({ id, role, createdBy, createdAt, expiresAt }) => (
-              <tr>
-                <td>{role}</td>
-                <td>{createdBy ?? 'command line'}</td>
-                <td>
-                  <Time at={createdAt} />
-                </td>
-                <td>
-                  <Time at={expiresAt} />
-                </td>
-                <td>
-                  <RowForm
-                    action={`${action}/withdraw`}
-                    id={id}
-                    label={`Withdraw the invitation for ${ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
-                  >
-                    Withdraw
-                  </RowForm>
-                </td>
-              </tr>
-            ))}
-          </Table>
-        </>
+      {invitations.length === 0 ? null : <OpenInvitations action={action} invitations={invitations} />}
+    </>
+  )
+}
+
+function OpenInvitations({ action, invitations }: { readonly action: string } & Pick<MembersProps, 'invitations'>) {
+  return (
+    <>
+      <h2>Open invitations</h2>
+      <Table stacks label="Open invitations" head={['For', 'Role', 'By', 'Made', 'Expires', 'Withdraw']}>
+        {invitations.map(({ id, role, createdBy, createdAt, expiresAt, mail }) => (
+          <tr>
+            <td>{mail ? <Mailed {...mail} /> : 'whom it was passed on to'}</td>
+            <td>{role}</td>
+            <td>{createdBy ?? 'command line'}</td>
+            <td>
+              <Time at={createdAt} />
+            </td>
+            <td>
+              <Time at={expiresAt} />
+            </td>
+            <td>
+              <RowForm
+                action={`${action}/withdraw`}
+                id={id}
+                label={`Withdraw the invitation for ${mail?.recipient ?? ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
+              >
+                Withdraw
+              </RowForm>
+            </td>
+          </tr>
+        ))}
+      </Table>
+    </>
+  )
+}
+
+function Mailed({ recipient, attempts, undelivered }: InvitationMail) {
+  return (
+    <>
+      {recipient}
+      {undelivered === null ? null : (
+        <p class="mistake">The mail could not be delivered. The mail server says: {undelivered}</p>
+      )}
+      {attempts === null ? null : (
+        <p class="help">
+          The mail waits to be sent{attempts > 1 ? `: ${attempts} tries so far. It is tried for a day` : ''}.
+        </p>
       )}
     </>
   )

@@ -94,12 +94,21 @@ function invitationRoutes(app: App, services: ConsoleDependencies): void {
       if (email !== '' && !isMailAddress(email))
         throw new ServiceError('bad_request', 'the e-mail address is not valid')
       const { id, name: workspaceName } = workspaceOf(request)
-      const { id: inviterId, name: inviterName } = sessionOf(request).user
-      const token = await accounts.inviteToken(id, role, inviterId, actingOf(request))
-      const link = ownAddress.url() + paths.invitation(token)
-      // Only this answer has the link: its hash is stored.
-      if (email === '') return await sendMembers(request, reply, services, { invitation: { link, role } })
-      await outbox.send(email, invitation({ workspaceName, inviterName, role, link }))
+      const { id: inviterId, email: inviterEmail } = sessionOf(request).user
+      const linkOf = (token: string) => ownAddress.url() + paths.invitation(token)
+      if (email === '') {
+        const token = await accounts.inviteToken(id, role, inviterId, actingOf(request))
+        // Only this answer has the link: its hash is stored.
+        return await sendMembers(request, reply, services, { invitation: { link: linkOf(token), role } })
+      }
+      // Looks for no account: the answer is the same whether the address has one.
+      await accounts.inviteToken(id, role, inviterId, actingOf(request), {
+        recipient: email,
+        mail: (tx, { id: about, token }) => {
+          const message = invitation({ workspaceName, inviterEmail, role, link: linkOf(token) })
+          return outbox.addLink(tx, { recipient: email, message, about })
+        },
+      })
       return await sendMembers(request, reply, services, { invitation: { sentTo: email, role } })
     } catch (error) {
       return sendMembers(request, reply, services, { problem: refusalOf(error) })

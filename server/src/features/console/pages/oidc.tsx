@@ -17,6 +17,7 @@ import { formOf } from '../request-fields.ts'
 import { actingOf, enter, enteringBy, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
+import { askToConfirm } from './address.tsx'
 
 export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
@@ -101,10 +102,12 @@ async function arrive(
     }
     case 'setup': {
       const { user } = await accounts.setUp(purpose.token, newUser, purpose.workspace, actingOf(request))
+      await askToConfirm(services, user, actingOf(request))
       return enter(entering, { user, method: 'outside' }, paths.home)
     }
     case 'join': {
       const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
+      await askToConfirm(services, user, actingOf(request))
       return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
     }
     case 'link': {

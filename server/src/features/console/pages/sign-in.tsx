@@ -35,6 +35,7 @@ import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
 import { type TicketCookie, ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
+import { askToConfirm } from './address.tsx'
 
 /** They hash a password. */
 const HASHES = { config: { cost: 'password' } } as const
@@ -148,6 +149,7 @@ function setUpRoutes(app: App, services: ConsoleDependencies, attempts: Attempts
     const link = await requireLink(services, token, 'setup')
     try {
       const { user } = await accounts.setUp(token, newUserOf(values), values.workspace?.trim() ?? '', actingOf(request))
+      await askToConfirm(services, user, actingOf(request))
       return await enter(enteringBy(services, request, reply), { user, method: 'password' }, paths.home)
     } catch (error) {
       const problem = refusalOf(error)
@@ -175,10 +177,12 @@ function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts)
     await attempts.count(request, reply)
     const link = await requireLink(services, token, 'invitation')
     try {
-      const newUser = session ? { user: session.user } : newUserOf(values)
+      const email = link.recipient ?? values.email
+      const newUser = session ? { user: session.user } : newUserOf({ ...values, email })
       const { user, workspaceId } = await accounts.join(token, newUser, actingOf(request))
       const next = paths.claims(workspaceId)
       if (session) return reply.redirect(next, 303)
+      await askToConfirm(services, user, actingOf(request))
       return await enter(enteringBy(services, request, reply), { user, method: 'password' }, next)
     } catch (error) {
       const problem = refusalOf(error)
@@ -257,11 +261,25 @@ export async function arrive(
   return sendConfirmation(entering.reply, unsent, await startSession(entering, arrival), 200)
 }
 
-function NewAccountFields({ values }: { readonly values: Values }) {
+interface NewAccountProps {
+  readonly values: Values
+  /** The address of the account, where it is known. */
+  readonly recipient?: string | null
+}
+
+function NewAccountFields({ values, recipient = null }: NewAccountProps) {
   return (
     <>
       <Field name="name" label="Your name" value={values.name} required maxLength={100} autocomplete="name" />
-      <Field name="email" label="E-mail" type="email" value={values.email} required autocomplete="username" />
+      <Field
+        name="email"
+        label="E-mail"
+        type="email"
+        value={recipient ?? values.email}
+        readOnly={recipient !== null}
+        required
+        autocomplete="username"
+      />
       <PasswordField />
     </>
   )
@@ -336,7 +354,7 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
         <>
           <PostForm action={action}>
             <input type="hidden" name="token" value={token} />
-            <NewAccountFields values={values} />
+            <NewAccountFields values={values} recipient={link.recipient} />
             <button type="submit">Join</button>
             <OidcEntry name={oidcName} purpose="join" />
           </PostForm>

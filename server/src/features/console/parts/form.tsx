@@ -20,6 +20,7 @@ export interface FieldProps {
   /** What is wrong with the value. */
   readonly problem?: string | undefined
   readonly required?: boolean
+  readonly readOnly?: boolean
   readonly autocomplete?: string
   readonly minLength?: number | undefined
   readonly maxLength?: number | undefined

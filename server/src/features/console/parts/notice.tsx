@@ -2,6 +2,8 @@
 import { sentence } from '../../../web/words.tsx'
 
 const DONE: Readonly<Record<string, string>> = {
+  'address-asked': 'The link is on its way. It works for a day.',
+  'address-confirmed': 'Your address is confirmed.',
   'account-closed': 'Your account is closed.',
   'signed-out': 'You are signed out.',
   'password-changed': 'Your password is changed. Your other sessions and your connected applications are ended.',

@@ -1,0 +1,77 @@
+/** What may be done so many times in a day. All hosts count together, and what is refused is not counted. */
+import { hash } from 'node:crypto'
+import type { Instant } from '@claimcheck/core/rules'
+import { ServiceError } from '../../base/errors.ts'
+import type { Writes } from '../../storage/storage.ts'
+
+export interface DailyLimit {
+  readonly subject: string
+  /** 0: no limit. */
+  readonly most: number
+}
+
+const DAY_MS = 24 * 60 * 60_000
+
+export interface Spent {
+  /** With this one. */
+  readonly count: number
+  /** When the count begins anew. */
+  readonly expiresAt: Instant
+  readonly isWithin: boolean
+}
+
+/** Counts one more for each subject that is within its limit. The day of a subject begins with the first. */
+export async function countDaily(
+  tx: Writes,
+  limits: readonly DailyLimit[],
+  at: Instant,
+): Promise<ReadonlyMap<string, Spent>> {
+  // Together, so that all transactions take them in one order.
+  const bySubject = new Map(limits.filter(({ most }) => most > 0).map((limit) => [limit.subject, limit]))
+  const limited = [...bySubject.values()]
+  const taken = await tx.throttles.take([...bySubject.keys()], at)
+  const rows = limited.map(({ subject, most }) => {
+    const throttle = taken.get(subject)!
+    const expiresAt = throttle.count === 0 ? at + DAY_MS : throttle.expiresAt
+    return { throttle, expiresAt, isWithin: throttle.count < most }
+  })
+  await tx.throttles.put(
+    rows
+      .filter(({ isWithin }) => isWithin)
+      .map(({ throttle, expiresAt }) => ({ ...throttle, count: throttle.count + 1, expiresAt })),
+  )
+  return new Map(
+    rows.map(({ throttle, expiresAt, isWithin }) => [
+      throttle.subject,
+      { count: throttle.count + (isWithin ? 1 : 0), expiresAt, isWithin },
+    ]),
+  )
+}
+
+/** @throws ServiceError `too_many` when one is at its limit */
+export async function spendDaily(
+  tx: Writes,
+  limits: readonly (DailyLimit & { readonly what: string })[],
+  at: Instant,
+): Promise<void> {
+  const spent = await countDaily(tx, limits, at)
+  for (const { subject, most, what } of limits) {
+    const { isWithin = true, expiresAt = at } = spent.get(subject) ?? {}
+    if (isWithin) continue
+    const message = `nothing was sent: ${what} at most ${most} a day. Try again later, or ask the operator to raise the limit`
+    throw new ServiceError('too_many', message, { retryAfterMs: expiresAt - at })
+  }
+}
+
+/** Hashed, as the table of counts names no one. Addresses that lead into one mailbox count as one. */
+export function mailboxSubject(kind: string, address: string): string {
+  return `mail ${kind} to ${hash('sha256', mailboxOf(address))}`
+}
+
+/** Without what mail servers ignore in the part before the @: what follows a plus sign, and at Gmail dots. */
+export function mailboxOf(address: string): string {
+  const [local = '', domain = ''] = address.toLowerCase().split('@')
+  const isGmail = domain === 'gmail.com' || domain === 'googlemail.com'
+  const plain = local.replace(/(?<=.)\+.*$/, '')
+  return isGmail ? `${plain.replaceAll('.', '')}@gmail.com` : `${plain}@${domain}`
+}
