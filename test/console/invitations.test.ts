@@ -1,6 +1,6 @@
 /**
- * Invitations are no mail relay: what attackers send by them, and by accounts in the names of others, through a real mail server. Threats S8
- * and K7 of `security.md`.
+ * Invitations are no mail relay: what attackers send by them, and by accounts in the names of others, through a real mail server. Threats S7
+ * and S3 of `security.md`.
  */
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
@@ -44,49 +44,62 @@ function linkIn(text: string): URL {
   return new URL(/https?:\/\/\S+/.exec(text)![0])
 }
 
-t.test('an account sends 20 invitations a day, also by further accounts and workspaces, and no words in subjects', async (t) => {
-  const { owner, invite, workspace } = await inviting('www.evil.example pay now')
-  const answers: number[] = []
-  for (let one = 0; one < ATTEMPTS; one++) answers.push((await invite(`victim${one}@relayed.example`)).status)
-  // Another workspace, and another account that this one let in.
-  const token = await claimcheck.accounts.inviteToken(workspace, 'owner', (await ownerOf(workspace)).userId).catch(() => '')
-  t.equal(token, '', 'links to pass on count as well')
-  const { path } = await owner.post('/console/workspaces/new', { name: 'another one' })
-  const other = /\/w\/([^/]+)\//.exec(path)![1]
-  answers.push((await owner.post(`/console/w/${other}/members/invitations`, { role: 'member', email: 'x@relayed.example' })).status)
-  t.equal(answers.filter((status) => status === 200).length, 20)
-  t.equal(answers.filter((status) => status === 429).length, ATTEMPTS + 1 - 20)
-  const mails = invitations(await sentTo('@relayed.example'))
-  t.equal(mails.length, 20, `of ${ATTEMPTS + 2} attempts`)
-  for (const { text, headers, from } of mails) {
-    t.match([headers.get('from'), from], ['Claimcheck <claimcheck@example.com>', 'claimcheck@example.com'])
-    t.notMatch(text, /www\.evil/)
-    t.match(text, '“www[.]evil[.]example pay now”')
-    t.equal([...text.matchAll(/https?:/g)].length, 1, 'one link: ours')
-  }
-})
+t.test(
+  'an account sends 20 invitations a day, also by further accounts and workspaces, and no words in subjects',
+  async (t) => {
+    const { owner, invite, workspace } = await inviting('www.evil.example pay now')
+    const answers: number[] = []
+    for (let one = 0; one < ATTEMPTS; one++) answers.push((await invite(`victim${one}@relayed.example`)).status)
+    // Another workspace, and another account that this one let in.
+    const token = await claimcheck.accounts
+      .inviteToken(workspace, 'owner', (await ownerOf(workspace)).userId)
+      .catch(() => '')
+    t.equal(token, '', 'links to pass on count as well')
+    const { path } = await owner.post('/console/workspaces/new', { name: 'another one' })
+    const other = /\/w\/([^/]+)\//.exec(path)![1]
+    answers.push(
+      (await owner.post(`/console/w/${other}/members/invitations`, { role: 'member', email: 'x@relayed.example' }))
+        .status,
+    )
+    t.equal(answers.filter((status) => status === 200).length, 20)
+    t.equal(answers.filter((status) => status === 429).length, ATTEMPTS + 1 - 20)
+    const mails = invitations(await sentTo('@relayed.example'))
+    t.equal(mails.length, 20, `of ${ATTEMPTS + 2} attempts`)
+    for (const { text, headers, from } of mails) {
+      t.match([headers.get('from'), from], ['Claimcheck <claimcheck@example.com>', 'claimcheck@example.com'])
+      t.notMatch(text, /www\.evil/)
+      t.match(text, '“www[.]evil[.]example pay now”')
+      t.equal([...text.matchAll(/https?:/g)].length, 1, 'one link: ours')
+    }
+  },
+)
 
 async function ownerOf(workspace: string) {
   return (await claimcheck.members.list(workspace))[0]!
 }
 
-t.test('an address gets three a day, from however many accounts and workspaces at once, and however it is written', async (t) => {
-  const people = await Promise.all(['one', 'two', 'three'].map(inviting))
-  const written = ['flooded@box.example', 'Flooded@box.example', 'flooded+a@box.example', 'flooded+b@box.example']
-  const pages = await Promise.all(people.flatMap(({ invite }) => written.map((address) => invite(address))))
-  t.equal(pages.filter(({ status }) => status === 200).length, 3)
-  const [refused] = pages.filter(({ status }) => status === 429)
-  t.match(textOf(refused!.html), /Nothing was sent: an address gets at most 3 a day/)
-  t.ok(Number(refused!.headers.get('retry-after')) > 60 * 60)
-  t.ok(invitations(await sentTo('@box.example')).length <= 3, `of ${pages.length} attempts`)
-})
+t.test(
+  'an address gets three a day, from however many accounts and workspaces at once, and however it is written',
+  async (t) => {
+    const people = await Promise.all(['one', 'two', 'three'].map(inviting))
+    const written = ['flooded@box.example', 'Flooded@box.example', 'flooded+a@box.example', 'flooded+b@box.example']
+    const pages = await Promise.all(people.flatMap(({ invite }) => written.map((address) => invite(address))))
+    t.equal(pages.filter(({ status }) => status === 200).length, 3)
+    const [refused] = pages.filter(({ status }) => status === 429)
+    t.match(textOf(refused!.html), /Nothing was sent: an address gets at most 3 a day/)
+    t.ok(Number(refused!.headers.get('retry-after')) > 60 * 60)
+    t.ok(invitations(await sentTo('@box.example')).length <= 3, `of ${pages.length} attempts`)
+  },
+)
 
 t.test('an address has one open invitation to a workspace: another one ends it', async (t) => {
   const { owner, workspace, path, invite } = await inviting('renewing')
   await invite('again@example.net')
   const first = invitations(await sentTo('again@example.net'))[0]!
   await invite('again@example.net', 'owner')
-  t.match(await claimcheck.members.invitations(workspace), [{ role: 'owner', mail: { recipient: 'again@example.net' } }])
+  t.match(await claimcheck.members.invitations(workspace), [
+    { role: 'owner', mail: { recipient: 'again@example.net' } },
+  ])
   const [, second] = invitations(await sentTo('again@example.net'))
   t.equal((await new Visitor(host).get(linkIn(first.text).pathname)).status, 404)
   t.match(textOf((await owner.get(path)).html), /again@example\.net owner owner/)
@@ -118,15 +131,19 @@ t.test('a mail that the server refuses for good is told to who invited, with the
   await sentTo('@')
   const page = textOf((await owner.get(path)).html)
   t.match(page, /gone@example\.net The mail could not be delivered\. The mail server says: .*550/)
-  t.match(textOf((await owner.get('/console/account/events')).html), /gone@example\.net/)
-  t.match(textOf((await owner.get(`/console/w/${workspace}/audit-trail`)).html), /gave up sending a mail/)
+  t.match(
+    textOf((await owner.get(`/console/w/${workspace}/audit-trail`)).html),
+    /gave up sending a mail .*gone@example\.net/,
+  )
   const metrics = await (await fetch(`${host.url}/metrics`)).text()
   t.match(metrics, /claimcheck_mail_deliveries_total\{outcome="refused"\} 1\n/)
   mailbox.refusals.push(451)
   await invite('later@example.net')
   const shown = async () => textOf((await owner.get(path)).html)
-  while (!/later@example\.net The mail waits to be sent/.test(await shown())) await new Promise((done) => setTimeout(done, 50))
+  while (!/later@example\.net The mail waits to be sent/.test(await shown()))
+    await new Promise((done) => setTimeout(done, 50))
   t.notMatch(await shown(), /later@example\.net The mail could not/)
+  while (mailbox.refusals.length > 0) await new Promise((done) => setTimeout(done, 50))
   await query(installation.config.databaseUrl, "DELETE FROM mails WHERE recipient = 'later@example.net'")
 })
 
@@ -139,7 +156,10 @@ t.test('an address that is not confirmed counts for nothing', async (t) => {
   t.match(textOf((await squatter.get('/console/account')).html), /Your address is not confirmed/)
   t.match(textOf((await squatter.get(`${workspacePath}/members`)).html), /victim@bank\.example \(not confirmed\)/)
 
-  const refused = await squatter.post(`${workspacePath}/members/invitations`, { role: 'member', email: 'x@example.net' })
+  const refused = await squatter.post(`${workspacePath}/members/invitations`, {
+    role: 'member',
+    email: 'x@example.net',
+  })
   t.match([refused.status, textOf(refused.html)], [422, /Confirm your e-mail address first/])
   await squatter.post(`${workspacePath}/developers/keys`, { name: 'planted' })
   const headers = { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0) Chrome/130.0 Safari/537.36' }
@@ -160,18 +180,6 @@ t.test('an address that is not confirmed counts for nothing', async (t) => {
   t.match(joined.path, /\/claims$/, 'who reads the mails gets the address')
   t.match(textOf((await squatter.get('/console/account')).html), /@unconfirmed\.invalid/)
   t.equal((await squatter.post(link)).status, 404)
-})
-
-t.test('anonymous people have ten links to a new password a day sent to an address', async (t) => {
-  const person = await (await Visitor.owner(host, 'asked for')).confirm(mailbox)
-  for (let count = 0; count < 14; count++) {
-    await new Visitor(host).post('/console/forgotten', { email: person.email })
-    await sentTo(person.email)
-    // A quarter of an hour later.
-    await query(installation.config.databaseUrl, 'DELETE FROM mails')
-  }
-  const resets = (await sentTo(person.email)).filter((mail) => /new password/.test(mail.headers.get('subject')!))
-  t.equal(resets.length, 10, 'of 14 attempts')
 })
 
 t.test('of each notice an address gets ten a day, and the last one says so', async (t) => {

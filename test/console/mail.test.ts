@@ -35,7 +35,10 @@ t.test('an invitation goes by mail, and its link lets one person join', async (t
   const mail = await mailbox.mailTo('new.person@example.com', /^You are invited to a workspace in Claimcheck$/)
   const link = linkIn(mail.text)
   t.equal(link.origin, host.url)
-  t.match(mail.text, `${owner.email} invites you to a workspace in Claimcheck, as a member. The name of the workspace is “mailing”.`)
+  t.match(
+    mail.text,
+    `${owner.email} invites you to a workspace in Claimcheck, as a member. The name of the workspace is “mailing”.`,
+  )
   const guest = new Visitor(host)
   const joined = await guest.post(link.pathname, { name: 'Nora', email: 'new.person@example.com', password: PASSWORD })
   t.match(joined.path, `/console/w/${workspaceId}/claims`)

@@ -1,4 +1,4 @@
-/** Reading changes nothing: no other site's link or picture does, whoever is signed in. Threat S7 of `security.md`. */
+/** Reading changes nothing: no other site's link or picture does, whoever is signed in. Threat S2 of `security.md`. */
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SCHEMA } from '@claimcheck/server/features'

@@ -90,8 +90,14 @@ export function userWrites(db: Db) {
     async insert(user: NewUserRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (email) DO NOTHING RETURNING id'
       return (
-        (await insertRows(db, users, [{ sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }], suffix)).length ===
-        1
+        (
+          await insertRows(
+            db,
+            users,
+            [{ sharesWith: null, confirmedAt: null, ...user, generation: 0, closedAt: null }],
+            suffix,
+          )
+        ).length === 1
       )
     },
     async setPassword(id: string, passwordHash: string): Promise<void> {
@@ -104,9 +110,10 @@ export function userWrites(db: Db) {
     /** Takes the address from an account that never confirmed it. Returns the id of that account. */
     async release(email: string): Promise<string | undefined> {
       const unconfirmed = db.table('users').where({ email }).whereNull('confirmed_at').whereNull('closed_at')
-      const [row] = await db.query('SELECT id FROM users WHERE email = ? AND confirmed_at IS NULL AND closed_at IS NULL', [
-        email,
-      ])
+      const [row] = await db.query(
+        'SELECT id FROM users WHERE email = ? AND confirmed_at IS NULL AND closed_at IS NULL',
+        [email],
+      )
       if (!row) return undefined
       const id = String(row.id)
       await unconfirmed.update({ email: `${id.toLowerCase()}@unconfirmed.invalid` })

@@ -139,7 +139,7 @@ export function linkReads(db: Db) {
       const sql = `SELECT ${qualified(links)}, users.name AS creator_name, mails.attempts AS mail_attempts
         FROM links LEFT JOIN users ON users.id = links.created_by
         LEFT JOIN mails ON mails.about = links.id AND mails.sent_at IS NULL
-        WHERE workspace_id = ? AND kind = 'invitation' AND used_at IS NULL AND links.expires_at > ?
+        WHERE links.workspace_id = ? AND links.kind = 'invitation' AND links.used_at IS NULL AND links.expires_at > ?
         ORDER BY links.created_at DESC, links.id`
       const rows = await db.query(sql, [workspaceId, now])
       return rows.map((row) => ({

@@ -141,7 +141,9 @@ async function messageOf(
 ): Promise<Message | undefined> {
   if (row.kind === 'message') return outbox.open(row)
   try {
-    return passwordLink(`${ownAddress.url()}/console/reset/${await accounts.resetToken(row.recipient, BY_SERVICE, 'confirmed')}`)
+    return passwordLink(
+      `${ownAddress.url()}/console/reset/${await accounts.resetToken(row.recipient, BY_SERVICE, 'confirmed')}`,
+    )
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'not_found') return undefined
     throw error

@@ -115,7 +115,11 @@ export class AccountService {
     const { invitationsPerAccount, invitationsPerWorkspace, invitationsPerRecipient } = this.#limits
     const payer = inviter ? payerOf(inviter) : createdBy
     const limits = [
-      { subject: `invitations by ${payer}`, most: invitationsPerAccount, what: 'you, and those you share with, invite' },
+      {
+        subject: `invitations by ${payer}`,
+        most: invitationsPerAccount,
+        what: 'you, and those you share with, invite',
+      },
       { subject: `invitations to ${workspaceId}`, most: invitationsPerWorkspace, what: 'a workspace invites' },
     ]
     if (recipient !== null) {

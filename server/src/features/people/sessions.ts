@@ -146,5 +146,13 @@ export function createSessionService({ storage, now, config }: SessionParts): Se
 
 export function toUser(row: UserRow): User {
   const { id, email, name, passwordHash, generation, confirmedAt } = row
-  return { id, email, name, hasPassword: passwordHash !== null, isConfirmed: confirmedAt !== null, payer: payerOf(row), generation }
+  return {
+    id,
+    email,
+    name,
+    hasPassword: passwordHash !== null,
+    isConfirmed: confirmedAt !== null,
+    payer: payerOf(row),
+    generation,
+  }
 }

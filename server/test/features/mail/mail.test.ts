@@ -4,7 +4,14 @@ import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { readMail } from '@claimcheck/server/features/mail/config'
 import { sendDue } from '@claimcheck/server/features/mail/mail-worker'
-import { invitation, type Message, notice, oneLine, quoted, shownAddress } from '@claimcheck/server/features/mail/messages'
+import {
+  invitation,
+  type Message,
+  notice,
+  oneLine,
+  quoted,
+  shownAddress,
+} from '@claimcheck/server/features/mail/messages'
 import { createOutbox } from '@claimcheck/server/features/mail/outbox'
 import { createSmtp, type Delivery, type OutgoingMail } from '@claimcheck/server/features/mail/smtp'
 import t, { type Test } from 'tap'
@@ -128,6 +135,32 @@ t.test(
   },
 )
 
+t.test('anonymous people have ten links to a new password a day sent to an address', async (t) => {
+  const { outbox, clock, sent, deliver } = await begin(t)
+  for (let count = 0; count < 24; count++) {
+    await outbox.askReset(count % 2 === 0 ? 'ann@example.com' : 'Ann@Example.com')
+    await deliver()
+    clock.now += 16 * MINUTE_MS
+    // Sending it clears what was sent before.
+    await outbox.askReset(`other${count}@example.com`)
+    await deliver()
+  }
+  t.equal(sent.length, 10, 'of 24 in six hours')
+  clock.now += DAY_MS
+  await outbox.askReset('ann@example.com')
+  await deliver()
+  t.equal(sent.length, 11)
+})
+
+t.test('a mail is not sent after its link has ended', async (t) => {
+  const { outbox, storage, sent, deliver } = await begin(t)
+  const mail = { recipient: 'ann@example.com', message: MESSAGE, about: 'lnk_gone' }
+  await storage.write((tx) => outbox.addLink(tx, mail))
+  await deliver()
+  t.strictSame(sent, [])
+  t.equal(await storage.read.mails.anyDue(NOON + DAY_MS), false)
+})
+
 t.test('a mail that the server refuses for good is dropped at once', async (t) => {
   const { outbox, storage, clock, deliver, send } = await begin(t)
   await send('gone@example.com', MESSAGE)
@@ -224,7 +257,13 @@ t.test('words of people are quoted, short, within a line, and no link', async (t
   t.equal(quoted('a\r\nSubject: b'), '“a Subject[:] b”')
   for (const address of ['ann@example.com', 'ann.lee+work@mail.example.co'])
     t.equal(shownAddress(address), address, 'an address that is nothing else stays as people write it')
-  for (const address of ['evil.com@x.example', 'www.evil@x.example', `${'a'.repeat(64)}@x.example`, 'é@x.example', 'a@b'])
+  for (const address of [
+    'evil.com@x.example',
+    'www.evil@x.example',
+    `${'a'.repeat(64)}@x.example`,
+    'é@x.example',
+    'a@b',
+  ])
     t.match(shownAddress(address), /^“.*”$/, address)
 })
 

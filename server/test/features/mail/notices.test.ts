@@ -30,7 +30,9 @@ async function begin(t: Test) {
   const outbox = {
     isOn: true,
     async add(_: Writes, added: readonly NewMail[]) {
-      for (const { kind, message } of added.filter((mail, at) => added.findIndex(({ kind }) => kind === mail.kind) === at))
+      for (const { kind, message } of added.filter(
+        (mail, at) => added.findIndex(({ kind }) => kind === mail.kind) === at,
+      ))
         mails.push({ to: added.filter((mail) => mail.kind === kind).map(({ recipient }) => recipient), message })
     },
   }

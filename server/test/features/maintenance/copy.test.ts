@@ -112,7 +112,15 @@ async function fillPeople(tx: Writes, text: string): Promise<void> {
   tx.audit.record({ event: 'key.created', at: NOON, by: BY_SERVICE, workspaceId: 'ws_1', details: { name: text } })
   await tx.audit.flush()
   await tx.users.insert({ id: 'usr_1', email: 'ann@example.com', name: text, passwordHash: '$argon2id$...', ...at })
-  await tx.users.insert({ id: 'usr_2', email: text, name: 'Ben', passwordHash: null, sharesWith: 'usr_1', confirmedAt: NOON, ...at })
+  await tx.users.insert({
+    id: 'usr_2',
+    email: text,
+    name: 'Ben',
+    passwordHash: null,
+    sharesWith: 'usr_1',
+    confirmedAt: NOON,
+    ...at,
+  })
   await tx.members.insert({ id: 'mem_1', workspaceId: 'ws_1', userId: 'usr_1', role: 'owner', ...at })
   const seen = { lastSeenAt: NOON, expiresAt: NOON + 1, userAgent: text, address: '::1', method: 'passkey' } as const
   await tx.sessions.insert({ id: 'ses_1', tokenHash: 'hash', userId: 'usr_1', ...at, ...seen })

@@ -98,7 +98,15 @@ t.test('who joins as somebody, and who invites in their name, do not wait for ea
   const people = await onPostgres(t)
   const { storage } = people
   const { userId, workspaceId } = await first(people)
-  const link = { tokenHash: 'x', kind: 'invitation', role: 'member', userId: null, usedAt: null, recipient: null, undelivered: null } as const
+  const link = {
+    tokenHash: 'x',
+    kind: 'invitation',
+    role: 'member',
+    userId: null,
+    usedAt: null,
+    recipient: null,
+    undelivered: null,
+  } as const
   const at = { createdAt: NOON, expiresAt: NOON + 1 }
   let isHeld = () => {}
   const held = new Promise<void>((resolve) => {
