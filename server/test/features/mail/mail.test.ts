@@ -4,14 +4,7 @@ import { createOwnAddress } from '@claimcheck/server/base/own-address'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { readMail } from '@claimcheck/server/features/mail/config'
 import { sendDue } from '@claimcheck/server/features/mail/mail-worker'
-import {
-  invitation,
-  type Message,
-  notice,
-  oneLine,
-  quoted,
-  shownAddress,
-} from '@claimcheck/server/features/mail/messages'
+import { invitation, type Message, oneLine, quoted, shownAddress } from '@claimcheck/server/features/mail/messages'
 import { createOutbox } from '@claimcheck/server/features/mail/outbox'
 import { createSmtp, type Delivery, type OutgoingMail } from '@claimcheck/server/features/mail/smtp'
 import t, { type Test } from 'tap'
