@@ -14,7 +14,8 @@ const provider = await OpenIdProvider.start()
 afterFile(() => provider.close())
 const shared = sharedInstallation({
   plugins: [SCRIPTED, { use: resolve('build/test/plugins/connected.js'), trusted: true }],
-  env: provider.env,
+  // With the routes that need mail. No mail arrives.
+  env: { ...provider.env, SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'a@example.com' },
   file: { sign_in: provider.section, rate_limits: { sign_in: 0 } },
 })
 
@@ -59,6 +60,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/join/:token': 'the link is the proof',
   'POST /console/reset/:token': 'the link is the proof',
   'POST /oauth/consent/:uid': 'asks in the handler, where the answer is to allow',
+  'POST /console/forgotten': 'sends a mail to the person',
   'POST /console/sign-out': 'ends access',
   'POST /console/account/sessions/end': 'ends access',
   'POST /console/account/sessions/end-others': 'ends access',

@@ -36,6 +36,11 @@ const CONFIGURED: readonly string[] = [
   'POST /console/sign-in/outside',
   'GET /console/sign-in/outside/callback',
   'POST /console/account/unlink',
+  'POST /console/account/address',
+  'GET /console/account/address/:token',
+  'POST /console/account/address/:token',
+  'GET /console/forgotten',
+  'POST /console/forgotten',
   'GET /.well-known/security.txt',
 ]
 
@@ -240,7 +245,15 @@ t.test('the console does nothing for a member that only an owner may do, and sho
   const { claimcheck, member, ids, invitation } = world
   const own = (await claimcheck.members.list(ids.workspace)).find(({ role }) => role === 'owner')!
   const before = await stateOf(world)
-  const fields = { role: 'owner', name: 'x', id: invitation.id, invitation: invitation.id, token: 'x', target: 'x' }
+  const fields = {
+    role: 'owner',
+    name: 'x',
+    id: invitation.id,
+    invitation: invitation.id,
+    token: 'x',
+    target: 'x',
+    format: 'csv',
+  }
   for (const { method, url } of consoleRoutesFor('owner')) {
     const page = await sendTo(member, method, filled({ method, url }, { ...ids, member: own.id }), fields)
     t.ok(page.status === 403 || page.status === 404, `${method} ${url}: ${page.status}`)

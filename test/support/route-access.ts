@@ -71,6 +71,8 @@ export const ROUTE_ACCESS: Readonly<Record<string, Access>> = {
   'GET /console/sign-in': 'anyone',
   'POST /console/sign-in': 'anyone',
   'POST /console/sign-in/code': 'anyone',
+  'GET /console/forgotten': 'anyone',
+  'POST /console/forgotten': 'anyone',
   'POST /console/sign-out': 'anyone',
   'POST /console/sign-in/passkey/options': 'anyone',
   'POST /console/sign-in/passkey': 'anyone',
