@@ -56,7 +56,7 @@ async function begin(t: Test, dialect: (typeof DIALECTS)[number] = 'sqlite') {
 
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, hosts that send at once send each mail once`, async (t) => {
-    const { outbox, sent, deliver, storage, clock, send } = await begin(t, dialect)
+    const { sent, deliver, storage, clock, send } = await begin(t, dialect)
     await Promise.all(Array.from({ length: 20 }, (_, number) => send(`p${number}@example.com`, MESSAGE)))
     const host = async () => {
       while (await deliver());
@@ -107,7 +107,7 @@ for (const dialect of DIALECTS) {
 t.test(
   'a mail that fails is tried again, later each time, and dropped after a day, which the audit trail tells',
   async (t) => {
-    const { outbox, storage, clock, logged, deliver, sent, send } = await begin(t)
+    const { storage, clock, logged, deliver, sent, send } = await begin(t)
     await send('ann@example.com', MESSAGE)
     const failed = { result: 'failed', reason: 'connection refused' } as const
     const tries: number[] = []
@@ -155,7 +155,7 @@ t.test('a mail is not sent after its link has ended', async (t) => {
 })
 
 t.test('a mail that the server refuses for good is dropped at once', async (t) => {
-  const { outbox, storage, clock, deliver, send } = await begin(t)
+  const { storage, clock, deliver, send } = await begin(t)
   await send('gone@example.com', MESSAGE)
   await deliver({ result: 'refused', reason: 'no such mailbox' })
   t.equal(await storage.read.mails.anyDue(clock.now + DAY_MS), false)
@@ -163,7 +163,7 @@ t.test('a mail that the server refuses for good is dropped at once', async (t) =
 })
 
 t.test('a mail that no key opens holds up no other, and is dropped after a day', async (t) => {
-  const { url, outbox, clock, sent, logged, deliver, send } = await begin(t)
+  const { url, clock, sent, logged, deliver, send } = await begin(t)
   await send('lost@example.com', MESSAGE)
   await query(url, "UPDATE mails SET content = 'v2.00000000.AAAA'")
   clock.now += 1
@@ -180,7 +180,7 @@ t.test('a mail that no key opens holds up no other, and is dropped after a day',
 })
 
 t.test('a host that dies leaves its mails to others', async (t) => {
-  const { outbox, clock, options, sent, deliver, send } = await begin(t)
+  const { clock, options, sent, deliver, send } = await begin(t)
   await send('ann@example.com', MESSAGE)
   const dying = sendDue(options, {
     deliver() {
