@@ -22,6 +22,7 @@ export function queuedClaim(workspaceId: string, clientClaimId: string, submitte
     submittedAt,
     claimDigest: claimDigest(claim),
     origin: null,
+    payer: workspaceId,
     submittedBy: 'bench',
     dueAt: submittedAt,
     nextCheckAt: submittedAt,

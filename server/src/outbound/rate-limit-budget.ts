@@ -1,5 +1,5 @@
 /**
- * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by workspace, within it by key, and
+ * Shares out what a destination lets us ask in a time, such as GitHub's 60 anonymous requests an hour: by payer, by workspace, by key, and
  * with a part kept for checks that decide. So one key cannot use it up for all. Of what is left, looking again at claims uses half at most:
  * a token is its workspace's own. The destination's own headers tell the budget, so that what others use of it counts as well.
  */
@@ -10,6 +10,8 @@ import { LRUCache } from 'lru-cache'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
 export interface Spender {
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
   readonly workspaceId: string
   readonly submittedBy: string
   readonly connectionId: string | null
@@ -45,7 +47,10 @@ export interface Spending {
 
 /** One in so many requests is kept for checks that decide. */
 const KEPT = 4
-/** Alone, a workspace uses 2/3 of what may be used, and a key 4/7; of what checks that decide may use, 4/5 and 16/21. */
+/**
+ * Alone, an account uses 2/3 of what may be used, a workspace of it 4/7, a key 8/15; of what checks that decide may use, 4/5, 16/21 and
+ * 64/85. A workspace that pays for itself uses as much as an account, and its keys as much as a workspace of one.
+ */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** Looking again uses no more than it leaves. */
 const AGAIN_WEIGHT = 1
@@ -102,11 +107,15 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
   }
 
   function mayUse({ spent }: RateLimitBudget, spender: Spender, kind: Kind, free: number): boolean {
-    const weight = WEIGHTS[kind]
-    const [workspace, key] = usersOf(spender, kind)
+    const users = usersOf(spender, kind)
     // A connection belongs to one workspace.
-    const ofWorkspace = isShared(spender) ? weight * free - (spent.get(workspace) ?? 0) : free
-    return mayTake(spent.get(key) ?? 0, ofWorkspace, weight)
+    const sharing = isShared(spender) ? users : users.slice(-1)
+    let left = free
+    for (const user of sharing) {
+      left = WEIGHTS[kind] * left - (spent.get(user) ?? 0)
+      if (left <= 0) return false
+    }
+    return true
   }
 
   return {
@@ -196,8 +205,10 @@ function keptOf({ limit }: Window): number {
   return Math.ceil(limit / KEPT)
 }
 
-function usersOf({ workspaceId, submittedBy }: Spender, kind: Kind): [workspace: string, key: string] {
-  return [`${kind} ${workspaceId}`, `${kind} ${workspaceId} ${submittedBy}`]
+/** The largest first: each uses of what the one before may use. */
+function usersOf({ payer, workspaceId, submittedBy }: Spender, kind: Kind): readonly string[] {
+  const own = [`${kind} ${workspaceId}`, `${kind} ${workspaceId} ${submittedBy}`]
+  return payer === workspaceId ? own : [`${kind} payer ${payer}`, ...own]
 }
 
 function add(spent: Map<string, number>, users: readonly string[], count: number): void {

@@ -56,6 +56,8 @@ const ifKnown = (field: 'action' | 'profileAction') => (claim: Content) =>
 const FIELDS = {
   claimId: field(text('claim_id'), SHOWN),
   workspaceId: field(text('workspace_id'), {}),
+  /** Who pays for it, as it was when it was submitted: an account, or the workspace. */
+  payer: field(text('payer'), {}),
   clientClaimId: field(text('client_claim_id'), { ...SHOWN, left: clientIdLeft }),
   agentId: field(text('agent_id'), { ...SHOWN, left: nothing }),
   /** 1: submitted through a key that was bound to this agent, also when it was stored. */

@@ -56,14 +56,15 @@ export interface DueClaim {
 
 /** Claims of one lane hold each other up: one submitter's, through one connection or none, at one origin. The parts are ids, without spaces. */
 export function laneOf(claim: Lane): string {
-  return [claim.workspaceId, claim.submittedBy, claim.connectionId ?? '', claim.origin ?? ''].join(' ')
+  return [claim.payer, claim.workspaceId, claim.submittedBy, claim.connectionId ?? '', claim.origin ?? ''].join(' ')
 }
 
-export type Lane = Pick<ClaimRow, 'workspaceId' | 'submittedBy' | 'connectionId' | 'origin'>
+export type Lane = Pick<ClaimRow, 'payer' | 'workspaceId' | 'submittedBy' | 'connectionId' | 'origin'>
 
 export function partsOfLane(lane: string): Lane {
-  const [workspaceId, submittedBy, connectionId, origin] = lane.split(' ')
+  const [payer, workspaceId, submittedBy, connectionId, origin] = lane.split(' ')
   return {
+    payer: payer!,
     workspaceId: workspaceId!,
     submittedBy: submittedBy!,
     connectionId: connectionId || null,
@@ -72,16 +73,18 @@ export function partsOfLane(lane: string): Lane {
 }
 
 // The expression must be the one in the queue's indexes.
-const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
+const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
 const KEY = `'key ' || workspace_id || ' ' || submitted_by`
 const ORIGIN = `'origin ' || workspace_id || ' ' || COALESCE(origin, '')`
-const BUSY_NAMES = ['workspace_id', KEY, ORIGIN, LANE]
+const PAYER = `'payer ' || payer`
+const BUSY_NAMES = [PAYER, 'workspace_id', KEY, ORIGIN, LANE]
 
-/** The names by which claims are passed over: those of a workspace, of a key in it, of an origin in it, and of the lane alone. */
+/** The names by which claims are passed over: those of a payer, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
 export function namesOfLane(lane: string) {
-  const { workspaceId, submittedBy, origin } = partsOfLane(lane)
+  const { payer, workspaceId, submittedBy, origin } = partsOfLane(lane)
   return {
+    payer: `payer ${payer}`,
     workspace: workspaceId,
     key: `key ${workspaceId} ${submittedBy}`,
     destination: `origin ${workspaceId} ${origin ?? ''}`,
@@ -216,7 +219,7 @@ function queueReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** The claims of one kind that are due, without those that `busy` names by its workspace, key, origin or lane (`namesOfLane`). */
+    /** The claims of one kind that are due, without those that `busy` names by its payer, workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims
@@ -234,11 +237,12 @@ function queueReads(db: Db) {
     async firstQueued(): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
     },
-    /** How many claims of a workspace are queued, counted up to `most`. */
-    async queuedCount(workspaceId: string, most: number): Promise<number> {
-      const some = `SELECT 1 FROM claims WHERE state = 'queued' AND workspace_id = ? LIMIT ?`
-      const [row] = await db.query(`SELECT COUNT(*) AS count FROM (${some}) AS queued`, [workspaceId, most])
-      return Number(row!.count)
+    /** How many claims of each workspace of a payer are queued, counted until there are `most` in all. */
+    async queuedCounts(payer: string, most: number): Promise<ReadonlyMap<string, number>> {
+      const some = `SELECT workspace_id FROM claims WHERE state = 'queued' AND payer = ? LIMIT ?`
+      const sql = `SELECT workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY workspace_id`
+      const rows = await db.query(sql, [payer, most])
+      return new Map(rows.map((row) => [String(row.workspace_id), Number(row.count)]))
     },
     /** How many claims of all workspaces are due, of each kind, and since when the oldest whose check decides has been. */
     async dueCounts(

@@ -65,7 +65,7 @@ function claimReads(db: Db) {
   const { texts, jsonArray } = db.dialect
   // One text for all columns: drivers take longer to make a row of so many columns than databases to read it.
   const selectClaims = `SELECT CAST(${jsonArray}(${claims.columns.map(({ name }) => `CAST(${name} AS text)`).join(', ')}) AS text) AS cells,
-    CASE WHEN ${OWNED} AND ${CONNECTED} THEN 1 ELSE 0 END AS belongs FROM claims`
+    CASE WHEN ${OWNED} AND ${PAID} AND ${CONNECTED} THEN 1 ELSE 0 END AS belongs FROM claims`
 
   async function readClaims(rest: string, bindings: readonly Binding[]): Promise<Row[]> {
     const rows = await db.query(`${selectClaims} ${rest}`, bindings)
@@ -164,6 +164,7 @@ function strayReads(db: Db) {
 }
 
 const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
+const PAID = '(payer = workspace_id OR EXISTS (SELECT 1 FROM users WHERE users.id = claims.payer))'
 const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
   WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
 

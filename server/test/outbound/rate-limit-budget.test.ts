@@ -5,7 +5,8 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 const HOUR_MS = 60 * 60_000
 const ORIGIN = 'https://api.github.com'
 
-const anonymous = (workspaceId: string, submittedBy = 'key'): Spender => ({
+const anonymous = (workspaceId: string, submittedBy = 'key', payer = workspaceId): Spender => ({
+  payer,
   workspaceId,
   submittedBy,
   connectionId: null,
@@ -226,4 +227,14 @@ t.test('an end in a year is believed for an hour', async (t) => {
   t.notOk(budgets.mayBegin(anonymous('a')))
   clock.now += HOUR_MS
   t.ok(budgets.mayBegin(anonymous('a')))
+})
+
+t.test('25 workspaces of one account use no more of what all share than one workspace may', async (t) => {
+  const { place, untilRefused } = github()
+  let looks = 0
+  for (let workspace = 0; workspace < 25; workspace++)
+    looks += untilRefused(anonymous(`ws ${workspace}`, 'key', 'hostile'))
+  t.equal(looks, 16)
+  t.ok(place.used <= 32, `${place.used} requests`)
+  t.ok(untilRefused(anonymous('victim')) >= 2, 'another account')
 })

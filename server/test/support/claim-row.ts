@@ -12,6 +12,7 @@ export function claimNumber(number: number, over: Partial<ClaimRow> = {}): Claim
     ...NULLS,
     claimId: `clm_${number}`,
     workspaceId: 'ws_1',
+    payer: 'ws_1',
     clientClaimId: `client-${number}`,
     agentId: 'agent',
     agentBound: 0,

@@ -53,12 +53,17 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     const registered = registry.verifierFor(claimInput.action) ?? refuseAction(claimInput.action, registry)
     const connection = openConnection(registered, registry, input)
     const sources = createSources({ config })
-    const claim = await planClaim({ workspaceId: 'try', submittedBy: 'try', speaksFor: 'any' }, claimInput, now(), {
-      registry,
-      sources,
-      connections: async () => (connection ? [connection] : []),
-      closing: config.checks,
-    })
+    const claim = await planClaim(
+      { workspaceId: 'try', payer: 'try', submittedBy: 'try', speaksFor: 'any' },
+      claimInput,
+      now(),
+      {
+        registry,
+        sources,
+        connections: async () => (connection ? [connection] : []),
+        closing: config.checks,
+      },
+    )
     if (claim.access === 'no_connection') refuseConnection(registered, registry, connection !== undefined)
     const requests: TrialRequest[] = []
     const { check } = createCheckRunner({

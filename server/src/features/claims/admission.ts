@@ -132,8 +132,8 @@ function readOf({ lane, ...due }: DueClaim): Hanging {
   return { ...due, lane: partsOfLane(lane) }
 }
 
-function askerOf({ destinations }: Admissions, { workspaceId, submittedBy, origin }: Lane): Asker {
-  return { workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
+function askerOf({ destinations }: Admissions, { payer, workspaceId, submittedBy, origin }: Lane): Asker {
+  return { payer, workspaceId, submittedBy, destinations: origin === null ? [] : destinations.of(origin) }
 }
 
 function refuse(

@@ -162,7 +162,7 @@ async function submit(intake: Intake, submitter: Submitter, input: ClaimInput): 
       closing: checks,
     }),
     lookups.add(identity),
-    quotas.refusal(workspaceId),
+    quotas.refusal(submitter),
     speakingRefusal(intake, submitter, input.agentId),
   ])
   if (earlier) return resubmitted(intake, earlier)

@@ -7,6 +7,8 @@ import type { DueKind } from '../../storage/claims.ts'
 
 /** Whose slot it is, and what its check reads. */
 export interface Asker {
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
   readonly workspaceId: string
   /** The key, grant or person that submitted the claim. */
   readonly submittedBy: string
@@ -29,7 +31,7 @@ export interface ConcurrencyLimit {
 export type Release = () => void
 
 /** The largest user that may take no more. */
-export type UsedUp = 'workspace' | 'key' | 'destination'
+export type UsedUp = 'payer' | 'workspace' | 'key' | 'destination'
 
 /** Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone. */
 export type Share = 'kept' | 'first' | 'common'
@@ -37,8 +39,11 @@ export type Share = 'kept' | 'first' | 'common'
 /** One in so many slots is kept. */
 const KEPT = 4
 const FIRST = 8
-/** Alone, a workspace takes 3/4 of a share, a key 9/13; a destination half, of which one workspace takes 6/7. */
-const WEIGHTS = { workspace: 3, key: 3, destination: 1, workspaceAtDestination: 3 } as const
+/**
+ * Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a workspace that pays for itself 3/4, a key of it 9/13; a
+ * destination half, of which one payer takes 6/7.
+ */
+const WEIGHTS = { payer: 3, workspace: 3, key: 3, destination: 1, payerAtDestination: 3 } as const
 
 export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
   const kept = createPool(Math.floor(capacity / KEPT))
@@ -81,23 +86,26 @@ interface Pool {
 
 /** The names under which an asker's slots are counted. */
 interface Users {
-  readonly workspace: string
-  readonly key: string
-  readonly destinations: readonly { readonly all: string; readonly ofWorkspace: string }[]
+  /** The largest first: each takes of what the one before may take. */
+  readonly owners: readonly (readonly [kind: 'payer' | 'workspace' | 'key', name: string])[]
+  readonly destinations: readonly { readonly all: string; readonly ofPayer: string }[]
 }
 
-function usersOf({ workspaceId, submittedBy, destinations }: Asker): Users {
+function usersOf({ payer, workspaceId, submittedBy, destinations }: Asker): Users {
   return {
-    workspace: `workspace ${workspaceId}`,
-    key: `key ${workspaceId} ${submittedBy}`,
+    owners: [
+      ...(payer === workspaceId ? [] : [['payer', `payer ${payer}`] as const]),
+      ['workspace', `workspace ${workspaceId}`],
+      ['key', `key ${workspaceId} ${submittedBy}`],
+    ],
     destinations: destinations.map((destination) => {
-      return { all: `destination ${destination}`, ofWorkspace: `at ${destination} ${workspaceId}` }
+      return { all: `destination ${destination}`, ofPayer: `at ${destination} ${payer}` }
     }),
   }
 }
 
 function createPool(capacity: number): Pool {
-  /** By user: a workspace, a key, a destination, a workspace at a destination. */
+  /** By user: a payer, a workspace, a key, a destination, a payer at a destination. */
   const counts = new Map<string, number>()
   let taken = 0
 
@@ -105,19 +113,22 @@ function createPool(capacity: number): Pool {
 
   return {
     capacity,
-    usedUp({ workspace, key, destinations }) {
+    usedUp({ owners, destinations }) {
       const free = capacity - taken
-      const ofWorkspace = WEIGHTS.workspace * free - used(workspace)
-      if (ofWorkspace <= 0) return 'workspace'
-      if (!mayTake(used(key), ofWorkspace, WEIGHTS.key)) return 'key'
+      let left = free
+      for (const [kind, name] of owners) {
+        left = WEIGHTS[kind] * left - used(name)
+        if (left <= 0) return kind
+      }
       const hasRoom = destinations.every((destination) => {
         const ofDestination = WEIGHTS.destination * free - used(destination.all)
-        return mayTake(used(destination.ofWorkspace), ofDestination, WEIGHTS.workspaceAtDestination)
+        return mayTake(used(destination.ofPayer), ofDestination, WEIGHTS.payerAtDestination)
       })
       return hasRoom ? undefined : 'destination'
     },
-    take({ workspace, key, destinations }) {
-      const users = [workspace, key, ...destinations.flatMap(({ all, ofWorkspace }) => [all, ofWorkspace])]
+    take({ owners, destinations }) {
+      const ofDestinations = destinations.flatMap(({ all, ofPayer }) => [all, ofPayer])
+      const users = [...owners.map(([, name]) => name), ...ofDestinations]
       taken++
       for (const user of users) counts.set(user, used(user) + 1)
       return () => {

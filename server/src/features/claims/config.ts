@@ -13,9 +13,9 @@ export interface CheckSettings extends Closing {
   readonly concurrency: number
 }
 
-/** Of each workspace. 0: no limit. */
+/** Of each account, over the workspaces that it made; of a workspace that the command line made. 0: no limit. */
 export interface QuotaSettings {
-  /** Claims that it submits a minute. */
+  /** Claims that are submitted a minute. */
   readonly claimsPerMinute: number
   /** Claims that wait for a decision. */
   readonly waitingClaims: number

@@ -39,6 +39,8 @@ export interface ClaimInput {
 /** Who submits a claim. */
 export interface Submitter {
   readonly workspaceId: string
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
   /** The API key, OAuth grant or person. */
   readonly submittedBy: string
   readonly speaksFor: SpeaksFor
@@ -50,8 +52,8 @@ export interface Submitter {
 export type SpeaksFor = readonly string[] | 'unbound' | 'any'
 
 export function submitterOf(credential: Credential): Submitter {
-  const { workspaceId } = credential
-  return { workspaceId, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
+  const { workspaceId, payer } = credential
+  return { workspaceId, payer, submittedBy: spenderOf(credential), speaksFor: speaksFor(credential) }
 }
 
 /** For which agents a credential may claim. */
@@ -81,7 +83,7 @@ interface IntakeOptions {
 
 /** @throws ServiceError `invalid` with all mistakes */
 export async function planClaim(
-  { workspaceId, submittedBy, speaksFor, traceparent }: Submitter,
+  { workspaceId, payer, submittedBy, speaksFor, traceparent }: Submitter,
   input: ClaimInput,
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
@@ -119,6 +121,7 @@ export async function planClaim(
   return {
     claimId: newId('clm_', now),
     workspaceId,
+    payer,
     clientClaimId: input.clientClaimId,
     agentId: input.agentId,
     agentBound: isBoundTo(speaksFor, input.agentId) ? 1 : 0,

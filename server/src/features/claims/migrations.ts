@@ -3,11 +3,12 @@ import type { Dialect } from '../../storage/dialect.ts'
 import type { MigrationDb } from '../../storage/schema.ts'
 
 /** Claims of one lane hold each other up. */
-const LANE = `workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
+const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COALESCE(connection_id, '') || ' ' || COALESCE(origin, '')`
 
 const COMPARED = [
   'claim_id',
   'workspace_id',
+  'payer',
   'client_claim_id',
   'agent_id',
   'connection_id',
@@ -23,6 +24,8 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('claims', (table) => {
     table.text('claim_id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id')
+    // An account, or the workspace itself.
+    table.text('payer').notNullable()
     table.text('client_claim_id').notNullable()
     table.text('agent_id').notNullable()
     // 1: submitted through a key that is bound to the claim's agent.
@@ -71,7 +74,7 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
     // The queue passes over busy lanes without reading their claims.
     `CREATE INDEX claims_due ON claims (due_at, moment_at, (${LANE}), claim_id) WHERE state = 'queued'`,
     `CREATE INDEX claims_moment ON claims (moment_at, due_at, (${LANE}), claim_id) WHERE state = 'queued'`,
-    `CREATE INDEX claims_waiting ON claims (workspace_id) WHERE state = 'queued'`,
+    `CREATE INDEX claims_waiting ON claims (payer, workspace_id) WHERE state = 'queued'`,
     // A list by verdict may look for one among many.
     `CREATE INDEX claims_verdict ON claims (workspace_id, verdict, submitted_at, claim_id) WHERE verdict IS NOT NULL`,
     ...appendOnly('checks'),

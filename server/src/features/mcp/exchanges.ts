@@ -11,6 +11,8 @@ export interface Owner {
   /** A key or a grant. */
   readonly spender: string
   readonly workspaceId: string
+  /** Who pays for what the workspace uses. */
+  readonly payer: string
 }
 
 export interface Exchanges {
@@ -28,16 +30,23 @@ export const REFUSED = 'refused'
 
 interface Limits {
   readonly mostOfOne: number
-  /** Owners make as many keys as they like: one workspace must not take all of a host. */
+  /** Owners make as many keys as they like, and people as many workspaces: one account must not take all of a host. */
   readonly mostOfWorkspace: number
+  readonly mostOfPayer: number
   readonly mostInAll: number
   readonly askEveryMs: number
 }
 
-export const LIMITS: Limits = { mostOfOne: 32, mostOfWorkspace: 128, mostInAll: 512, askEveryMs: 1000 }
+export const LIMITS: Limits = {
+  mostOfOne: 32,
+  mostOfWorkspace: 96,
+  mostOfPayer: 128,
+  mostInAll: 512,
+  askEveryMs: 1000,
+}
 
 export function createExchanges(limits: Limits = LIMITS): Exchanges {
-  const { mostOfOne, mostOfWorkspace, mostInAll, askEveryMs } = limits
+  const { mostOfOne, mostOfWorkspace, mostOfPayer, mostInAll, askEveryMs } = limits
   const open = new Map<() => void, Owner>()
 
   function countOf(member: keyof Owner, owner: Owner): number {
@@ -55,6 +64,11 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
       }
       if (countOf('workspaceId', owner) >= mostOfWorkspace) {
         throw new HttpError(429, `too many MCP requests are open: at most ${mostOfWorkspace} of one workspace`)
+      }
+      // As many as it leaves free: however many accounts are greedy, the next one gets a place.
+      if (countOf('payer', owner) >= Math.min(mostOfPayer, mostInAll - open.size)) {
+        const most = `at most ${mostOfPayer} of the workspaces of one account, and fewer while a host is busy`
+        throw new HttpError(429, `too many MCP requests are open: ${most}`)
       }
       const controller = new AbortController()
       let isAsking = false

@@ -81,13 +81,11 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     const secret = bearerIn(request)
     // It went while its messages were counted, and tells that once: what is opened for it would never end.
     if (reply.raw.destroyed) return reply.hijack()
-    const exchange = exchanges.open(
-      { spender: spenderOf(credential), workspaceId: credential.workspaceId },
-      async () => {
-        const found = await authenticate(secret, request.ip)
-        return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
-      },
-    )
+    const { workspaceId, payer } = credential
+    const exchange = exchanges.open({ spender: spenderOf(credential), workspaceId, payer }, async () => {
+      const found = await authenticate(secret, request.ip)
+      return found !== undefined && (found.kind === 'key' || found.kind === 'oauth')
+    })
     reply.raw.on('close', exchange.end)
     const { signal } = exchange
     const session: Session = { backend: backendOf(credential), signal }

@@ -19,7 +19,7 @@ function admissionOf(concurrency: number) {
 let claims = 0
 function claimAt(origin: string): DueClaim {
   const claimId = `clm_${++claims}`
-  return { claimId, target: claimId, deadlineAt: 0, lane: `ws_1 key_1 conn_1 https://${origin}.example` }
+  return { claimId, target: claimId, deadlineAt: 0, lane: `ws_1 ws_1 key_1 conn_1 https://${origin}.example` }
 }
 
 /** Lets checks that decide begin, at one destination after the other, until no slot is left for their key. */

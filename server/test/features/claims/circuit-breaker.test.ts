@@ -15,6 +15,7 @@ const claimAt = (
   deadlineAt: over.deadlineAt ?? 0,
   lane: {
     workspaceId: over.workspaceId ?? 'ws_1',
+    payer: 'ws_1',
     submittedBy: 'key_1',
     connectionId: over.connectionId ?? 'conn_1',
     origin: 'https://git.example',

@@ -6,7 +6,8 @@ import {
 import type { DueKind } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
-const asker = (workspaceId: string, destination?: string, submittedBy = 'key'): Asker => ({
+const asker = (workspaceId: string, destination?: string, submittedBy = 'key', payer = workspaceId): Asker => ({
+  payer,
   workspaceId,
   submittedBy,
   destinations: destination === undefined ? [] : [destination],
@@ -110,6 +111,7 @@ t.test('a check that reads nothing has no destination to share', async (t) => {
 t.test('a name that lists the address of another beside its own counts as both', async (t) => {
   const slots = createConcurrencyLimit(256)
   const one = (index: number): Asker => ({
+    payer: 'a',
     workspaceId: 'a',
     submittedBy: `key-${index % 4}`,
     destinations: [`decoy-${index}`, 'real'],
@@ -140,4 +142,34 @@ t.test('whose part is used up is told, the largest first', async (t) => {
     Array.from({ length: 400 }, (_, index) => asker('a', `place-${index}`, `key-${index}`)),
   )
   t.equal(slots.usedUp(asker('a', 'place-x', 'key-x'), 'looking'), 'workspace')
+})
+
+t.test(
+  '25 workspaces and 60 keys of one account take no more than one account may, and others have their part',
+  async (t) => {
+    const taken = (workspaces: number, keys: number) => {
+      const slots = createConcurrencyLimit(256)
+      const hostile = Array.from({ length: 300 }, (_, index) =>
+        asker(`ws ${index % workspaces}`, `place-${index}`, `key-${index % keys}`, 'hostile'),
+      )
+      const all = (['looking', 'first', 'deciding'] as const).map((kind) => sum(fill(slots, hostile, kind)))
+      for (const kind of ['deciding', 'first', 'looking'] as const)
+        t.notOk(slots.usedUp(asker('b', 'elsewhere'), kind), kind)
+      t.equal(slots.usedUp(asker('ws new', 'place-x', 'key-new', 'hostile'), 'looking'), 'payer')
+      return sum(all)
+    }
+    t.equal(taken(25, 60), 192)
+    const slots = createConcurrencyLimit(256)
+    const destination = Array.from({ length: 25 }, (_, index) => asker(`ws ${index}`, 'github', 'key', 'hostile'))
+    t.equal(sum(fill(slots, destination)), 69, 'as one workspace at one destination')
+    t.type(slots.take(asker('b', 'github'), 'looking'), 'function')
+  },
+)
+
+t.test('within an account one workspace leaves slots to another', async (t) => {
+  const slots = createConcurrencyLimit(256)
+  const greedy = Array.from({ length: 36 }, (_, index) => asker('a', `place-${index}`, `key-${index % 4}`, 'account'))
+  t.equal(sum(fill(slots, greedy)), 111)
+  t.equal(slots.usedUp(asker('a', 'place-x', 'key-x', 'account'), 'looking'), 'workspace')
+  t.type(slots.take(asker('b', 'place-x', 'key', 'account'), 'looking'), 'function')
 })

@@ -107,7 +107,12 @@ function plan(
     connections: async () => connections,
     closing: CLOSING,
   }
-  return planClaim({ workspaceId: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' }, { ...input, ...over }, now, options)
+  return planClaim(
+    { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' },
+    { ...input, ...over },
+    now,
+    options,
+  )
 }
 
 t.test('a claim is stored as its profile normalizes it, and so it is digested', async (t) => {
@@ -324,7 +329,12 @@ function planWithTwo(
     connections: async () => connections,
     closing: CLOSING,
   }
-  return planClaim({ workspaceId: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' }, input, NOON, options).then(
+  return planClaim(
+    { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' },
+    input,
+    NOON,
+    options,
+  ).then(
     (row) => row.params.name,
     ({ code }: { code: string }) => code,
   )

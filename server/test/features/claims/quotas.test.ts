@@ -9,21 +9,27 @@ const NOON = Date.UTC(2026, 8, 25, 12)
 function quotasOf(quotas: QuotaSettings) {
   const clock = { now: NOON + 15_000 }
   const queued = { count: 0, reads: 0, fails: false }
-  const queuedCount = async (_workspaceId: string, most: number) => {
+  const queuedCounts = async (payer: string, most: number) => {
     queued.reads++
     if (queued.fails) throw new Error('the database is away')
-    return Math.min(queued.count, most)
+    return new Map([[payer, Math.min(queued.count, most)]])
   }
   const now = () => clock.now
   const counters = createCounters({ storage: { shared: undefined }, now })
   const made = createQuotas({
-    storage: { read: { claims: { queuedCount } } },
+    storage: { read: { claims: { queuedCounts } } },
     counters,
     config: { quotas },
     now,
     meters: createMeters(),
   })
-  return { ...made, clock, queued }
+  const user = (workspaceId: string, payer = workspaceId) => ({ workspaceId, payer })
+  return {
+    refusal: (workspaceId: string, payer?: string) => made.refusal(user(workspaceId, payer)),
+    state: (workspaceId: string) => made.state(user(workspaceId)),
+    clock,
+    queued,
+  }
 }
 
 t.test('beyond its claims a minute a workspace is refused until the next minute, and no other is', async (t) => {
@@ -66,4 +72,46 @@ t.test('0 is no limit', async (t) => {
   queued.count = 1_000_000
   t.equal(await refusal('a'), undefined)
   t.equal((await state('a')).waiting, 100_000, 'and it is not counted to the end')
+})
+
+t.test(
+  '25 workspaces of one account submit as many a minute as one account may, and leave other accounts theirs',
+  async (t) => {
+    const { refusal, clock } = quotasOf({ claimsPerMinute: 40, waitingClaims: 0 })
+    const submit = async (payer: string, workspaces: number) => {
+      let accepted = 0
+      for (let claim = 0; claim < 500; claim++) {
+        const refused = await refusal(`${payer} ${claim % workspaces}`, payer)
+        if (refused === undefined) accepted++
+      }
+      return accepted
+    }
+    t.equal(await submit('hostile', 25), 40)
+    t.equal(await submit('one workspace', 1), 30, 'three quarters')
+    t.match(await refusal('one workspace 0', 'one workspace'), {
+      message: /this workspace may submit at most 30 a minute/,
+    })
+    t.equal(
+      await refusal('one workspace 1', 'one workspace'),
+      undefined,
+      'the rest is for other workspaces of the account',
+    )
+    t.match(await refusal('hostile new', 'hostile'), {
+      message: /the account that made this workspace may submit at most 40 a minute/,
+    })
+    clock.now += 45_000
+    t.equal(await submit('hostile', 25), 40, 'again in the next minute')
+  },
+)
+
+t.test('25 workspaces of one account have as many claims waiting as one account may', async (t) => {
+  const { refusal } = quotasOf({ claimsPerMinute: 0, waitingClaims: 40 })
+  const submit = async (payer: string, workspaces: number) => {
+    const claims = Array.from({ length: 500 }, (_, claim) => refusal(`${payer} ${claim % workspaces}`, payer))
+    return (await Promise.all(claims)).filter((refused) => refused === undefined).length
+  }
+  t.equal(await submit('hostile', 25), 40)
+  t.equal(await submit('one workspace', 1), 30)
+  t.equal(await submit('one workspace', 2), 10, 'the other one still gets its part')
+  t.match(await refusal('hostile new', 'hostile'), { message: /at most 40 of the account that made this workspace/ })
 })

@@ -28,7 +28,7 @@ async function open(t: Test, folder = t.testdir()) {
   let claims = 0
   const submit = async (params: { see: string; later?: { at: number; see: string } }) => {
     const { claim } = await claimcheck.claims.submit(
-      { workspaceId: id, submittedBy: 'key_1', speaksFor: 'any' },
+      { workspaceId: id, payer: id, submittedBy: 'key_1', speaksFor: 'any' },
       {
         clientClaimId: `claim-${++claims}`,
         agentId: 'agent-1',

@@ -2,9 +2,9 @@
 import { chunksUntil, createExchanges, REFUSED } from '@claimcheck/server/features/mcp/exchanges'
 import t from 'tap'
 
-const LIMITS = { mostOfOne: 2, mostOfWorkspace: 3, mostInAll: 4, askEveryMs: 1 }
+const LIMITS = { mostOfOne: 2, mostOfWorkspace: 3, mostOfPayer: 8, mostInAll: 8, askEveryMs: 1 }
 /** Of a workspace of its own, where none is named. */
-const of = (spender: string, workspaceId = spender) => ({ spender, workspaceId })
+const of = (spender: string, workspaceId = spender, payer = workspaceId) => ({ spender, workspaceId, payer })
 const good = async () => true
 
 t.test('one credential has so many open at once, and a workspace and a host so many in all', async (t) => {
@@ -14,14 +14,35 @@ t.test('one credential has so many open at once, and a workspace and a host so m
   t.throws(() => exchanges.open(of('one'), good), /at most 2 of one key/)
   exchanges.open(of('second key', 'one'), good)
   t.throws(() => exchanges.open(of('third key', 'one'), good), /at most 3 of one workspace/)
-  exchanges.open(of('other'), good)
-  t.throws(() => exchanges.open(of('third'), good), /on this host/)
+  for (const other of ['b', 'c', 'd', 'e', 'f']) exchanges.open(of(other), good)
+  t.throws(() => exchanges.open(of('last'), good), /on this host/)
   first.end()
   first.end()
-  exchanges.open(of('third'), good)
-  t.equal(exchanges.size, 4)
+  exchanges.open(of('last'), good)
+  t.equal(exchanges.size, 8)
   exchanges.endAll()
   t.equal(exchanges.size, 0)
+})
+
+t.test('one account with four workspaces, and the keys of each, leaves places to every other account', async (t) => {
+  const exchanges = createExchanges()
+  t.teardown(() => exchanges.endAll())
+  const take = (payer: string) => {
+    let taken = 0
+    for (let asked = 0; asked < 1000; asked++) {
+      const workspaceId = `${payer} ws ${asked % 4}`
+      try {
+        exchanges.open(of(`${workspaceId} key ${asked % 60}`, workspaceId, payer), good)
+        taken++
+      } catch (error) {
+        t.match(error, { statusCode: 429 })
+      }
+    }
+    return taken
+  }
+  t.equal(take('hostile'), 128)
+  t.strictSame(['b', 'c', 'd', 'e'].map(take), [128, 128, 64, 32], 'other greedy ones')
+  exchanges.open(of('victim'), good)
 })
 
 t.test('what is not good any more ends, and what cannot be asked ends as well', async (t) => {

@@ -41,11 +41,11 @@ function forOwnersNow(services: ConsoleDependencies) {
 
 async function shown(services: ConsoleDependencies, request: FastifyRequest): Promise<DevelopersProps> {
   const { keys, quotas, allowedOrigins, members } = services
-  const { id } = workspaceOf(request)
+  const { id, payer } = workspaceOf(request)
   const [listed, agents, quota, sites] = await Promise.all([
     keys.list(id),
     keys.boundAgents(id),
-    quotas.state(id),
+    quotas.state({ workspaceId: id, payer }),
     allowedOrigins.list(id),
   ])
   const names = await members.namesOf(listed.map(({ createdBy }) => createdBy))

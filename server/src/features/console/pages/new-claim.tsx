@@ -58,7 +58,8 @@ export function newClaimRoutes(app: App, { claims, registry, now }: ConsoleDepen
       const profile = profileOf(values.action)
       if (!profile) throw new ServiceError('bad_request', 'there is no such action: choose one from the list')
       try {
-        const submitter = { workspaceId, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
+        const { payer } = workspaceOf(request)
+        const submitter = { workspaceId, payer, submittedBy: sessionOf(request).user.id, speaksFor: 'unbound' as const }
         const { claim, created } = await claims.submit(submitter, readClaim(bodyOf(profile, values)))
         const done = created ? 'claim-submitted' : 'claim-known'
         return reply.redirect(`${paths.claim(workspaceId, claim.claimId)}?done=${done}`, 303)

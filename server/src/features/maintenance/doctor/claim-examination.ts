@@ -58,7 +58,7 @@ function examineRow({ claimId, row, malformed, belongs }: StoredClaim): string[]
   const addProblem = (problem: string) => problems.push(`claim ${claimId}: ${problem}`)
   for (const column of malformed) addProblem(`${column} holds what the service never writes`)
   if (!belongs)
-    addProblem('its workspace_id or connection_id does not exist, or the connection is of another workspace')
+    addProblem('its workspace_id, payer or connection_id does not exist, or the connection is of another workspace')
   if (!row) return problems
 
   const { submittedAt, state, agentBound } = row

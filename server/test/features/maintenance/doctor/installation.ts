@@ -60,7 +60,7 @@ export async function install(folder: string): Promise<Installed> {
     file: join(folder, 'data', 'claimcheck.db'),
     async submit(see) {
       await claimcheck.claims.submit(
-        { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
+        { workspaceId, payer: workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
         {
           clientClaimId: `claim "${++claims}"\t\u{1f600}`,
           agentId: 'agent "1" \u{1f600}',
@@ -108,7 +108,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
 
   const plan = async (clientClaimId: string): Promise<ClaimRow> => ({
     ...(await planClaim(
-      { workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
+      { workspaceId, payer: workspaceId, submittedBy: 'key_1', speaksFor: 'any' },
       {
         clientClaimId,
         agentId: 'a',
