@@ -1,6 +1,6 @@
 /**
  * Invitations are no mail relay: what attackers send by them, and by accounts in the names of others, through a real mail server.
- * Threats S3 and S7 of `security.md`.
+ * Threats S3 and S8 of `security.md`.
  */
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'

@@ -151,6 +151,14 @@ export function workspaceReads(db: Db) {
     async byIdOrName(idOrName: string): Promise<WorkspaceRow | undefined> {
       return selectRow(db, workspaces, `WHERE (id = ? OR name = ?) AND ${THERE}`, [idOrName, idOrName])
     },
+    /** Who pays for what the workspace uses. Undefined when it does not exist. */
+    async payer(id: string): Promise<string | undefined> {
+      const [row] = await db.query(
+        `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces WHERE id = ?`,
+        [id],
+      )
+      return row && String(row.payer)
+    },
     async any(): Promise<boolean> {
       return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0
     },

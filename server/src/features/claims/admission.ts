@@ -1,10 +1,10 @@
 /** Admits checks: gives each the slot that its workspace, key and destination may take, and leaves request budgets to others. */
 import type { CheckRecord, Instant } from '@claimcheck/core/rules'
+import type { Asker, ConcurrencyLimit, Share } from '../../outbound/concurrency-limit.ts'
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../../storage/claims.ts'
 import { type CircuitBreakers, createCircuitBreakers, type Hanging } from './circuit-breaker.ts'
-import { type Asker, type ConcurrencyLimit, createConcurrencyLimit, type Share } from './concurrency-limit.ts'
 import type { ClaimsConfig } from './config.ts'
 
 export interface Admission {
@@ -37,6 +37,7 @@ interface AdmissionOptions {
   readonly config: Pick<ClaimsConfig, 'checks'>
   readonly destinations: Destinations
   readonly budgets: RateLimitBudgets
+  readonly slots: ConcurrencyLimit
   readonly now: () => Instant
 }
 
@@ -56,9 +57,8 @@ interface Admissions {
   sharing: number
 }
 
-export function createAdmission({ config, destinations, budgets, now }: AdmissionOptions): Admission {
-  const { concurrency, timeoutMs } = config.checks
-  const slots = createConcurrencyLimit(concurrency)
+export function createAdmission({ config, destinations, budgets, slots, now }: AdmissionOptions): Admission {
+  const { timeoutMs } = config.checks
   const breakers = createCircuitBreakers({ timeoutMs, now })
   const busy = { deciding: new Map(), first: new Map(), looking: new Map() }
   const refused = { deciding: 0, first: 0, looking: 0 }

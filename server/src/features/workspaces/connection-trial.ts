@@ -1,4 +1,7 @@
-/** Probes a destination once, within limits, before the service stores a connection to it. */
+/**
+ * Probes a destination once, before the service stores a connection to it. A trial takes a slot and a request budget as a check does that
+ * only looks: a person may start any number of them, at a destination that hangs.
+ */
 
 import { originOf, withoutSecretValues } from '@claimcheck/core/hosting'
 import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
@@ -6,10 +9,15 @@ import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimch
 import { ServiceError } from '../../base/errors.ts'
 import type { LeakFinder } from '../../base/leaks.ts'
 import { withinTime } from '../../base/time-limit.ts'
+import { newToken } from '../../base/tokens.ts'
 import { validator } from '../../base/validation.ts'
+import type { ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
+import type { Destinations } from '../../outbound/destinations.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import type { RateLimitBudgets, Spender } from '../../outbound/rate-limit-budget.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
+import type { Storage } from '../../storage/storage.ts'
 import { REFUSALS } from '../../storage/workspaces.ts'
 
 /** The probe failed, and the service does not store the connection or the secrets. */
@@ -38,7 +46,20 @@ export interface Tried extends Probe {
   readonly target: string | null
 }
 
+/** Who asks for a trial. */
+export interface Trying {
+  readonly workspaceId: string
+  /** The person; null: the command line. */
+  readonly userId: string | null
+  /** Null: it is not stored yet. */
+  readonly connectionId: string | null
+}
+
 export interface TrialOptions {
+  readonly storage: Pick<Storage, 'read'>
+  readonly slots: Pick<ConcurrencyLimit, 'take'>
+  readonly budgets: RateLimitBudgets
+  readonly destinations: Pick<Destinations, 'of'>
   readonly registry: Pick<Registry, 'connectionType'>
   readonly outbound: Outbound
   readonly now: () => Instant
@@ -47,22 +68,42 @@ export interface TrialOptions {
 
 /**
  * @param target what is to be read, where the provider's type has a `trial`; blank, or null: nothing
- * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for a target that is none
+ * @throws ServiceError `not_found` for an unknown provider; `invalid` for options that do not match its schema, and for a target that is none;
+ * `too_many` while the payer of the workspace has its part of what destinations are asked
  */
-export type Trial = (provider: string, options: JsonObject, target: string | null) => Promise<Tried>
+export type Trial = (trying: Trying, provider: string, options: JsonObject, target: string | null) => Promise<Tried>
 
-export function createTrial({ registry, outbound, now, config }: TrialOptions): Trial {
+export function createTrial(parts: TrialOptions): Trial {
+  const { registry, outbound, now, config, storage } = parts
   const { timeoutMs } = config.checks
 
-  async function probe(type: HostedConnectionType, options: JsonObject, target: string | undefined): Promise<Probe> {
+  async function probe(
+    trying: Trying,
+    type: HostedConnectionType,
+    options: JsonObject,
+    target: string | undefined,
+  ): Promise<Probe> {
     const timer = new AbortController()
+    let end = () => {}
     const probing = async () => {
       const baseUrl = await type.baseUrl(options)
       const { secrets } = withoutSecretValues(type, options)
       const origin = originOf(baseUrl)
       if (origin === undefined) throw new DestinationError('misconfigured')
       const { reach } = type
-      const requests = outbound.forCheck({ timer, now, origin, baseUrl, secrets, reach, throughConnection: true })
+      const { workspaceId, connectionId } = trying
+      const payer = (await storage.read.workspaces.payer(workspaceId)) ?? workspaceId
+      const hasCredentials = secrets.size > 0
+      const submittedBy = trying.userId ?? 'command line'
+      // New credentials have a budget that nobody else uses.
+      const budgetOf = connectionId ?? (hasCredentials ? `trial ${newToken()}` : null)
+      const spender = { payer, workspaceId, submittedBy, connectionId: budgetOf, origin }
+      // Its time may be over: then nothing ends what it would take now.
+      timer.signal.throwIfAborted()
+      end = admit(parts, spender)
+      const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
+      const guard = { timer, now, origin, baseUrl, secrets, reach, throughConnection: true, workspaceId, spending }
+      const requests = outbound.forCheck(guard)
       const probed = await type.probe(options, { requests, timer, target })
       const breach = requests.breach()
       if (breach) throw breach
@@ -71,22 +112,47 @@ export function createTrial({ registry, outbound, now, config }: TrialOptions): 
     try {
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
     } catch (error) {
+      if (error instanceof ServiceError) throw error
       // Keeps the code only: a message may repeat a credential.
       return { ...NOTHING_FOUND, failure: codeOf(error) ?? 'unexpected_error' }
     } finally {
       timer.abort()
+      end()
     }
   }
 
-  return async (provider, options, target) => {
+  return async (trying, provider, options, target) => {
     const type = connectionTypeOf(registry, provider)
     const issues = validator(type.options)(options, ['options'])
     if (issues.length > 0) throw new ServiceError('invalid', `the options are not valid for ${provider}`, { issues })
     const given = target?.trim() || undefined
     if (given !== undefined && (!type.trial || given.length > LONGEST_TARGET)) throw noTarget(type)
-    const probed = await probe(type, options, given)
+    const probed = await probe(trying, type, options, given)
     if (given !== undefined && probed.failure === 'unsupported_target') throw noTarget(type)
     return { ...probed, type, options, target: given ?? null }
+  }
+}
+
+/** Takes a slot and requests for a trial that begins now. Returns what ends it. @throws ServiceError `too_many` */
+function admit(
+  { slots, budgets, destinations }: TrialOptions,
+  spender: Spender & { readonly origin: string },
+): () => void {
+  if (!budgets.mayBegin(spender)) {
+    const why = `so many requests to ${spender.origin} are left to others until it permits more`
+    throw new ServiceError('too_many', `nothing was tried: ${why}. Try again in some minutes.`, {
+      retryAfterMs: 60_000,
+    })
+  }
+  const release = slots.take({ ...spender, destinations: destinations.of(spender.origin) }, 'looking')
+  if (typeof release === 'string') {
+    const why = 'too many connections and claims of yours are being checked'
+    throw new ServiceError('too_many', `nothing was tried: ${why}. Try again in a moment.`, { retryAfterMs: 5000 })
+  }
+  const endReading = budgets.begin(spender, false)
+  return () => {
+    endReading()
+    release()
   }
 }
 

@@ -34,6 +34,7 @@ import {
   type Trial,
   type TrialOptions,
   type Tried,
+  type Trying,
 } from './connection-trial.ts'
 import type { PublishedConnection } from './sources.ts'
 import { requireWorkspace } from './workspaces.ts'
@@ -194,7 +195,12 @@ export class ConnectionService {
     // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
-    const tried = await this.#tryOut(row.provider, { ...row.options, ...unsealed, ...given }, target ?? row.trialTarget)
+    const tried = await this.#tryOut(
+      tryingOf(row, acting),
+      row.provider,
+      { ...row.options, ...unsealed, ...given },
+      target ?? row.trialTarget,
+    )
     const refusal = notConnected(tried, insists)
     if (refusal) return refusal
     const { failure } = tried
@@ -238,7 +244,7 @@ export class ConnectionService {
     acting: Acting = byCommand(),
   ): Promise<Tested> {
     const row = await this.#requireActive(id, workspaceId)
-    const tried = await this.#tryStored(row, target)
+    const tried = await this.#tryStored(row, target, acting)
     const { failure } = tried
     const state = stateOf(tried)
     await this.#storage.write(async (tx) => {
@@ -382,7 +388,8 @@ export class ConnectionService {
   ): Promise<ConnectionSummary | NotConnected> {
     // Before its credentials are tried.
     await refuseName(this.#storage.read, { id: '', workspaceId, name: readConnectionName(by.name) })
-    const tried = await this.#tryOut(provider, options, by.target ?? null)
+    const trying = { workspaceId, userId: by.userId, connectionId: null }
+    const tried = await this.#tryOut(trying, provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
   }
 
@@ -392,9 +399,13 @@ export class ConnectionService {
     throw noSuchConnection(id)
   }
 
-  async #tryStored(row: ConnectionRow, target: string | undefined): Promise<Probe & Pick<Tried, 'target'>> {
+  async #tryStored(
+    row: ConnectionRow,
+    target: string | undefined,
+    acting: Acting,
+  ): Promise<Probe & Pick<Tried, 'target'>> {
     try {
-      return await this.#tryOut(row.provider, this.#open(row).options, target ?? row.trialTarget)
+      return await this.#tryOut(tryingOf(row, acting), row.provider, this.#open(row).options, target ?? row.trialTarget)
     } catch (error) {
       // The plugin may require more than when it was connected.
       if (target === undefined && error instanceof ServiceError && error.code === 'invalid')
@@ -425,6 +436,10 @@ export class ConnectionService {
 /** Null where the destination did not answer, or with something else. */
 function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
+}
+
+function tryingOf({ id, workspaceId }: ConnectionRow, { actor }: Acting): Trying {
+  return { workspaceId, userId: actor.kind === 'user' ? actor.id : null, connectionId: id }
 }
 
 /** The result of the trial, as the audit trail records it. */

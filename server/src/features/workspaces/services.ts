@@ -1,6 +1,7 @@
 /** The services of workspaces. */
 
 import { construct } from '../../base/construct.ts'
+import { createConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
 import { createDestinations } from '../../outbound/destinations.ts'
 import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { createActivity } from './activity.ts'
@@ -19,4 +20,7 @@ export const services = {
   activity: createActivity,
   destinations: createDestinations,
   budgets: createRateLimitBudgets,
+  /** For whatever asks destinations: checks of claims, and trials of connections. */
+  slots: ({ config }: { readonly config: { readonly checks: { readonly concurrency: number } } }) =>
+    createConcurrencyLimit(config.checks.concurrency),
 }

@@ -1,6 +1,7 @@
 /** Whose checks begin now, whose wait, and whose share the outcome of another one. */
 import type { CheckRecord } from '@claimcheck/core/rules'
 import { createAdmission, type Entry } from '@claimcheck/server/features/claims/admission'
+import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-limit'
 import type { DueClaim } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
@@ -9,7 +10,8 @@ const TIMEOUT: CheckRecord = { sentAt: 0, answeredAt: TIMEOUT_MS, failure: { cod
 
 function admissionOf(concurrency: number) {
   return createAdmission({
-    config: { checks: { concurrency, timeoutMs: TIMEOUT_MS } as never },
+    slots: createConcurrencyLimit(concurrency),
+    config: { checks: { timeoutMs: TIMEOUT_MS } as never },
     destinations: { of: (origin: string) => [origin] } as never,
     now: () => 0,
     budgets: { mayBegin: () => true, begin: () => () => {} } as never,

@@ -15,7 +15,9 @@ import type { DestinationErrorCode } from '@claimcheck/core/rules'
 import { openSecrets } from '@claimcheck/server/base/secrets'
 import { ConnectionService } from '@claimcheck/server/features/workspaces/connections'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
+import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-limit'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
 import { connect } from '../../../../test/support/connect.ts'
 import { knexOn } from '../../../../test/support/sql.ts'
@@ -53,6 +55,11 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     await outbound.close()
     await storage.close()
   })
+  const limits = {
+    slots: createConcurrencyLimit(256),
+    budgets: createRateLimitBudgets({ now: () => NOON }),
+    destinations: { of: (origin: string) => [origin] },
+  }
   const connections = (secretKey = Buffer.alloc(32, 1), secretKeysAlso: readonly Buffer[] = []) =>
     new ConnectionService({
       storage,
@@ -63,6 +70,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
       },
       secrets: openSecrets({ secretKey, secretKeysAlso, dataDir: folder }),
       outbound,
+      ...limits,
       now: () => NOON,
       config: { checks: { timeoutMs: 100 } },
     })

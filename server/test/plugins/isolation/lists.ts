@@ -10,6 +10,8 @@ import {
   Type,
 } from '@claimcheck/core/plugin'
 
+/** A connection to a place that ends with this is tried by a read. */
+export const READ_AT_PROBE = '/tried'
 const SENTENCE = '{target} is listed.'
 const MINUTE_MS = 60_000
 
@@ -101,7 +103,11 @@ export default definePlugin({
         options: Type.Object({ base_url: Type.String(), token: secret({ description: 'A token.' }) }),
         baseUrl: ({ base_url }) => base_url,
         fits: () => true,
-        probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
+        async probe({ base_url, token }, { http }) {
+          if (base_url.endsWith(READ_AT_PROBE))
+            await http.json(`${base_url}/list`, { schema: List, auth: bearer(token) })
+          return { proves: 'works', scopes: [], warnings: [] }
+        },
       }),
     ],
   }),

@@ -3,7 +3,7 @@
  * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks.
  */
 import { mayTake } from '@claimcheck/core/plugin'
-import type { DueKind } from '../../storage/claims.ts'
+import type { DueKind } from '../storage/claims.ts'
 
 /** Whose slot it is, and what its check reads. */
 export interface Asker {

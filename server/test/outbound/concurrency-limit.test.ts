@@ -2,7 +2,7 @@ import {
   type Asker,
   type ConcurrencyLimit,
   createConcurrencyLimit,
-} from '@claimcheck/server/features/claims/concurrency-limit'
+} from '@claimcheck/server/outbound/concurrency-limit'
 import type { DueKind } from '@claimcheck/server/storage/claims'
 import t from 'tap'
 
