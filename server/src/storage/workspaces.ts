@@ -159,6 +159,13 @@ export function workspaceReads(db: Db) {
       )
       return row && String(row.payer)
     },
+    /** How many workspaces there are of the accounts that share this one's allowance. */
+    async countOfPayer(userId: string): Promise<number> {
+      const sharing = 'SELECT id FROM users WHERE id = ? OR shares_with = ?'
+      const sql = `SELECT COUNT(*) AS count FROM workspaces WHERE ${THERE} AND created_by IN (${sharing})`
+      const [row] = await db.query(sql, [userId, userId])
+      return Number(row!.count)
+    },
     async any(): Promise<boolean> {
       return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0
     },

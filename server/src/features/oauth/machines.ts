@@ -7,6 +7,8 @@ import { readName, refuseLookAlike } from '../../base/names.ts'
 import { hashToken, newToken } from '../../base/tokens.ts'
 import type { MachineRow } from '../../storage/machines.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { DEFAULT_LIMITS, type LimitsConfig } from '../people/limits-config.ts'
+import { requireRoomForMachine } from '../people/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 
@@ -49,9 +51,10 @@ export function machineScopes({ scopes }: Pick<MachineRow, 'scopes'>): Scope[] {
 interface MachineOptions {
   readonly storage: Storage
   readonly now: () => Instant
+  readonly config?: LimitsConfig
 }
 
-export function createMachineService({ storage, now }: MachineOptions): MachineService {
+export function createMachineService({ storage, now, config }: MachineOptions): MachineService {
   return {
     async create(workspaceId, name, scopes, by = byCommand()) {
       const clientId = ID_PREFIX + randomBytes(16).toString('base64url')
@@ -75,6 +78,7 @@ export function createMachineService({ storage, now }: MachineOptions): MachineS
           row.name,
           others.map((machine) => machine.name),
         )
+        await requireRoomForMachine(tx, config?.limits ?? DEFAULT_LIMITS, workspaceId, by)
         await tx.machines.insert(row)
         const details = { name: row.name, scopes: row.scopes.join(' ') }
         tx.audit.record({ event: 'machine.created', at: now(), by, workspaceId, subject: clientId, details })

@@ -7,6 +7,8 @@ import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { payerOf, type UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
+import { countDaily } from './daily-limits.ts'
+import { DEFAULT_LIMITS, type LimitsConfig } from './limits-config.ts'
 
 export interface Allowances {
   /** Gives the account an allowance. Accounts that share with it, or with the same account as it did, stay as they are. @throws ServiceError `not_found` */
@@ -16,9 +18,19 @@ export interface Allowances {
    * @throws ServiceError `not_found`; `conflict` when that account shares with this one
    */
   share(email: string, withEmail: string, by?: Acting): Promise<void>
+  /** Counts a download. @throws ServiceError `too_many` */
+  spendExport(user: { readonly payer: string }): Promise<void>
 }
 
-export function createAllowances({ storage, now }: { storage: Storage; now: () => Instant }): Allowances {
+interface AllowanceParts {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly config?: LimitsConfig
+}
+
+export function createAllowances({ storage, now, config }: AllowanceParts): Allowances {
+  const { exportsPerAccount } = config?.limits ?? DEFAULT_LIMITS
+
   function record(tx: Writes, { id: userId }: UserRow, sharesWith: string | null, by: Acting): void {
     const details = { shares_with: sharesWith }
     tx.audit.record({ event: 'account.allowance_changed', at: now(), by, userId, details })
@@ -47,6 +59,17 @@ export function createAllowances({ storage, now }: { storage: Storage; now: () =
         await tx.users.share(user.id, payer)
         record(tx, user, payer, by)
       }),
+    async spendExport({ payer }) {
+      const subject = `exports by ${payer}`
+      const spent = await storage.write((tx) => countDaily(tx, [{ subject, most: exportsPerAccount }], now()))
+      const { isWithin = true, expiresAt = now() } = spent.get(subject) ?? {}
+      if (isWithin) return
+      const rule = `you, and those you share an allowance with, download at most ${exportsPerAccount} files a day`
+      const advice = 'Try again later, or ask the operator to raise limits.exports_per_account'
+      throw new ServiceError('too_many', `nothing was exported: ${rule}. ${advice}`, {
+        retryAfterMs: expiresAt - now(),
+      })
+    },
   }
 }
 

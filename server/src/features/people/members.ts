@@ -6,6 +6,8 @@ import { newId } from '../../base/ids.ts'
 import type { MemberOfWorkspace, MemberRow, Role, WorkspaceOfMember } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { insertWorkspace, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
+import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
+import { requireRoomForWorkspace } from './possession-limits.ts'
 import { type SignedIn, toUser, type User } from './sessions.ts'
 import { isStricter, meetsRule, type SignInRule } from './sign-in-rules.ts'
 
@@ -46,7 +48,10 @@ export class MemberService {
   readonly #storage: Storage
   readonly #now: () => Instant
 
-  constructor({ storage, now }: { storage: Storage; now: () => Instant }) {
+  readonly #limits: Limits
+
+  constructor({ storage, now, config }: { storage: Storage; now: () => Instant; config?: LimitsConfig }) {
+    this.#limits = config?.limits ?? DEFAULT_LIMITS
     this.#storage = storage
     this.#now = now
   }
@@ -76,6 +81,7 @@ export class MemberService {
   async createWorkspace(userId: string | null, name: string, by: Acting = byCommand()): Promise<OwnedWorkspace> {
     const workspace = newWorkspace(name, userId, this.#now())
     return this.#storage.write(async (tx) => {
+      if (userId !== null) await requireRoomForWorkspace(tx, this.#limits, userId, by)
       await insertWorkspace(tx, workspace, by)
       const ownerId = userId ?? (await tx.links.setUpUserId())
       if (ownerId === undefined) return { ...workspace, owner: undefined }

@@ -22,6 +22,8 @@ import {
   type Found,
   REFUSALS,
 } from '../../storage/workspaces.ts'
+import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from '../people/limits-config.ts'
+import { requireRoomForConnection } from '../people/possession-limits.ts'
 import { usualName } from './connection-names.ts'
 import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
 import {
@@ -108,6 +110,7 @@ export interface ConnectionServiceOptions extends TrialOptions {
   readonly storage: Storage
   readonly registry: Registry
   readonly secrets: Secrets
+  readonly config: TrialOptions['config'] & Partial<LimitsConfig>
 }
 
 const MAX_LOOKUPS = 500
@@ -119,6 +122,7 @@ export class ConnectionService {
   readonly #now: ConnectionServiceOptions['now']
   readonly #sealing: ConnectionSecrets
   readonly #tryOut: Trial
+  readonly #limits: Limits
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
   readonly #opened = new LRUCache<string, { readonly sealed: string; readonly connection: OpenConnection }>({
     max: 1000,
@@ -139,6 +143,7 @@ export class ConnectionService {
     this.#registry = dependencies.registry
     this.#now = dependencies.now
     this.#sealing = createConnectionSecrets(dependencies.secrets)
+    this.#limits = dependencies.config.limits ?? DEFAULT_LIMITS
     this.#tryOut = createTrial(dependencies)
   }
 
@@ -372,6 +377,7 @@ export class ConnectionService {
     const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
     await this.#storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
+      await requireRoomForConnection(tx, this.#limits, workspaceId, acting)
       await refuseName(tx, row)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })

@@ -13,6 +13,8 @@ import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ApiKeyRow, BoundAgentRow, FoundKeyRow } from '../../storage/workspaces.ts'
+import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from '../people/limits-config.ts'
+import { requireRoomForAgents, requireRoomForKey } from '../people/possession-limits.ts'
 import type { Activity } from './activity.ts'
 import { wrongLooks } from './bound-looks.ts'
 import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
@@ -50,6 +52,7 @@ export interface KeyServiceOptions {
   readonly storage: Storage
   readonly now: () => Instant
   readonly activity: Pick<Activity, 'keyUsed'>
+  readonly config?: LimitsConfig
 }
 
 /** @param by who does it; by default the command line */
@@ -57,6 +60,7 @@ export class KeyService {
   readonly #storage: Storage
   readonly #now: () => Instant
   readonly #activity: Pick<Activity, 'keyUsed'>
+  readonly #limits: Limits
   // Requests that arrive together share one lookup, which starts after they arrived.
   readonly #lookups = createBatch<string, FoundKeyRow | undefined>(
     async (hashes) => {
@@ -68,7 +72,8 @@ export class KeyService {
   )
   readonly #isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, this.#now())
 
-  constructor({ storage, now, activity }: KeyServiceOptions) {
+  constructor({ storage, now, activity, config }: KeyServiceOptions) {
+    this.#limits = config?.limits ?? DEFAULT_LIMITS
     this.#storage = storage
     this.#now = now
     this.#activity = activity
@@ -97,8 +102,9 @@ export class KeyService {
   ): Promise<NewKey> {
     const [row, made] = this.#newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, this.#now()), by)
     await requireWorkspace(tx, workspaceId)
+    await requireRoomForKey(tx, this.#limits, workspaceId, this.#now(), by)
     await refuseName(tx, row)
-    await this.#bindAgents(tx, row)
+    await this.#bindAgents(tx, row, by)
     await tx.keys.insert(row)
     this.#record(tx, 'key.created', row, by, settingDetails(row))
     return made
@@ -125,7 +131,7 @@ export class KeyService {
       }
       if (changes.name !== row.name) await refuseName(tx, { ...row, ...changes })
       // Also where it is bound to the same agents: they may have been released while the key had expired.
-      await this.#bindAgents(tx, { ...row, ...changes })
+      await this.#bindAgents(tx, { ...row, ...changes }, by)
       const changed = await tx.keys.change(row, changes)
       this.#record(tx, 'key.changed', changed, by, settingDetails(changed))
       return toApiKey(changed)
@@ -153,7 +159,9 @@ export class KeyService {
       const { expiresAt, networks, agentIds } = old
       const lastsTo = expiresAt === null ? null : this.#now() + (expiresAt - old.createdAt)
       const [row, made] = this.#newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
-      await this.#bindAgents(tx, row)
+      // Otherwise a chain of rotations would make any number of keys that work.
+      if (overlapMs > 0) await requireRoomForKey(tx, this.#limits, old.workspaceId, this.#now(), by)
+      await this.#bindAgents(tx, row, by)
       await tx.keys.insert(row)
       const endsAt = Math.min(this.#now() + overlapMs, expiresAt ?? Number.POSITIVE_INFINITY)
       const replaced = await tx.keys.change(old, { replacedBy: made.id, expiresAt: endsAt })
@@ -240,9 +248,11 @@ export class KeyService {
   }
 
   /** @throws ServiceError `conflict` for an agent that looks like another bound one */
-  async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow): Promise<void> {
-    await tx.keys.bindAgents((agentIds ?? []).map((agentId) => ({ workspaceId, agentId, boundAt: this.#now() })))
-    for (const agentId of agentIds ?? []) {
+  async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow, by: Acting): Promise<void> {
+    if (agentIds === null) return
+    await tx.keys.bindAgents(agentIds.map((agentId) => ({ workspaceId, agentId, boundAt: this.#now() })))
+    await requireRoomForAgents(tx, this.#limits, workspaceId, by)
+    for (const agentId of agentIds) {
       const other = (await tx.keys.boundLike(workspaceId, agentId)).find((id) => id !== agentId)
       if (other !== undefined) {
         const detail = `the agent ${visibleName(agentId)} looks like ${visibleName(other)}, which is bound already (${differenceOf(agentId, other)}): choose another id`

@@ -1,3 +1,4 @@
+/** The quotas of who pays. Threat A8 of `security.md`. */
 import { createMeters } from '@claimcheck/server/base/meters'
 import type { QuotaSettings } from '@claimcheck/server/features/claims/config'
 import { createQuotas } from '@claimcheck/server/features/claims/quotas'

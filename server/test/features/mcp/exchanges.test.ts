@@ -1,4 +1,4 @@
-/** How many requests are open at /mcp, and what ends them. */
+/** How many requests are open at /mcp, and what ends them. Threat A8 of `security.md`. */
 import { chunksUntil, createExchanges, REFUSED } from '@claimcheck/server/features/mcp/exchanges'
 import t from 'tap'
 

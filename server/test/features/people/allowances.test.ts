@@ -1,4 +1,4 @@
-/** Who pays for what people and workspaces use. */
+/** Who pays for what people and workspaces use. Threat A8 of `security.md`. */
 import { createMachineService } from '@claimcheck/server/features/oauth/machines'
 import t from 'tap'
 import { first, newUser, openPeople, type People, VISITOR } from './people.ts'

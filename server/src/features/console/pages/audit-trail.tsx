@@ -31,7 +31,10 @@ import { actingOf, ownersOnly, sessionOf, viewerOf, workspaceOf } from '../sessi
 
 const PAGE_SIZE = 50
 
-export function auditTrailRoutes(app: App, { auditTrail, members, now, config }: ConsoleDependencies): void {
+export function auditTrailRoutes(
+  app: App,
+  { allowances, auditTrail, members, now, config }: ConsoleDependencies,
+): void {
   app.get('/audit-trail', { preHandler: ownersOnly }, async (request, reply) => {
     const { id } = workspaceOf(request)
     const query = readTrailQuery(queryOf(request), auditTrail.groups)
@@ -58,6 +61,7 @@ export function auditTrailRoutes(app: App, { auditTrail, members, now, config }:
     const { filter, problems } = readTrailQuery(formOf(request), auditTrail.groups)
     // A file cannot say that a filter was ignored.
     if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+    await allowances.spendExport(sessionOf(request).user)
     const lines = await auditTrail.export(
       auditFilterOf(id, auditTrail, filter, await members.list(id)),
       actingOf(request),

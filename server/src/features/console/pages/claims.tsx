@@ -17,7 +17,7 @@ import { claimChoiceOf, isSifted, readListQuery } from '../claims/list-query.ts'
 import { type Landing, storyOf } from '../claims/story.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { formOf, queryOf } from '../request-fields.ts'
-import { actingOf, isOwner, viewerOf, workspaceOf } from '../session.ts'
+import { actingOf, isOwner, sessionOf, viewerOf, workspaceOf } from '../session.ts'
 import { actionTitle } from '../words.ts'
 import { ClaimListPage, LostPlace } from './claim-list.tsx'
 import { ClaimPage } from './claim-page.tsx'
@@ -71,7 +71,7 @@ function listRoutes(app: App, services: ConsoleDependencies): void {
   })
 }
 
-function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
+function exportRoutes(app: App, { allowances, auditTrail, claims, now, ownAddress }: ConsoleDependencies): void {
   // A form and no link, because an export is recorded: no other site can have it recorded.
   app.post('/claims/export', { config: { cost: 'export' } }, async (request, reply) => {
     const { id: workspaceId } = workspaceOf(request)
@@ -81,6 +81,7 @@ function exportRoutes(app: App, { auditTrail, claims, now, ownAddress }: Console
     const { filter, problems } = readListQuery(fields)
     // A file cannot say that a filter was ignored.
     if (problems.length > 0) throw new ServiceError('bad_request', problems.join('; '))
+    await allowances.spendExport(sessionOf(request).user)
     const details = { format, ...filter }
     await auditTrail.record({ event: 'claims.exported', by: actingOf(request), workspaceId, details })
     const origin = ownAddress.origin()
