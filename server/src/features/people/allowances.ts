@@ -7,8 +7,8 @@ import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { payerOf, type UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
+import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { countDaily } from './daily-limits.ts'
-import { DEFAULT_LIMITS, type LimitsConfig } from './limits-config.ts'
 
 export interface Allowances {
   /** Gives the account an allowance. Accounts that share with it, or with the same account as it did, stay as they are. @throws ServiceError `not_found` */

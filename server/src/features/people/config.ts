@@ -5,7 +5,7 @@ import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { isAllowed } from '../../config/allow-private.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigContext, ConfigSection } from '../../config/section.ts'
-import { type LimitsConfig, limitsConfig } from './limits-config.ts'
+import { type LimitsConfig, limitsConfig } from '../workspaces/limits-config.ts'
 
 export interface OidcProvider {
   readonly issuer: string

@@ -22,8 +22,6 @@ import {
   type Found,
   REFUSALS,
 } from '../../storage/workspaces.ts'
-import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from '../people/limits-config.ts'
-import { requireRoomForConnection } from '../people/possession-limits.ts'
 import { usualName } from './connection-names.ts'
 import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
 import {
@@ -38,6 +36,8 @@ import {
   type Tried,
   type Trying,
 } from './connection-trial.ts'
+import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
+import { requireRoomForConnection } from './possession-limits.ts'
 import type { PublishedConnection } from './sources.ts'
 import { requireWorkspace } from './workspaces.ts'
 

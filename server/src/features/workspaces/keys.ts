@@ -13,11 +13,11 @@ import { hashToken, isToken, newToken } from '../../base/tokens.ts'
 import type { KeyCredential, KeyRefusal } from '../../http/credential.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ApiKeyRow, BoundAgentRow, FoundKeyRow } from '../../storage/workspaces.ts'
-import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from '../people/limits-config.ts'
-import { requireRoomForAgents, requireRoomForKey } from '../people/possession-limits.ts'
 import type { Activity } from './activity.ts'
 import { wrongLooks } from './bound-looks.ts'
 import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
+import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
+import { requireRoomForAgents, requireRoomForKey } from './possession-limits.ts'
 import { requireWorkspace } from './workspaces.ts'
 
 /** `lastFour`: the last four characters of the key. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
