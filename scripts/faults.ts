@@ -46,7 +46,7 @@ for (const fault of faults) {
     )
     const steps = mend?.steps.join(', ') ?? 'nothing'
     const figures = [claims, lost, doubled, forked, `${(recoveryMs / 1000).toFixed(1)} s`]
-    console.log([dialect, name, ...figures, steps, alerts.join(', ') || '-', reasons.join('; ') || '-'].join(' | '))
+    console.log([dialect, name, ...figures, steps, alertsIn(alerts), reasons.join('; ') || '-'].join(' | '))
     for (const problem of problems.slice(0, 5)) console.log(`  ${problem}`)
     const isSound = doubled + forked + problems.length === 0 && (lost === 0 || restores)
     if (!isSound) failed++
@@ -55,6 +55,13 @@ for (const fault of faults) {
     console.log(`${dialect} | ${name} | failed: ${(error as Error).message}`)
   }
 }
+
+/** Those that fired by their names alone. */
+function alertsIn(alerts: ReadonlyMap<string, string>): string {
+  const named = [...alerts].map(([name, state]) => (state === 'firing' ? name : `${name} (${state})`))
+  return named.join(', ') || '-'
+}
+
 console.log(
   failed === 0
     ? `${faults.length} faults: nothing doubled, nothing forked, nothing lost`

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { postgres } from '@claimcheck/server/storage/postgres'
 import { sqlite } from '@claimcheck/server/storage/sqlite'
 import pg from 'pg'
@@ -24,6 +25,8 @@ import { CANNOT_MOUNT, fill, mountSmallDisk } from './support/small-disk.ts'
 import { query } from './support/sql.ts'
 
 const MINUTE_MS = 60_000
+/** The rule looks back as far. */
+const POOL_WAIT_MS = 30_000
 const RULES = readRules()
 const FAULTS = readFaults()
 
@@ -156,6 +159,42 @@ const TIMELINES: readonly {
     alert: 'ClaimcheckHostReadOnly',
     fires: ['15s', '30s', '1m', '2m'].map((at) => [at, 0] as const),
   },
+  {
+    what: 'a moment in which all connections are in use',
+    series: ['claimcheck_database_pool_waiting', '0 0 3 0x30'],
+    alert: 'ClaimcheckPoolExhausted',
+    fires: ['30s', '1m', '2m', '3m'].map((at) => [at, 0] as const),
+  },
+  {
+    what: 'moments in which they are, one after another',
+    series: ['claimcheck_database_pool_waiting', '0 3 0 2 0 3 0 4 0 3 0 2 0 3 0 4 0 3 0 2 0'],
+    alert: 'ClaimcheckPoolExhausted',
+    fires: ['2m', '3m', '5m'].map((at) => [at, 0] as const),
+  },
+  {
+    what: 'a pool in which all wait',
+    series: ['claimcheck_database_pool_waiting', '0x4 3x30'],
+    alert: 'ClaimcheckPoolExhausted',
+    fires: [
+      ['2m', 0],
+      ['4m', 1],
+    ],
+  },
+  {
+    what: 'a host that was down for 45 seconds',
+    series: ['up{job="claimcheck"}', '1x4 0 0 0 1x30'],
+    alert: 'ClaimcheckDown',
+    fires: ['75s', '90s', '2m', '3m'].map((at) => [at, 0] as const),
+  },
+  {
+    what: 'a host that stays down',
+    series: ['up{job="claimcheck"}', '1x4 0x30'],
+    alert: 'ClaimcheckDown',
+    fires: [
+      ['2m', 0],
+      ['150s', 1],
+    ],
+  },
   { what: 'no host is scraped', alert: 'ClaimcheckDown', fires: [['2m', 1]] },
 ]
 
@@ -235,8 +274,15 @@ t.test(
       await submitted
       await other.query('BEGIN')
       await other.query('LOCK TABLE claims IN ACCESS EXCLUSIVE MODE')
-      const reads = Array.from({ length: 20 }, () => client.get('/v1/claims'))
+      let isOver = false
+      // Answers of 503 come meanwhile: others ask at other times.
+      const reads = Array.from({ length: 40 }, async (_, number) => {
+        await setTimeout(number * 100)
+        while (!isOver) await client.get('/v1/claims')
+      })
+      await setTimeout(POOL_WAIT_MS)
       await comesTrue(t, 'all connections are in use')
+      isOver = true
       await other.query('ROLLBACK')
       await other.end()
       await Promise.all(reads)

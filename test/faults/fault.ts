@@ -2,6 +2,9 @@
 import type { Dialect } from '../support/database.ts'
 import type { World } from './world.ts'
 
+/** `pending`: it came true, and its `for` did not pass. */
+export type AlertState = 'pending' | 'firing'
+
 export interface Fault {
   readonly name: string
   readonly dialect: Dialect
@@ -13,6 +16,8 @@ export interface Fault {
   readonly restores?: true
   /** Breaks something under load, and removes the cause again. */
   readonly play: (world: World) => Promise<void>
+  /** What its alert comes to, where that is a promise: it stays pending where the fault is over before its `for`. */
+  readonly alert?: { readonly name: string; readonly state: AlertState }
   /** What an operator does by hand until claims are taken again; without it, nothing. */
   readonly mend?: { readonly steps: readonly string[]; readonly run: (world: World) => Promise<void> }
 }
@@ -28,6 +33,6 @@ export interface Report {
   /** What `/readyz` said while hosts were not ready. */
   readonly reasons: readonly string[]
   /** The alerts that came true; none where there is no Prometheus. */
-  readonly alerts: readonly string[]
+  readonly alerts: ReadonlyMap<string, AlertState>
   readonly problems: readonly string[]
 }

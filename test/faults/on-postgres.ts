@@ -12,12 +12,14 @@ const DAY = 24 * 60 * 60
 export const ON_POSTGRES: readonly Fault[] = (
   [
     {
-      name: 'one of three hosts is killed',
-      async play({ hosts: [host], wait }) {
-        await host!.kill()
-        await wait(3000)
-        await host!.start()
-      },
+      name: 'one of three hosts is killed, and down for 3 s',
+      alert: { name: 'ClaimcheckDown', state: 'pending' },
+      play: (world) => down(world, 3000),
+    },
+    {
+      name: 'one of three hosts is killed, and down for 70 s',
+      alert: { name: 'ClaimcheckDown', state: 'firing' },
+      play: (world) => down(world, 70_000),
     },
     {
       name: 'all hosts are killed at once',
@@ -199,6 +201,12 @@ export const ON_POSTGRES: readonly Fault[] = (
     },
   ] satisfies readonly Omit<Fault, 'dialect'>[]
 ).map((fault) => ({ ...fault, dialect: 'postgres' as const }))
+
+async function down({ hosts: [host], wait }: World, ms: number): Promise<void> {
+  await host!.kill()
+  await wait(ms)
+  await host!.start()
+}
 
 async function away({ postgres, wait }: World, mode: 'fast' | 'immediate'): Promise<void> {
   await postgres.stop(mode)

@@ -3,9 +3,9 @@ import { setTimeout } from 'node:timers/promises'
 import { audit } from '../crash/audit.ts'
 import { presentClaim } from '../crash/claims.ts'
 import { Ledger, type ServedHead } from '../crash/ledger.ts'
-import { readRules } from '../support/alerts.ts'
+import { RULES_FILE, readRules } from '../support/alerts.ts'
 import { type Prometheus, startPrometheus, WITHOUT_PROMETHEUS } from '../support/prometheus.ts'
-import type { Fault, Report } from './fault.ts'
+import type { AlertState, Fault, Report } from './fault.ts'
 import { World } from './world.ts'
 
 const WATCH_EVERY_MS = 200
@@ -14,17 +14,24 @@ const FIRST_SCRAPES_MS = 2500
 
 export async function playFault(fault: Fault, seed: number): Promise<Report> {
   const world = await World.start(fault, seed)
-  const prometheus = WITHOUT_PROMETHEUS ? undefined : await startPrometheus()
+  const prometheus = WITHOUT_PROMETHEUS ? undefined : await startPrometheus(RULES_FILE)
   const watched = watch(world, prometheus)
   try {
     await world.underLoad()
     await watched.begin()
-    return fault.restores ? await playRestore(world, fault, watched) : await playPassing(world, fault, watched)
+    const report = fault.restores ? await playRestore(world, fault, watched) : await playPassing(world, fault, watched)
+    return { ...report, problems: [...report.problems, ...alertProblems(fault, report)] }
   } finally {
     await watched.stop()
     await prometheus?.remove()
     await world.remove()
   }
+}
+
+function alertProblems({ alert }: Fault, { alerts }: Report): readonly string[] {
+  const state = alert && (alerts.get(alert.name) ?? 'quiet')
+  if (WITHOUT_PROMETHEUS || state === alert?.state) return []
+  return [`the alert ${alert!.name} should be ${alert!.state}, and is ${state}`]
 }
 
 type Watched = ReturnType<typeof watch>
@@ -33,25 +40,30 @@ type Watched = ReturnType<typeof watch>
 function watch({ fleet, hosts }: World, prometheus: Prometheus | undefined) {
   const reasons = new Set<string>()
   const ending = new AbortController()
-  const usual = new Set<string>()
-  let scraped = ''
+  let usual: ReadonlyMap<string, AlertState> = new Map()
+  const scraped = new Set<string>()
   let beganAt = performance.now()
 
-  /** Hosts that start again listen elsewhere. */
+  /** A host that is down is scraped on: it keeps its port. */
   async function aim(): Promise<void> {
-    const urls = hosts.flatMap(({ url }) => url ?? [])
-    if (urls.join() === scraped) return
-    scraped = urls.join()
-    await prometheus?.scrapeAll(urls)
+    const before = scraped.size
+    for (const { url } of hosts) if (url !== undefined) scraped.add(url)
+    if (scraped.size > before) await prometheus?.scrapeAll([...scraped])
   }
 
-  async function alerts(): Promise<string[]> {
-    if (!prometheus) return []
-    const seconds = Math.ceil((performance.now() - beganAt) / 1000) + 1
-    const names: string[] = []
-    for (const { name, expression } of readRules())
-      if (await prometheus.isTrue(`count_over_time((${expression})[${seconds}s:500ms]) > 0`)) names.push(name)
-    return names.filter((name) => !usual.has(name))
+  async function alerts(): Promise<ReadonlyMap<string, AlertState>> {
+    const states = new Map<string, AlertState>()
+    if (!prometheus) return states
+    const seconds = Math.ceil((performance.now() - beganAt) / 1000)
+    for (const { name, expression } of readRules()) {
+      if (usual.has(name) || !(await prometheus.isTrue(`count_over_time((${expression})[${seconds}s:500ms]) > 0`)))
+        continue
+      const isFiring = await prometheus.isTrue(
+        `count_over_time(ALERTS{alertname="${name}",alertstate="firing"}[${seconds}s])`,
+      )
+      states.set(name, isFiring ? 'firing' : 'pending')
+    }
+    return states
   }
 
   async function look(): Promise<void> {
@@ -69,9 +81,10 @@ function watch({ fleet, hosts }: World, prometheus: Prometheus | undefined) {
     alerts,
     /** What is true from now on is not the fault's. */
     async begin() {
-      await prometheus?.becomesTrue('up == 1')
+      await prometheus?.becomesTrue(`count(up == 1) == ${hosts.length}`)
+      beganAt = performance.now()
       if (prometheus) await setTimeout(FIRST_SCRAPES_MS)
-      for (const name of await alerts()) usual.add(name)
+      usual = await alerts()
       beganAt = performance.now()
     },
     async stop() {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from './postgres.ts'
 import { findProgram } from './programs.ts'
@@ -28,7 +28,8 @@ export interface Prometheus {
 const EVERY_MS = { quick: 500, slow: 4000 }
 const LONGEST_WAIT_MS = 30_000
 
-export async function startPrometheus(): Promise<Prometheus> {
+/** @param rules a file of alert rules, which are evaluated as often as services are scraped */
+export async function startPrometheus(rules?: string): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-prometheus-'))
   const targetsOf = (pace: string) => join(folder, `${pace}.json`)
   const scrape_configs = Object.entries(EVERY_MS).map(([pace, ms]) => ({
@@ -38,7 +39,11 @@ export async function startPrometheus(): Promise<Prometheus> {
     file_sd_configs: [{ files: [targetsOf(pace)] }],
     relabel_configs: [{ target_label: 'job', replacement: 'claimcheck' }],
   }))
-  const config = { scrape_configs }
+  const config = {
+    global: { evaluation_interval: `${EVERY_MS.quick}ms` },
+    scrape_configs,
+    rule_files: rules === undefined ? [] : [resolve(rules)],
+  }
   async function aim(pace: string, hosts: readonly string[]): Promise<void> {
     await writeFile(`${targetsOf(pace)}.new`, JSON.stringify([{ targets: hosts }]))
     await rename(`${targetsOf(pace)}.new`, targetsOf(pace))
