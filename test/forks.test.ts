@@ -2,6 +2,7 @@
 import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkReceipt, parseKeySet } from '@claimcheck/core/receipts'
+import { byCommand } from '@claimcheck/server/base/actor'
 import { type Claimcheck, openClaimcheck } from '@claimcheck/server/claimcheck'
 import { resumeLog } from '@claimcheck/server/features/log/resume'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
@@ -39,6 +40,11 @@ function beginLog(started: Started) {
 
 function rotate(started: Started) {
   return beside(started, ({ signingKeys }) => signingKeys.rotate())
+}
+
+function erase(started: Started, receiptId: string) {
+  const reason = { rule: 'court_order', reference: '' } as const
+  return beside(started, ({ erasure }) => erasure.erase(receiptId, reason, byCommand()))
 }
 
 /** What an operator says of a database file that was brought back. */
@@ -99,6 +105,7 @@ for (const dialect of DIALECTS) {
     t.equal((await installation.request(`/v1/receipts/${kept}`)).status, 200)
     t.equal((await installation.request(`/v1/receipts/${lost}`)).status, 503, 'it may come back')
     await t.rejects(rotate(started), { code: 'read_only' }, 'no command signs either')
+    await t.rejects(erase(started, kept), { code: 'read_only' }, 'or erases')
     await new Promise((done) => setTimeout(done, Date.parse(waiting.next_check_at) + 500 - Date.now()))
     t.match((await client.get(`/v1/claims/${waiting.claim_id}`)).body, { attempts: 1 }, 'nothing is checked')
 
@@ -115,6 +122,7 @@ for (const dialect of DIALECTS) {
     t.match(await client.decided(waiting.claim_id), { verdict: 'verified', attempts: 2 })
     const after = await isSound(started, kept)
     t.match(after, { report: { valid: true, checks: { inclusion: true } }, logId: before.logId })
+    t.match(await erase(started, kept), { isNew: true }, 'in the new log')
 
     await rotate(started)
     await receiptOf(started)

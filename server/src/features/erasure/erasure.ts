@@ -8,6 +8,7 @@ import { type ClaimRow, contentLeft } from '../../storage/claim-row.ts'
 import type { ErasureRow, SameOutcome } from '../../storage/erasures.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'
+import type { LogGuard } from '../log/log-guard.ts'
 
 /** Why something is erased. */
 export interface Reason {
@@ -37,7 +38,7 @@ export interface Erased {
 export interface ErasureService {
   /** @param id of a receipt, or of its claim @throws ServiceError `not_found`; `conflict` for a claim that is not decided */
   find(id: string): Promise<Candidate>
-  /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found` */
+  /** Does nothing to a receipt that is erased already. @throws ServiceError `not_found`; `read_only` on a database that lacks what was signed */
   erase(receiptId: string, reason: Reason, by: Acting): Promise<Erased>
   /** The latest first. */
   list(limit: number): Promise<readonly ErasureRow[]>
@@ -51,10 +52,11 @@ const LONGEST_REFERENCE = 200
 interface ErasureOptions {
   readonly storage: Storage
   readonly archives: Pick<LogArchives, 'erase'>
+  readonly logGuard: Pick<LogGuard, 'checkOpen'>
   readonly now: () => Instant
 }
 
-export function createErasureService({ storage, archives, now }: ErasureOptions): ErasureService {
+export function createErasureService({ storage, archives, logGuard, now }: ErasureOptions): ErasureService {
   const { erasures } = storage.read
 
   async function claimOf(id: string): Promise<ClaimRow> {
@@ -78,7 +80,7 @@ export function createErasureService({ storage, archives, now }: ErasureOptions)
     async erase(receiptId, reason, by) {
       const at = now()
       const isNew = await storage.write(async (tx) => {
-        const [claim] = await eraseIn(tx, archives, [receiptId], reason, at)
+        const [claim] = await eraseIn(tx, { archives, logGuard }, [receiptId], reason, at)
         if (!claim) return false
         const { workspaceId } = claim
         const details = { rule: reason.rule, reference: reason.reference }
@@ -96,17 +98,19 @@ export function createErasureService({ storage, archives, now }: ErasureOptions)
 
 /**
  * Erases those of these receipts that are not erased yet, and returns their claims as they were.
- * @throws ServiceError `unavailable` for one that is in no table, and in no archive of this host
+ * @throws ServiceError `read_only` on a database that lacks what was signed: the newest one, when it is back, would hold the content again;
+ *   `unavailable` for a receipt that is in no table, and in no archive of this host
  */
 export async function eraseIn(
-  tx: Pick<Writes, 'erasures'>,
-  archives: Pick<LogArchives, 'erase'>,
+  tx: Pick<Writes, 'erasures' | 'log'>,
+  { archives, logGuard }: { archives: Pick<LogArchives, 'erase'>; logGuard: Pick<LogGuard, 'checkOpen'> },
   receiptIds: readonly string[],
   { rule, reference }: Reason,
   erasedAt: Instant,
 ): Promise<readonly ClaimRow[]> {
   const claims = await tx.erasures.lock(receiptIds)
   if (claims.length === 0) return []
+  logGuard.checkOpen((await tx.log.state())!)
   const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
   const rows: ErasureRow[] = []
   for (const { receiptId, claimId, logId } of claims) {

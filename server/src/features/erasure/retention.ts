@@ -7,12 +7,14 @@ import type { ClaimPosition } from '../../storage/claim-query.ts'
 import type { RetentionRow } from '../../storage/retentions.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogArchives } from '../log/log-archives.ts'
+import type { LogGuard } from '../log/log-guard.ts'
 import type { ErasureConfig } from './config.ts'
 import { eraseIn } from './erasure.ts'
 
 export interface RetentionOptions {
   readonly storage: Storage
   readonly archives: Pick<LogArchives, 'erase'>
+  readonly logGuard: Pick<LogGuard, 'checkOpen'>
   readonly now: () => Instant
   readonly config: ErasureConfig
 }
@@ -32,15 +34,15 @@ interface Progress {
 
 export class RetentionService {
   readonly #storage: Storage
-  readonly #archives: Pick<LogArchives, 'erase'>
+  readonly #with: Pick<RetentionOptions, 'archives' | 'logGuard'>
   readonly #now: () => Instant
   readonly #leastDays: number
   /** Where a turn ended that had more to do. */
   readonly #progress = new Map<string, Progress>()
 
-  constructor({ storage, archives, now, config }: RetentionOptions) {
+  constructor({ storage, archives, logGuard, now, config }: RetentionOptions) {
     this.#storage = storage
-    this.#archives = archives
+    this.#with = { archives, logGuard }
     this.#now = now
     this.#leastDays = config.retention.leastDays
   }
@@ -111,7 +113,7 @@ export class RetentionService {
         !isErased && isOld(issuedAt) && receiptId !== null ? [receiptId] : [],
       )
       const reason = { rule: 'retention', reference: retentionReference(days) } as const
-      const erased = await eraseIn(tx, this.#archives, old, reason, at)
+      const erased = await eraseIn(tx, this.#with, old, reason, at)
       if (erased.length > 0) {
         const details = { receipts: erased.length, days }
         tx.audit.record({ event: 'workspace.receipts_erased', at, by, workspaceId, details })

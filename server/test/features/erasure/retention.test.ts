@@ -1,6 +1,7 @@
 /** Retention: what is older than a workspace keeps is erased, in batches, and nothing else. Threat W7 of `security.md`. */
 import type { Instant } from '@claimcheck/core/rules'
 import { BY_SERVICE, byCommand } from '@claimcheck/server/base/actor'
+import { ServiceError } from '@claimcheck/server/base/errors'
 import { RetentionService } from '@claimcheck/server/features/erasure/retention'
 import { createRetentionWorker } from '@claimcheck/server/features/erasure/retention-worker'
 import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
@@ -15,7 +16,7 @@ const HASH = Buffer.alloc(32)
 const NO_ARCHIVES = { erase: async () => undefined }
 const LOG = { logId: 'log', name: 'log', number: 0, keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RUNNING = new AbortController().signal
-const logGuard = { maySign: async () => true }
+const logGuard = { maySign: async () => true, checkOpen() {} }
 const config = { retention: { byOwners: true, leastDays: 30 } }
 
 /** By how many days ago it was submitted, and decided; undefined: it was not. */
@@ -58,7 +59,7 @@ async function begin(t: Test, url: string, aged: readonly Aged[]) {
   const head = { ...LOG, number: 1, treeSize: receipts.length, signed: '{}' }
   await storage.apply({ log: LOG, head, newClaims: claims, receipts })
   let now = NOON
-  const retention = new RetentionService({ storage, archives: NO_ARCHIVES, now: () => now, config })
+  const retention = new RetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => now, config })
   return {
     storage,
     retention,
@@ -130,6 +131,22 @@ for (const dialect of DIALECTS) {
     ])
   })
 
+  t.test(`on ${dialect}, nothing is erased while the database lacks what was signed`, async (t) => {
+    const { storage } = await begin(t, await newDatabase(t, dialect), [{ days: 60, decided: 59 }])
+    let isBehind = true
+    const checkOpen = () => {
+      if (isBehind) throw new ServiceError('read_only', 'the database is an old one')
+    }
+    const guarded = { storage, archives: NO_ARCHIVES, logGuard: { checkOpen }, now: () => NOON, config }
+    const retention = new RetentionService(guarded)
+    await retention.set('ws_1', 31, BY_SERVICE)
+    await t.rejects(retention.pass(BY_SERVICE, RUNNING), { code: 'read_only' })
+    t.strictSame(await erasedIn(storage), [])
+    isBehind = false
+    t.equal(await retention.pass(BY_SERVICE, RUNNING), false)
+    t.equal((await erasedIn(storage)).length, 1)
+  })
+
   t.test(`on ${dialect}, many are erased in batches, which go on where they ended`, async (t) => {
     const rows: Aged[] = Array.from({ length: 250 }, (_, number) => ({ days: 60 - number / 250, decided: 59 }))
     // In the very same moment as its neighbours.
@@ -141,6 +158,7 @@ for (const dialect of DIALECTS) {
     const stopping = new AbortController()
     const stopped = new RetentionService({
       archives: NO_ARCHIVES,
+      logGuard,
       storage: {
         ...storage,
         write: (work) => {
@@ -155,7 +173,7 @@ for (const dialect of DIALECTS) {
     t.equal((await erasedIn(storage)).length, 99, 'a batch, but for the claim that waits')
     const [first, second] = [
       retention,
-      new RetentionService({ storage, archives: NO_ARCHIVES, now: () => NOON, config }),
+      new RetentionService({ storage, archives: NO_ARCHIVES, logGuard, now: () => NOON, config }),
     ]
     const passes = await Promise.all([first.pass(BY_SERVICE, RUNNING), second.pass(BY_SERVICE, RUNNING)])
     t.strictSame(passes, [false, false], 'two hosts at once do no harm')
