@@ -8,11 +8,6 @@ import type { HostConfig } from './config.ts'
  */
 const THIS_MACHINE: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::', 'localhost'])
 
-/** @param host as it stands in a URL, or without the brackets of IPv6 */
-export function isThisMachine(host: string): boolean {
-  return THIS_MACHINE.has(host.replace(/^\[|\]$/g, ''))
-}
-
 /** @param port the one that is bound, where any free one was asked for */
 export function listeningUrl({ host, port }: Pick<HostConfig, 'host' | 'port'>): string {
   if (THIS_MACHINE.has(host)) return `http://localhost:${port}`

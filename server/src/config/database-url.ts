@@ -2,6 +2,7 @@
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseUrl } from '@claimcheck/core/plugin'
+import { isLoopback } from '../base/loopback.ts'
 import type { Report } from './report.ts'
 import type { Env } from './section.ts'
 
@@ -119,12 +120,10 @@ export function serversInClear({ databaseUrl, databaseReadUrl = '' }: Databases)
   return [databaseUrl, databaseReadUrl].filter(isSharedDatabase).flatMap(serverUrls).flatMap(hostInClear)
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[?::1\]?)$/
-
 function hostInClear(serverUrl: string): readonly string[] {
   const { host, hostname, searchParams } = new URL(serverUrl)
   const named = decodeURIComponent(searchParams.get('host') ?? hostname)
-  const isNear = named === '' || named.startsWith('/') || LOOPBACK.test(named)
+  const isNear = named === '' || named.startsWith('/') || isLoopback(named)
   return isNear || [...searchParams.keys()].some((name) => name.startsWith('ssl')) ? [] : [host || named]
 }
 

@@ -1,10 +1,9 @@
 /** Without PUBLIC_URL the console and the OAuth flow are at `localhost`: redirects from the IP addresses of this machine. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isLoopbackAddress } from '../../base/loopback.ts'
 import { HttpError } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { originOf } from '../../web/origin.ts'
-
-const LOOPBACK_ADDRESS = /^(127\.[\d.]+|\[::1\])$/
 
 /** Redirects pages from `127.0.0.1` and `[::1]` to `localhost`. The port stays as asked for, so that tunnels work. */
 export function redirectToLocalhost(app: App, publicUrl: string | undefined): void {
@@ -12,7 +11,7 @@ export function redirectToLocalhost(app: App, publicUrl: string | undefined): vo
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return
     const asked = new URL(originOf(request, undefined))
-    if (asked.protocol !== 'http:' || !LOOPBACK_ADDRESS.test(asked.hostname)) return
+    if (asked.protocol !== 'http:' || !isLoopbackAddress(asked.hostname)) return
     const target = new URL(request.url, asked)
     target.hostname = 'localhost'
     target.port = asked.port

@@ -1,5 +1,6 @@
 /** Monitoring: health checks and metrics, the API description, and where to report a weakness. */
-import { isThisMachine, listeningUrl } from '../../config/address.ts'
+import { isLoopback } from '../../base/loopback.ts'
+import { listeningUrl } from '../../config/address.ts'
 import type { HostConfig } from '../../config/config.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
@@ -55,6 +56,6 @@ function metricsReader({
   if (listen) return undefined
   if (token !== undefined) return { token }
   // Behind a proxy that the configuration does not name, every client seems to be this machine.
-  const isBehindProxy = publicUrl !== undefined && trustProxy === 0 && !isThisMachine(new URL(publicUrl).hostname)
+  const isBehindProxy = publicUrl !== undefined && trustProxy === 0 && !isLoopback(new URL(publicUrl).hostname)
   return isBehindProxy ? 'nobody' : 'this machine'
 }

@@ -1,0 +1,11 @@
+/** Hosts by which a machine reaches itself, as a URL names them, and without the brackets of IPv6. */
+
+const ADDRESS = /^(127(\.\d+){3}|\[::1\]|::1)$/
+
+export function isLoopbackAddress(host: string): boolean {
+  return ADDRESS.test(host)
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || isLoopbackAddress(host)
+}
