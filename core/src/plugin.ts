@@ -10,6 +10,7 @@ export {
   type AnchorIdentity,
   type AnchorSighting,
   type AnchorSubject,
+  type AttestedRoot,
   type SignedAnchor,
   type StoredAnchor,
 } from './anchor/anchorer.ts'

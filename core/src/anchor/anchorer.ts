@@ -104,6 +104,16 @@ export class AnchorerError extends Error {
   }
 }
 
+/** What an anchorer's account attested of a log. */
+export interface AttestedRoot {
+  readonly logId: string
+  readonly treeSize: number
+  readonly rootHash: Uint8Array
+  readonly txHash: string
+  /** Of its block, in Unix seconds. */
+  readonly time: number
+}
+
 export interface AnchorAccount {
   readonly address: string
   /** In the chain's smallest unit, as decimal text. */
@@ -145,6 +155,11 @@ export interface Anchorer {
    *   database may have been restored from an older copy. Then the account's last transactions are searched for one that attests the subject.
    */
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
+  /**
+   * What the configured account attested of this log, newest first: a host compares its database with that before it signs. Only what a
+   * signature of the account proves counts, because it can stop the service. Looks at recent blocks alone, with a bounded number of requests.
+   */
+  attested?(logId: string, limit: number, signal: AbortSignal): Promise<readonly AttestedRoot[]>
 }
 
 /** An anchor as a service stores it, while it is on its way and afterwards. */

@@ -2,6 +2,7 @@
 import { type Anchorer, AnchorerError } from '@claimcheck/core/plugin'
 import { signerOf } from './account.ts'
 import { previousAttestation } from './attestations.ts'
+import { findAttested } from './attested.ts'
 import { attestCall, SCHEMA_UID } from './eas.ts'
 import { finalBlock } from './final-block.ts'
 import { look } from './look.ts'
@@ -72,6 +73,10 @@ export function createEasAnchorer(settings: Settings): Anchorer {
       // The transactions may be signed by an account that was configured earlier.
       const signer = signed[0] ? signerOf(signed[0].raw) : attester
       return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester: signer, confirmations })
+    },
+
+    async attested(logId, limit, signal) {
+      return findAttested(logId, { node: await open(signal), chainId, eas, attester, limit })
     },
   }
 }

@@ -1,9 +1,9 @@
 /** Encodes and decodes the calls and events of the Ethereum Attestation Service, with the schema of our anchors. */
-import { type AnchorSubject, fromBase64url, HASH_BYTES } from '@claimcheck/core/plugin'
+import { type AnchorSubject, type AttestedRoot, fromBase64url, HASH_BYTES, toBase64url } from '@claimcheck/core/plugin'
 import { AbiCoder, Interface } from 'ethers/abi'
 import { ZeroAddress, ZeroHash } from 'ethers/constants'
 import { solidityPackedKeccak256 } from 'ethers/hash'
-import { hexlify, zeroPadValue } from 'ethers/utils'
+import { getBytes, hexlify, zeroPadValue } from 'ethers/utils'
 import { unexpectedResponse } from './errors.ts'
 import type { Log } from './node.ts'
 
@@ -83,9 +83,26 @@ export function isAttestationOf({ refUid, data }: Attestation, subject: AnchorSu
   return refUid === previousUid.toLowerCase() && data === anchorData(subject)
 }
 
+/** Of the events of the attester's attestations under our schema; `null` stands for any. */
+export function attestedTopics(attester: string): readonly (string | null)[] {
+  return [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
+}
+
+/** What a call of the service attests under our schema; `undefined` for another call. */
+export function readAttestCall(data: string): Pick<AttestedRoot, 'logId' | 'treeSize' | 'rootHash'> | undefined {
+  try {
+    const [{ schema, data: request }] = EAS.decodeFunctionData('attest', data)
+    if (schema !== SCHEMA_UID) return undefined
+    const [logId, treeSize, rootHash] = AbiCoder.defaultAbiCoder().decode(SCHEMA_TYPES, request.data)
+    return { logId: toBase64url(getBytes(logId)), treeSize: Number(treeSize), rootHash: getBytes(rootHash) }
+  } catch {
+    return undefined
+  }
+}
+
 /** The uids of the attester's attestations under our schema, from the service's events among these. @throws AnchorerError `unexpected_response` */
 export function attestedUids(logs: readonly Log[], eas: string, attester: string): string[] {
-  const wanted = [EAS.getEvent('Attested')!.topicHash, null, zeroPadValue(attester, 32).toLowerCase(), SCHEMA_UID]
+  const wanted = attestedTopics(attester)
   return logs
     .filter(({ address, topics }) => {
       const isOurs = wanted.every((topic, index) => topic === null || topic === topics[index])

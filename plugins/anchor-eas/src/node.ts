@@ -1,6 +1,13 @@
 /** The questions that the anchorer asks a node of its chain, and the parts of the answers that it uses. */
 import { AnchorerError, type JsonObject, type JsonValue } from '@claimcheck/core/plugin'
-import { type Block as BlockHeader, type Log, readBlock, readReceipt, type TransactionReceipt } from './checker/node.ts'
+import {
+  type Block as BlockHeader,
+  type Log,
+  readBlock,
+  readLog,
+  readReceipt,
+  type TransactionReceipt,
+} from './checker/node.ts'
 import {
   readAddress,
   readCount,
@@ -12,6 +19,7 @@ import {
   unexpectedValue,
 } from './checker/values.ts'
 import type { Ask } from './rpc.ts'
+import { readSignedCall, type SignedCall } from './signed-call.ts'
 
 export type { Log }
 
@@ -31,6 +39,19 @@ export interface Receipt extends TransactionReceipt {
   readonly gasUsed: number
   /** In wei, with all fees. */
   readonly cost: bigint
+}
+
+/** An event, with the transaction that made it. */
+export interface Event extends Log {
+  readonly txHash: string
+  readonly blockNumber: number
+}
+
+export interface EventFilter {
+  readonly address: string
+  readonly topics: readonly (string | null)[]
+  readonly fromBlock: number
+  readonly toBlock: number
 }
 
 export type Call = {
@@ -61,6 +82,10 @@ export interface Node {
   receipt(txHash: string): Promise<Receipt | null>
   /** The account's transactions in a block, in the order of their nonces. */
   transactionsOf(address: string, blockNumber: number): Promise<readonly MinedTransaction[]>
+  /** In the order of the chain. */
+  events(filter: EventFilter): Promise<readonly Event[]>
+  /** What the account of this transaction signed. `undefined` when it is of another type than the anchorer's. */
+  signed(txHash: string): Promise<SignedCall | undefined>
   /** Returns the transaction's hash. */
   send(raw: string): Promise<string>
 }
@@ -89,6 +114,13 @@ export async function openNode(ask: Ask, chainId: number, signal: AbortSignal): 
         (result) => toTransactions(result, address, blockNumber),
         { signal, maxAnswerBytes: MAX_BLOCK_BYTES },
       ),
+    events: ({ fromBlock, toBlock, ...filter }) =>
+      get((result) => readList(result).map(toEvent), 'eth_getLogs', {
+        ...filter,
+        fromBlock: tag(fromBlock),
+        toBlock: tag(toBlock),
+      }),
+    signed: (txHash) => get((result) => readSignedCall(result, txHash), 'eth_getTransactionByHash', txHash),
     send: (raw) => get(readHash, 'eth_sendRawTransaction', raw),
   }
 }
@@ -112,6 +144,11 @@ function toTransactions(value: JsonValue, address: string, blockNumber: number):
       if (readHash(transaction.blockHash) !== blockHash) throw unexpectedValue('a transaction of the block')
       return { txHash: readHash(transaction.hash), nonce: readCount(transaction.nonce), blockHash }
     })
+}
+
+function toEvent(value: JsonValue): Event {
+  const { transactionHash, blockNumber } = readObject(value)
+  return { ...readLog(value), txHash: readHash(transactionHash), blockNumber: readCount(blockNumber) }
 }
 
 function hasHash(value: JsonValue, txHash: string): boolean {

@@ -173,7 +173,10 @@ function verifierProblems(verifier: object, place: string): string[] {
 }
 
 function anchorerProblems(anchorer: object, place: string): string[] {
-  return [...dataProblems(AnchorerData, anchorer, place), ...functionProblems(anchorer, ANCHORER_METHODS, [], place)]
+  return [
+    ...dataProblems(AnchorerData, anchorer, place),
+    ...functionProblems(anchorer, ANCHORER_METHODS, ['attested'], place),
+  ]
 }
 
 function signingBackendProblems(backend: object, place: string): string[] {

@@ -94,7 +94,8 @@ export function readReceipt(value: JsonValue, txHash: string): TransactionReceip
   }
 }
 
-function readLog(value: JsonValue): Log {
+/** @throws RpcError */
+export function readLog(value: JsonValue): Log {
   const log = readObject(value)
   return { address: readAddress(log.address), topics: readList(log.topics).map(readHash), data: readHex(log.data) }
 }
