@@ -2,6 +2,7 @@
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from './support/database.ts'
 import { type Host, Installation } from './support/installation.ts'
@@ -110,6 +111,39 @@ t.test(
     t.equal(await warnings(), '')
   },
 )
+
+/** With a digest that fits: anyone can compute it. */
+function forged(object: string, changes: (head: Head) => object): string {
+  const head = fromRecord(object)!
+  return toRecord({ ...head, ...changes(head) })
+}
+
+t.test('what no key of the log signed stops no host, and the next head replaces it', async (t) => {
+  const { store, installation, client } = await start(t)
+  await client.submit()
+  await installation.stop()
+  const [[path, sound] = []] = [...store.objects]
+  const { signed = '' } = fromRecord(sound!)!
+  const grown = JSON.parse(signed)
+  grown.body.tree_size = 1_000_000
+  let treeSize = 1
+  for (const [what, object] of [
+    ['a size that nothing proves', forged(sound!, () => ({ treeSize: 1_000_000, signed: undefined }))],
+    ['a size beside the signature of a smaller one', forged(sound!, () => ({ treeSize: 1_000_000 }))],
+    ['another root beside the signature', forged(sound!, () => ({ rootHash: new Uint8Array(32) }))],
+    ['a signature of something else', forged(sound!, () => ({ treeSize: 1_000_000, signed: JSON.stringify(grown) }))],
+    ['a signature that is no text', forged(sound!, () => ({ treeSize: 1_000_000, signed: 5 as never }))],
+    ['no record', '{"tree_size":1000000}'],
+  ] as const) {
+    store.objects.set(path!, object)
+    await installation.resume()
+    t.match(await installation.request('/readyz'), { status: 200 }, what)
+    t.equal((await client.submit()).status, 202, what)
+    treeSize++
+    await installation.stop()
+    t.strictSame(sizes(store), [treeSize], `${what}: replaced`)
+  }
+})
 
 t.test('hosts write one object, and each writes only over what it knows', async (t) => {
   const { store, installation, client } = await start(t, { dialect: 'postgres' })

@@ -1,4 +1,5 @@
 /** The guard of a host that has this data folder. */
+import { createChainWitness } from '@claimcheck/server/features/log/chain-witness'
 import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
@@ -12,7 +13,8 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     logger,
     logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
     lostReceipts: { report: async () => {}, end: async () => [] },
-    remoteMemory: createRemoteMemory({ config: {}, logger }),
+    remoteMemory: createRemoteMemory({ config: {}, storage, logger }),
+    chainWitness: createChainWitness({ registry: { anchorer: undefined }, logger }),
     clock: { logged() {} },
     checkpointStore: createCheckpointStore({ config: { dataDir } }),
   })

@@ -5,10 +5,10 @@ import { toBase64url } from '@claimcheck/core/receipts'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
+import { AnchoringError, type CallOptions, callAnchorer } from '../../plugins/anchorer-calls.ts'
 import type { AnchoringProblem, AnchorRow, FinalAnchor } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
-import { AnchoringError, type CallOptions, callAnchorer } from './anchoring-error.ts'
 import { type Change, outdatedBy, reactionTo } from './rule.ts'
 
 /**

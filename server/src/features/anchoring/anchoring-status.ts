@@ -1,9 +1,9 @@
 /** The status of anchoring for the operator: the stored anchors, and the account's balance. */
 import type { AnchorAccount, Anchorer } from '@claimcheck/core/plugin'
+import { AnchoringError, callAnchorer } from '../../plugins/anchorer-calls.ts'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { Anchoring } from './anchoring.ts'
-import { AnchoringError, callAnchorer } from './anchoring-error.ts'
 
 export interface AnchoringStatus {
   readonly anchorer: Anchorer | undefined

@@ -4,12 +4,12 @@ import type { Anchorer } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Acting, byCommand } from '../../base/actor.ts'
+import { AnchoringError, callAnchorer } from '../../plugins/anchorer-calls.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { AnchoringProblem, AnchorRow } from '../../storage/anchor-row.ts'
 import type { Reads, Storage, Writes } from '../../storage/storage.ts'
 import type { LogGuard } from '../log/log-guard.ts'
 import { type Advance, Advancer } from './advance.ts'
-import { AnchoringError, callAnchorer } from './anchoring-error.ts'
 import { hasUnanchoredEntries, isIntervalOver } from './rule.ts'
 
 export interface Anchoring {

@@ -5,6 +5,8 @@ import type { LogState } from '../../storage/log-state.ts'
 /** What was there before a host compared. */
 export interface Round {
   readonly hosts: readonly LogHost[]
+  /** No other host runs. */
+  readonly isAlone: boolean
 }
 
 /** What the memories of this host say of the log, which none of them contradicts. */

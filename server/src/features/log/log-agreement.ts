@@ -44,7 +44,10 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
     peers: new Set(),
   }
   return {
-    begin: async () => ({ hosts: await shared.logHosts.all() }),
+    async begin() {
+      const hosts = await shared.logHosts.all()
+      return { hosts, isAlone: !hosts.some(({ hostId, isAlive }) => isAlive && hostId !== agreement.hostId) }
+    },
     settle: (round, log, memories) => settle(agreement, round, log, memories),
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
     confirm: (log) => bind(agreement, log),

@@ -5,6 +5,7 @@
  */
 
 import { rootAt, TileError } from '@claimcheck/core/log'
+import type { AttestedRoot } from '@claimcheck/core/plugin'
 import { bytesEqual } from '@claimcheck/core/receipts'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
@@ -15,6 +16,7 @@ import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
 import type { LostReceiptRow } from '../../storage/lost-receipts.ts'
 import { type Reads, type Storage, StorageError, type Writes } from '../../storage/storage.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
+import type { ChainWitness } from './chain-witness.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import type { LostReceipts } from './lost-receipts.ts'
 import { type CheckpointStore, type Head, HeadMemoryError } from './signing/checkpoint-store.ts'
@@ -53,8 +55,8 @@ export interface LogGuard {
   rememberedOther(log: LogState): Head | undefined
   /** In the transaction that ends the log: the receipts that are known to be lost. */
   lost(tx: Writes, logId: string): Promise<readonly LostReceiptRow[]>
-  /** What is remembered of the log, and is not in the database: a sentence each. Changes nothing. */
-  findLacking(): Promise<readonly string[]>
+  /** What is remembered or anchored of the log, and is not in the database: a sentence each. Changes nothing. */
+  findLacking(): Promise<{ readonly lacking: readonly string[]; readonly notices: readonly string[] }>
   /** The file that a new log is bound to; undefined: the database says what it is. */
   file(): string | undefined
 }
@@ -62,6 +64,7 @@ export interface LogGuard {
 interface LogGuardOptions {
   readonly checkpointStore: CheckpointStore
   readonly remoteMemory: RemoteMemory
+  readonly chainWitness: ChainWitness
   readonly lostReceipts: LostReceipts
   readonly logAgreement: LogAgreement
   readonly storage: Pick<Storage, 'read' | 'write'>
@@ -73,11 +76,15 @@ interface LogGuardOptions {
 /** These end by a command. */
 const FOR_OPERATOR: ReadonlySet<string> = new Set([OTHER_DATABASE, OTHER_FILE])
 const CHECK_EVERY_MS = 1000
+/** How long the chain of the anchors may take: where a host remembers the log, and where it does not. */
+const CHAIN_MS = { known: 5000, unknown: 30_000 }
 const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
 const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
 const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
 const UNBOUND =
   'the database was restarted or replaced, and hosts have not compared it with what they remember yet: a host that runs does so within seconds'
+const ASK_CHAIN =
+  'nothing else remembers the log: this host signs as soon as the chain answers, or a host runs that remembers. Where the chain is gone for good, take its plugin out of the configuration'
 const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
 
 interface Guard extends LogGuardOptions {
@@ -87,8 +94,8 @@ interface Guard extends LogGuardOptions {
   loadedFor: string | undefined
   /** The log that it was read for at least once. */
   hasLoaded: string | undefined
-  /** A head from there that a key of the log signed, as text: looks come each second, and it changes every five. */
-  verified: string | undefined
+  /** Transactions of attestations that were found in the database. */
+  readonly attested: Set<string>
   examining: Promise<void> | undefined
   /** When the log was last compared, in the time of this process. */
   checkedAt: number
@@ -97,10 +104,20 @@ interface Guard extends LogGuardOptions {
 export function createLogGuard(options: LogGuardOptions): LogGuard {
   const { checkpointStore, lostReceipts, logAgreement } = options
   const guard: Guard = {
-    ...pick(options, 'checkpointStore', 'remoteMemory', 'lostReceipts', 'storage', 'clock', 'logger', 'logAgreement'),
+    ...pick(
+      options,
+      'checkpointStore',
+      'remoteMemory',
+      'chainWitness',
+      'lostReceipts',
+      'storage',
+      'clock',
+      'logger',
+      'logAgreement',
+    ),
     loadedFor: undefined,
     hasLoaded: undefined,
-    verified: undefined,
+    attested: new Set(),
     problem: undefined,
     isWaiting: false,
     examining: undefined,
@@ -334,10 +351,11 @@ async function examineAll(guard: Guard): Promise<void> {
 
 /** @param isWhole also derives the root of the stored tree @throws ServiceError */
 async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
-  const { remoteMemory, lostReceipts, logAgreement, storage } = guard
+  const { remoteMemory, chainWitness, lostReceipts, logAgreement, storage } = guard
   const rows = storage.read.log
   const round = await logAgreement.begin()
   const { heads, apart, log } = await readAll(guard)
+  await compareAttested(guard, log, rows)
   const seen = await settled(guard, heads, log)
   // What this host signed last is in a log that ended, or is lacking.
   if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
@@ -349,6 +367,8 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   const knowLog = heads.some(({ logId }) => logId === log.logId)
   const waitsFor = await logAgreement.settle(round, log, { knowLog, knowNewest, proveNewest })
   if (waitsFor !== undefined) (FOR_OPERATOR.has(waitsFor) ? refuse : wait)(guard, waitsFor)
+  const silent = chainWitness.problem()
+  if (silent !== undefined && !knowLog && round.isAlone) wait(guard, `${silent}, and ${ASK_CHAIN}`)
   const newest = heads.find((head) => has(head) && head.signed !== undefined)
   const head = isWhole || !newest ? await remembered(log, rows) : newest
   if (isWhole || !knowNewest) remember(guard, head)
@@ -364,7 +384,7 @@ interface Remembered {
 
 /** Reads the memory elsewhere before the first signature, and after each change of the database. */
 async function readAll(guard: Guard): Promise<Remembered> {
-  const { checkpointStore, remoteMemory, storage } = guard
+  const { checkpointStore, remoteMemory, chainWitness, storage } = guard
   const { logId, answersAs, treeSize } = (await storage.read.log.state())!
   const loadedFor = `${logId} ${answersAs}`
   if (guard.loadedFor !== loadedFor) {
@@ -380,44 +400,66 @@ async function readAll(guard: Guard): Promise<Remembered> {
       if (!isProven) refuse(guard, `${error.message}. This host signs as soon as it can be read`, error)
     }
     await requireAnchored(guard, logId)
+    await askChain(guard, logId)
     guard.loadedFor = loadedFor
-  }
+  } else if (chainWitness.problem() !== undefined) void chainWitness.ask(logId, CHAIN_MS.unknown)
   // Recalls before it reads the log, which may grow in between: the log then includes what is recalled.
-  const remote = await recallRemote(guard, logId)
+  const remote = remoteMemory.recall(logId)
   const heads = [...recall(guard, logId), ...remote]
   const apart = [...checkpointStore.recallApart(logId), ...remote]
   return { heads, apart, log: (await storage.read.log.state())! }
 }
 
-/** What no key of the log signed stops nobody: anyone who writes there could have put it there. */
-async function recallRemote(guard: Guard, logId: string): Promise<readonly Head[]> {
-  const { remoteMemory, storage, logger } = guard
-  const heads = remoteMemory.recall(logId)
-  if (heads.length === 0) return heads
-  const unknown = heads.filter(({ signed }) => signed === undefined || signed !== guard.verified)
-  if (unknown.length === 0) return heads
-  const keys = await storage.read.log.signingKeys()
-  const signed = heads.filter((head) => head.signed !== undefined && isSigned(head.signed, keys))
-  if (signed.length < heads.length) logger.warn('HEAD_MEMORY has a head that no key of the log signed: it is left out')
-  guard.verified = signed.at(-1)?.signed
-  return signed
+/** Before the first signature it waits for the answer. Later it knows the log by itself, and claims do not wait for a chain. */
+async function askChain(
+  { chainWitness, checkpointStore, remoteMemory, loadedFor, attested }: Guard,
+  logId: string,
+): Promise<void> {
+  attested.clear()
+  const known = [...recallReadable(checkpointStore, logId), ...remoteMemory.recall(logId)]
+  const asking = chainWitness.ask(logId, known.some((head) => head.logId === logId) ? CHAIN_MS.known : CHAIN_MS.unknown)
+  if (loadedFor === undefined) await asking
+}
+
+/**
+ * What the account of the anchors signed is its own evidence, and names no key of the log: it stops this host, and is not written into the
+ * database. Other hosts ask the chain themselves.
+ */
+async function compareAttested(guard: Guard, log: LogState, rows: Reads['log']): Promise<void> {
+  const { chainWitness, attested } = guard
+  for (const root of chainWitness.recall(log.logId)) {
+    if (attested.has(root.txHash)) continue
+    if (!(await includes(guard, log, root, rows))) refuse(guard, attestedProblem(log, root))
+    attested.add(root.txHash)
+  }
+}
+
+function attestedProblem(log: LogState, { treeSize, txHash, time }: AttestedRoot): string {
+  const where = `by the transaction ${txHash} of ${formatInstant(time * 1000)}`
+  if (log.treeSize < treeSize) return `${behind(log, treeSize)} and anchored ${where}. ${RECOVERY}`
+  return `the entries in the database differ from those that were anchored ${where}. ${RECOVERY}`
 }
 
 /** What memories have that the database lacks, in words. Changes nothing. */
-async function findLacking(guard: Guard): Promise<readonly string[]> {
-  const { storage, remoteMemory } = guard
+async function findLacking(guard: Guard) {
+  const { storage, remoteMemory, chainWitness } = guard
   const rows = storage.read.log
   const before = await rows.state()
-  if (!before) return []
+  if (!before) return { lacking: [], notices: [] }
+  await chainWitness.ask(before.logId, CHAIN_MS.unknown)
+  const silent = chainWitness.problem()
+  const notices = silent === undefined ? [] : [`Notice: ${silent}: the log was not compared with its anchors there.`]
   try {
     await remoteMemory.load(before.logId)
     // First: the log may grow meanwhile.
-    const heads = [...guard.checkpointStore.recall(before.logId), ...(await recallRemote(guard, before.logId))]
+    const heads = [...guard.checkpointStore.recall(before.logId), ...remoteMemory.recall(before.logId)]
     const log = (await rows.state())!
     for (const head of heads) await compare(guard, head, log, rows)
-    return []
+    await compareAttested(guard, log, rows)
+    return { lacking: [], notices }
   } catch (error) {
-    if (error instanceof HeadMemoryError || error instanceof ServiceError) return [`log: ${error.message}`]
+    if (error instanceof HeadMemoryError || error instanceof ServiceError)
+      return { lacking: [`log: ${error.message}`], notices }
     throw error
   }
 }

@@ -6,6 +6,7 @@ import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
+import type { ChainWitness } from './chain-witness.ts'
 import { OTHER_FILE } from './file-binding.ts'
 import { type LogGuard, restoredProblem } from './log-guard.ts'
 import { examineWhileWaiting } from './log-watch.ts'
@@ -15,6 +16,7 @@ export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm'>
   readonly checkpointStore: CheckpointStore
+  readonly chainWitness: Pick<ChainWitness, 'problem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -26,11 +28,12 @@ const LONGEST_WAIT_MS = 25_000
 export type ConfirmResume = (meaning: string) => Promise<void>
 
 /**
- * Asks all that remember: this host, what HEAD_MEMORY names, and the hosts that run, which write into the database what it lacks.
+ * Asks all that remember: this host, what HEAD_MEMORY names, the chain of the anchors, and the hosts that run, which write into the database
+ * what it lacks.
  * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed
  */
 export async function resumeLog(
-  { storage, now, logGuard, logAgreement, checkpointStore }: ResumeServices,
+  { storage, now, logGuard, logAgreement, checkpointStore, chainWitness }: ResumeServices,
   confirm: ConfirmResume,
   by: Acting = byCommand(),
 ): Promise<LogState> {
@@ -42,7 +45,10 @@ export async function resumeLog(
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
   const isRestored = log.restoredFrom !== null && problem === restoredProblem(log, log.restoredFrom)
   if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
-  await confirm(meaningOf(log, remembers(checkpointStore, log)))
+  const silent = chainWitness.problem()
+  await confirm(
+    `${silent === undefined ? '' : `Notice: ${silent}.\n`}${meaningOf(log, remembers(checkpointStore, log))}`,
+  )
   await storage.write(async (tx) => {
     await tx.log.lock()
     const still = await tx.log.state()

@@ -1,5 +1,6 @@
 /** The services of the log. */
 import type { HostServices } from '../../host/container.ts'
+import { createChainWitness } from './chain-witness.ts'
 import { createDurabilityWarnings } from './durability-warnings.ts'
 import { createLogService } from './log.ts'
 import { createLogAgreement } from './log-agreement.ts'
@@ -23,6 +24,7 @@ export const services = {
   vault: createKeyVault,
   checkpointStore: createCheckpointStore,
   remoteMemory: createRemoteMemory,
+  chainWitness: createChainWitness,
   logAgreement: createLogAgreement,
   signedReceipts: createSignedReceipts,
   lostReceipts: createLostReceipts,

@@ -73,10 +73,13 @@ export function addLogCommands(program: Command, withServices: WithServices<Serv
     .option('--yes', 'do not ask for confirmation')
     .action(async (options: ConfirmedOptions) => {
       const { resumeLog } = await import('../resume.ts')
-      const { logId, treeSize } = await withServices((services) =>
-        resumeLog(services, async (meaning) => {
-          if (!options.yes) await confirm(meaning, 'Go on with this log?')
-        }),
+      const { logId, treeSize } = await withServices(
+        (services) =>
+          resumeLog(services, async (meaning) => {
+            if (!options.yes) await confirm(meaning, 'Go on with this log?')
+          }),
+        // The plugin of the anchors knows whether more was signed.
+        { plugins: true },
       )
       print(options, { log_id: logId, tree_size: treeSize }, [
         `The log ${logId} goes on, with ${treeSize} entries. Hosts that run sign again within seconds.`,

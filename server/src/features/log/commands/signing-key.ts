@@ -16,6 +16,9 @@ interface RotateOptions extends OutputOptions {
   readonly stored?: boolean
 }
 
+/** The plugin of the anchors knows whether the database is an old one. */
+const ASKS_CHAIN = { plugins: true }
+
 export function addSigningKeyCommands(program: Command, withServices: WithServices<Services>): void {
   const signingKey = program.command('signing-key').description('the key that signs receipts and tree heads')
 
@@ -26,7 +29,7 @@ export function addSigningKeyCommands(program: Command, withServices: WithServic
       const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, signingKeys }) => {
         await clockWatch.requireTime()
         return signingKeys.rotate(byCommand(), place)
-      })
+      }, ASKS_CHAIN)
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
         `New receipts are signed with the key ${keyId}.`,
         `Receipts that were signed with ${retiredKeyId} stay valid.`,

@@ -38,7 +38,7 @@ export interface CheckpointStore {
   remember(head: Head): void
 }
 
-type Place = Omit<CheckpointStore, 'recallApart'>
+type HeadFiles = Omit<CheckpointStore, 'recallApart'>
 
 /** Remembers in one file. */
 interface HeadFile {
@@ -74,7 +74,7 @@ export function createCheckpointStore({ config }: CheckpointStoreOptions): Check
 }
 
 /** In one file the newest head of all, and for each log before its last. */
-function inDataDir(dataDir: string): Place {
+function inDataDir(dataDir: string): HeadFiles {
   const before = perLog(join(dataDir, 'log-heads'), 'DATA_DIR/log-heads', (logId) => logId)
   const newest = headFile(join(dataDir, FILE), `DATA_DIR/${FILE}`, (last) => before(last.logId).remember(last))
   return {
@@ -94,8 +94,8 @@ function apartFrom(config: CheckpointStoreOptions['config']) {
   const folder = apartFolderOf(config)
   if (folder === undefined) return undefined
   if (!config.headMemory!.isDefault) return eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => logId))
-  const place = placeOf(config.dataDir)
-  const { recall, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${place}`))
+  const folderId = folderIdOf(config.dataDir)
+  const { recall, remember } = eachInFile(perLog(folder, 'HEAD_MEMORY', (logId) => `${logId}-${folderId}`))
   return {
     recall: (logId: string) => quietly(() => recall(logId)) ?? [],
     remember: (head: Head) => quietly(() => remember(head)),
@@ -109,12 +109,12 @@ export function apartFolderOf({ databaseUrl = '', headMemory }: CheckpointStoreO
   return isDefault && (isSharedDatabase(databaseUrl) || !isUsable(folder)) ? undefined : folder
 }
 
-/** As files of several folders are named apart. */
-export function placeOf(dataDir: string): string {
+/** Names apart the files that several folders have in one. */
+export function folderIdOf(dataDir: string): string {
   return sha256Text(resolve(dataDir)).slice(0, 8)
 }
 
-function eachInFile(fileOf: (logId: string) => HeadFile): Place {
+function eachInFile(fileOf: (logId: string) => HeadFile): HeadFiles {
   return {
     recall: (logId) => known(fileOf(logId).recall()),
     remember: (head) => fileOf(head.logId).remember(head),

@@ -1,11 +1,15 @@
 /**
  * Remembers the newest head in an object store with conditional writes, one object for each log, which all hosts write. It is read before this
- * host signs, and follows some seconds behind: no claim waits for it. What is found there ahead of the database contradicts it.
+ * host signs, and follows some seconds behind: no claim waits for it. What is found there ahead of the database contradicts it. Who can write
+ * there can write anything: what no key of the log signed counts for nothing, and the next head replaces it.
  */
 import { AwsClient } from 'aws4fetch'
 import type { FastifyBaseLogger } from 'fastify'
+import type { SigningKeyRow } from '../../../storage/log.ts'
+import type { Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
 import { fromRecord, type Head, HeadMemoryError, isBefore, toRecord, withSignatures } from './checkpoint-store.ts'
+import { headOf, isSigned } from './signed-heads.ts'
 
 export interface RemoteMemory {
   /** Reads what is there. @throws HeadMemoryError `unreadable` */
@@ -22,6 +26,7 @@ export interface RemoteMemory {
 
 interface RemoteMemoryOptions {
   readonly config: Partial<Pick<LogConfig, 'remoteMemory'>>
+  readonly storage: Pick<Storage, 'read'>
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
 }
 
@@ -43,7 +48,7 @@ interface Stored {
   readonly condition: Readonly<Record<string, string>>
 }
 
-export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): RemoteMemory {
+export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOptions): RemoteMemory {
   const { remoteMemory } = config
   if (!remoteMemory) return NONE
   const { url, credentials, basic } = remoteMemory
@@ -61,23 +66,22 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
     return fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
   }
 
-  async function read(logId: string): Promise<Stored> {
+  async function read(logId: string, keys: readonly SigningKeyRow[]): Promise<Stored> {
     const response = await ask(logId, { method: 'GET' })
     if (response.status === 404) return { head: undefined, condition: { 'if-none-match': '*' } }
     if (!response.ok) throw new Error(`it answers ${response.status}`)
-    const head = fromRecord(await response.text())
+    const head = signedHead(fromRecord(await response.text()), logId, keys)
     const etag = response.headers.get('etag')
     if (!etag) throw new Error('it gives objects no ETag')
-    const isDamaged = head?.logId !== logId
-    // The next head is written over it.
-    if (isDamaged) logger.warn('HEAD_MEMORY has a damaged object: it is left out')
-    return { head: isDamaged ? undefined : head, condition: { 'if-match': etag } }
+    if (!head) logger.warn('HEAD_MEMORY has an object that no key of the log signed: the next head replaces it')
+    return { head, condition: { 'if-match': etag } }
   }
 
   /** What another host wrote in between is compared with the log before it is written over: it may be of another branch. */
   async function write(head: Head): Promise<void> {
     const { logId } = head
-    const known = stored.get(logId) ?? (await read(logId))
+    const keys = () => storage.read.log.signingKeys()
+    const known = stored.get(logId) ?? (await read(logId, await keys()))
     stored.set(logId, known)
     if (known.head && !isBefore(known.head, head)) return
     const next = withSignatures(head, known.head)
@@ -86,7 +90,10 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
     const etag = response.headers.get('etag')
     const isOvertaken = response.status === 412 || response.status === 409
     if (!response.ok && !isOvertaken) throw new Error(`it answers ${response.status}`)
-    stored.set(logId, response.ok && etag ? { head: next, condition: { 'if-match': etag } } : await read(logId))
+    stored.set(
+      logId,
+      response.ok && etag ? { head: next, condition: { 'if-match': etag } } : await read(logId, await keys()),
+    )
   }
 
   function writeNewest(): Promise<void> {
@@ -111,8 +118,9 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
 
   return {
     async load(logId) {
+      const keys = await storage.read.log.signingKeys()
       try {
-        stored.set(logId, await read(logId))
+        stored.set(logId, await read(logId, keys))
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
         const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
@@ -135,6 +143,13 @@ export function createRemoteMemory({ config, logger }: RemoteMemoryOptions): Rem
     },
     problem: () => problem,
   }
+}
+
+/** What a key of the log signed of it: the record says more than its signature proves. A backup from before a rotation lacks the newest key. */
+function signedHead(head: Head | undefined, logId: string, keys: readonly SigningKeyRow[]): Head | undefined {
+  const signed = [head?.signed, head?.earlier].find((one) => typeof one === 'string' && isSigned(one, keys))
+  const proven = signed === undefined ? undefined : headOf(signed, logId)
+  return head && proven && { ...head, ...proven, logId, signed }
 }
 
 /** Without the address: anybody may read it. */

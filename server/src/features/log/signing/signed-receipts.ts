@@ -9,7 +9,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { HostConfig } from '../../../config/config.ts'
 import type { LostReceiptRow } from '../../../storage/lost-receipts.ts'
 import type { LogConfig } from '../config.ts'
-import { apartFolderOf, placeOf } from './checkpoint-store.ts'
+import { apartFolderOf, folderIdOf } from './checkpoint-store.ts'
 
 export interface SignedReceipts {
   /** Call it when they are on disk. Never throws: the head is what protects the log. */
@@ -30,7 +30,7 @@ const MOST_BYTES = 2 ** 21
 export function createSignedReceipts({ config, logger }: SignedReceiptsOptions): SignedReceipts {
   const apart = apartFolderOf(config)
   const paths = [join(config.dataDir, 'signed-receipts')]
-  if (apart !== undefined) paths.push(join(apart, `signed-receipts-${placeOf(config.dataDir)}`))
+  if (apart !== undefined) paths.push(join(apart, `signed-receipts-${folderIdOf(config.dataDir)}`))
   const files = paths.map(segments)
   let hasWarned = false
   return {

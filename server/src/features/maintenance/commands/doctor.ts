@@ -53,15 +53,22 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
               onProgress,
             })
             const doubt = await clockWatch.compare()
-            const lacking = await claimcheck.logGuard.findLacking()
+            const { lacking, notices } = await claimcheck.logGuard.findLacking()
             const problems = [...found.problems, ...lacking, ...(await signingProblems(claimcheck))]
             const ok = problems.length === 0
-            return { ...found, ok, problems, notices: noticesOf(config), doubt, driver: storage.driver }
+            return {
+              ...found,
+              ok,
+              problems,
+              notices: [...noticesOf(config), ...notices],
+              doubt,
+              driver: storage.driver,
+            }
           } finally {
             progress.stop()
           }
         },
-        { asIs: true },
+        { plugins: true, asIs: true },
       )
       print(options, { ok, problems, notices, time_doubt: doubt ?? null, driver }, [
         ...(ok ? [`No problems: ${leaves} receipts, each in the log exactly once.`] : problems),

@@ -1,6 +1,6 @@
 /** Calls the anchorer, and turns whatever it throws into an AnchoringError with a code. */
 import type { AnchorerError, AnchorerErrorCode } from '@claimcheck/core/plugin'
-import type { AnchoringProblem } from '../../storage/anchor-row.ts'
+import type { AnchoringProblem } from '../storage/anchor-row.ts'
 
 const MAX_RETRY_AFTER_MS = 15 * 60_000
 

@@ -1,0 +1,162 @@
+/** What is anchored on the chain contradicts a database that lacks it, and nothing that others put there does. Threat O6 of `security.md`. */
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createAnchorer } from '../../plugins/anchor-eas/test/fixture.ts'
+import { status } from '../chain/proxy.ts'
+import { backUp } from '../support/backup.ts'
+import { DIALECTS } from '../support/database.ts'
+import { IS_THOROUGH } from '../support/extent.ts'
+import { anchored, claimcheck, start, type World } from './on-chain.ts'
+
+const signal = new AbortController().signal
+const AWAY = status(503)
+
+/** As a new host has it. */
+function forget({ installation: { config } }: World): void {
+  for (const name of ['log-head.json', 'log-heads', 'signed-receipts', 'host-id'])
+    rmSync(`${config.dataDir}/${name}`, { recursive: true, force: true })
+}
+
+async function ready({ installation }: World): Promise<{ status: number; problems: string }> {
+  const { status, body } = await installation.request('/readyz')
+  return { status, problems: body.problems.join() }
+}
+
+async function becomesReady(t: Test, world: World, what: string): Promise<void> {
+  for (const end = Date.now() + 30_000; Date.now() < end && (await ready(world)).status !== 200; ) await setTimeout(200)
+  t.match(await ready(world), { status: 200 }, what)
+  t.equal((await world.client.submit()).status, 202, what)
+}
+
+async function newestTransaction({ installation }: World): Promise<string> {
+  return (await installation.request('/v1/log/anchors')).body.anchors[0].tx_hash
+}
+
+/** @returns the id of the log */
+async function attest(t: Test, { chain, installation }: World, treeSize: number, key?: string): Promise<string> {
+  const { logId } = (await installation.claimcheck.storage.read.log.state())!
+  const anchorer = await createAnchorer(t, chain, {}, key)
+  const signed = await anchorer.sign({ logId, treeSize, rootHash: randomBytes(32), previous: null }, [], signal)
+  await anchorer.send(signed, signal)
+  await chain.mine()
+  return signed.txHash
+}
+
+for (const dialect of IS_THOROUGH ? DIALECTS : (['postgres'] as const)) {
+  t.test(`on ${dialect}, an old database on a new host with no memory is found to be old by the chain`, async (t) => {
+    const world = await start(t, dialect)
+    const { installation, client } = world
+    await client.submit()
+    await anchored(world, 1)
+    await installation.stop()
+    const restore = await backUp(installation.config.databaseUrl)
+    await installation.resume()
+    await client.submit()
+    await client.submit()
+    await anchored(world, 3)
+    const transaction = await newestTransaction(world)
+    await installation.stop()
+    const putBack = await backUp(installation.config.databaseUrl, 'newest')
+    await restore()
+    forget(world)
+    await installation.resume()
+
+    const problem = new RegExp(
+      `its log has 1 entries, and 3 were signed and anchored by the transaction ${transaction} of 20`,
+    )
+    t.match(await ready(world), { status: 503, problems: problem })
+    t.equal((await client.submit()).status, 503)
+    const { code, stdout } = await claimcheck(world, 'doctor', '--json')
+    t.equal(code, 1)
+    t.match(JSON.parse(stdout).problems.join(), problem)
+    t.match(await claimcheck(world, 'log', 'resume', '--yes'), { code: 1, stderr: problem })
+
+    await installation.stop()
+    await putBack()
+    await installation.resume()
+    t.notMatch((await ready(world)).problems, /anchored/, 'the newest database is not contradicted')
+    await installation.stop()
+    await restore()
+    forget(world)
+    await installation.resume()
+    t.match(await claimcheck(world, 'log', 'new', '--yes'), { code: 0 })
+    await becomesReady(t, world, 'another log')
+  })
+}
+
+t.test(
+  'an anchor of another root at the same size is a fork, and one that another account made is nothing',
+  async (t) => {
+    const world = await start(t)
+    const { installation, client, chain } = world
+    await client.submit()
+    await anchored(world, 1)
+    const { key } = await chain.createAccount()
+    await attest(t, world, 1_000_000, key)
+    await installation.stop()
+    forget(world)
+    await installation.resume()
+    await becomesReady(t, world, 'by a stranger')
+    await anchored(world, 2)
+    const transaction = await attest(t, world, 1, chain.account.key)
+    await installation.stop()
+    await installation.resume()
+    t.match(await ready(world), {
+      status: 503,
+      problems: new RegExp(
+        `entries in the database differ from those that were anchored by the transaction ${transaction}`,
+      ),
+    })
+  },
+)
+
+t.test('while the chain cannot be asked, a host that remembers goes on, and one that does not waits', async (t) => {
+  const world = await start(t)
+  const { installation, client, proxy } = world
+  await client.submit()
+  await anchored(world, 1)
+  await installation.stop()
+  proxy.inject({ fault: AWAY })
+  await installation.resume()
+  await becomesReady(t, world, 'with its memory')
+  const { code, stdout } = await claimcheck(world, 'doctor', '--json')
+  t.equal(code, 0)
+  t.match(JSON.parse(stdout).notices.join(), /cannot be asked \(rpc_unavailable\).*not compared/)
+
+  await installation.stop()
+  forget(world)
+  await installation.resume()
+  t.match(await ready(world), {
+    status: 503,
+    problems: /cannot be asked \(rpc_unavailable\), and nothing else remembers/,
+  })
+  t.equal((await client.submit()).status, 503)
+  proxy.clear()
+  await becomesReady(t, world, 'when the chain answers')
+})
+
+t.test('while the chain cannot be asked, a host that joins others asks them', async (t) => {
+  const world = await start(t, 'postgres')
+  await world.client.submit()
+  await anchored(world, 1)
+  world.proxy.inject({ fault: AWAY })
+  const other = await world.installation.addHost()
+  t.equal((await world.client.at(other).submit()).status, 202)
+})
+
+t.test('a host that went on without the chain stops when the chain answers', async (t) => {
+  const world = await start(t)
+  const { installation, client, proxy, chain } = world
+  await client.submit()
+  await anchored(world, 1)
+  const transaction = await attest(t, world, 50, chain.account.key)
+  await installation.stop()
+  proxy.inject({ fault: AWAY })
+  await installation.resume()
+  await becomesReady(t, world, 'it remembers')
+  proxy.clear()
+  for (const end = Date.now() + 30_000; Date.now() < end && (await ready(world)).status === 200; ) await setTimeout(200)
+  t.match(await ready(world), { status: 503, problems: new RegExp(transaction) })
+})
