@@ -32,6 +32,7 @@ interface DescribedOperation {
   readonly operationId: string
   readonly parameters?: readonly (QueryParameter & { readonly in: string })[]
   readonly requestBody?: unknown
+  readonly responses?: Readonly<Record<string, { readonly $ref?: string; readonly content?: unknown }>>
 }
 
 export interface OpenApi {

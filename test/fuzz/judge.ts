@@ -43,7 +43,9 @@ export function createJudge({ openApi, url, mayLeadTo }: JudgeOptions): Judge {
 
   /** The schema of the answer, `undefined` where the description has none of this status. */
   function schemaOf({ method, path }: (typeof operations)[number], status: number) {
-    const pointer = ['paths', path, method, 'responses', String(status), 'content', 'application/json', 'schema']
+    const response = openApi.paths[path]?.[method]?.responses?.[status]
+    const place = response?.$ref?.split('/').slice(1) ?? ['paths', path, method, 'responses', String(status)]
+    const pointer = [...place, 'content', 'application/json', 'schema']
     return ajv.getSchema(
       `api#/${pointer.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`,
     )

@@ -161,7 +161,7 @@ t.test('the page of errors has every code', async (t) => {
   for (const code of [...Object.values(REASONS).flat(), ...FAILURE_CODES, ...mistakes]) t.ok(spans.includes(code), code)
   const { paths } = JSON.parse(await read('/openapi.json')) as OpenApi
   const refused = Object.values(paths).flatMap((methods) =>
-    Object.values(methods).flatMap(({ responses }) => Object.keys(responses).filter((status) => status >= '400')),
+    Object.values(methods).flatMap(({ responses }) => Object.keys(responses).filter((status) => Number(status) >= 400)),
   )
   for (const status of new Set(refused)) {
     t.ok(anchors.includes(`${status}-${STATUS_CODES[status]!.toLowerCase().replaceAll(' ', '-')}`), status)

@@ -1,6 +1,7 @@
 /** The OpenAPI description, generated from the schemas that the routes validate with. */
 import { STATUS_CODES } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
+import { ErrorBody } from '@claimcheck/core/api'
 import swagger from '@fastify/swagger'
 import type { App } from './instance.ts'
 
@@ -26,44 +27,84 @@ export async function describeApi(
         version: API_VERSION,
         description:
           'Checks claims of software agents by reading the destination itself, and issues receipts that anyone can check.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      ...(publicUrl === undefined ? {} : { servers: [{ url: publicUrl }] }),
+      servers: [{ url: publicUrl ?? SAME_SERVER }],
       components: {
         securitySchemes: securitySchemes as Record<string, never>,
       },
     },
     // A route names every way to authenticate, also one that this service does without.
     transform: ({ schema, url }) => {
-      const security = schema?.security?.filter((ways) => Object.keys(ways).every((way) => way in securitySchemes))
-      return { schema: security ? { ...schema, security } : schema, url }
+      const { security = [] } = schema ?? {}
+      const offered = security.filter((ways) => Object.keys(ways).every((way) => way in securitySchemes))
+      return { schema: { ...schema, security: offered }, url }
     },
     transformObject: (document) => {
       if (!('openapiObject' in document)) return document.swaggerObject
-      return withNamedSchemas(document.openapiObject as Json)
+      return withComponents(document.openapiObject as Json)
     },
   })
 }
 
-/** Moves each schema with a title to the components, so that readers see its name and generated clients get a type. */
-function withNamedSchemas(document: Json): Json {
-  const schemas: Json = {}
+/** Without `PUBLIC_URL` a client asks where it read the description. */
+const SAME_SERVER = '/'
 
-  function hoist(value: unknown, name: string | undefined): unknown {
+/**
+ * Moves what operations share to the components: each wire type, so that generated clients get a named type, and each refusal. Adds to every
+ * operation that any other status is a refusal.
+ */
+function withComponents(document: Json): Json {
+  const schemas: Json = {}
+  const responses: Json = { Error: { description: 'Any other refusal', content: jsonOf(hoist(ErrorBody)) } }
+
+  function hoist(value: unknown, name?: string): unknown {
     if (typeof value !== 'object' || value === null || DATA_KEYWORDS.has(name)) return value
     if (Array.isArray(value)) return value.map((item) => hoist(item, name === 'parameters' ? 'parameter' : undefined))
     const copy = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, hoist(member, key)]))
-    if (name === 'responses') return describeResponses(copy as Record<string, Json>)
+    if (name === 'responses') return describeResponses(copy as Record<string, Response>)
     if (name === 'parameter') return { ...copy, required: copy.required && !hasDefault(copy.schema) }
     const { title } = copy
-    if (typeof title !== 'string' || name === 'info') return copy
+    if (copy.type !== 'object' || !isTypeName(title)) return copy
     schemas[title] ??= copy
     // Two plugins may use the same title for different schemas.
     if (!isDeepStrictEqual(schemas[title], copy)) return copy
     return { $ref: `#/components/schemas/${title}` }
   }
 
-  const named = hoist(document, undefined) as Json & { components: Json }
-  return { ...named, components: { ...named.components, schemas } }
+  function describeResponses(given: Readonly<Record<string, Response>>): Json {
+    const described = Object.entries(given).map(([status, response]) => [
+      status,
+      sharedRefusal(status, response) ?? { ...response, description: STATUS_CODES[status] },
+    ])
+    return { ...Object.fromEntries(described), default: { $ref: '#/components/responses/Error' } }
+  }
+
+  /** @returns undefined for what only this operation answers so, such as the 503 of health checks */
+  function sharedRefusal(status: string, { content }: Response): Json | undefined {
+    if (Number(status) < 400) return undefined
+    const description = STATUS_CODES[status]!
+    const name = description.replaceAll(' ', '')
+    const refusal = { description, ...(SAYS_WHEN.has(status) ? { headers: RETRY_AFTER } : {}), content }
+    responses[name] ??= refusal
+    return isDeepStrictEqual(responses[name], refusal) ? { $ref: `#/components/responses/${name}` } : undefined
+  }
+
+  const named = hoist(document) as Json & { components: Json }
+  return { ...named, components: { ...named.components, schemas, responses } }
+}
+
+interface Response {
+  readonly content?: Json
+}
+
+function jsonOf(schema: unknown): Json {
+  return { 'application/json': { schema } }
+}
+
+/** Titles in the schemas of plugins are labels, such as `Merge commit`. */
+function isTypeName(title: unknown): title is string {
+  return typeof title === 'string' && /^([A-Z][a-z]+)+$/.test(title)
 }
 
 /** A parameter with a default is optional, although its schema, after defaults are applied, requires it. */
@@ -74,8 +115,7 @@ function hasDefault(schema: unknown): boolean {
 // The values of these keywords are data, even when they look like schemas.
 const DATA_KEYWORDS: ReadonlySet<string | undefined> = new Set(['examples', 'example', 'default', 'enum', 'const'])
 
-function describeResponses(responses: Readonly<Record<string, Json>>): Json {
-  return Object.fromEntries(
-    Object.entries(responses).map(([status, response]) => [status, { ...response, description: STATUS_CODES[status] }]),
-  )
+const SAYS_WHEN: ReadonlySet<string> = new Set(['429', '503'])
+const RETRY_AFTER = {
+  'Retry-After': { description: 'Seconds until it may be tried again.', schema: { type: 'integer', minimum: 0 } },
 }

@@ -6,12 +6,18 @@ import { afterFile } from '../../../test/support/after-file.ts'
 import { CLAIM, startApp } from './support/server.ts'
 
 type Json = Record<string, unknown>
+interface Response {
+  readonly $ref?: string
+  readonly description: string
+  readonly content?: Record<string, { schema: Json }>
+  readonly headers?: Json
+}
 interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly parameters?: { name: string; in: string; required: boolean; schema: Json }[]
   readonly requestBody?: { content: Record<string, { schema: Json }> }
-  readonly responses: Record<string, { description: string; content: Record<string, { schema: Json }> }>
+  readonly responses: Record<string, Response>
   readonly security?: Json[]
 }
 
@@ -31,6 +37,9 @@ t.test('the description is OpenAPI 3.1 and names every endpoint', async (t) => {
     info: { title: String, version: '0.1.0' },
     servers: [{ url: 'https://claims.example' }],
   })
+  const own = await startApp()
+  t.same((await own.ask('/openapi.json')).json.servers, [{ url: '/' }], 'without a public address: where it was read')
+  await own.close()
   t.same(operations.map(([method, path]) => `${method} ${path}`).sort(), [
     'get /.well-known/poaw-keys.json',
     'get /healthz',
@@ -85,12 +94,30 @@ t.test('every operation is whole', async (t) => {
       Object.keys(responses).some((status) => /^2\d\d$/.test(status)),
       `${name} has a success`,
     )
-    for (const [status, { description: words, content }] of Object.entries(responses)) {
+    t.same(responses.default, { $ref: '#/components/responses/Error' })
+    for (const [status, response] of Object.entries(responses)) {
+      const { description: words, content, headers } = resolved(response)
       t.ok(words, `${name} ${status} is described`)
-      t.ok(content['application/json']?.schema, `${name} ${status} has a schema`)
+      t.ok(content?.['application/json']?.schema ?? headers?.Location, `${name} ${status} has a schema`)
     }
     t.equal(requestBody !== undefined, method === 'post', name)
   }
+})
+
+function resolved(response: Response): Response {
+  return response.$ref ? description.components.responses[response.$ref.split('/').at(-1)!] : response
+}
+
+t.test('what operations share is described once', async (t) => {
+  const { Error: other, ...shared } = description.components.responses as Record<string, Response>
+  t.match(other, { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } })
+  t.same(Object.keys(shared).sort(), [
+    ...['BadRequest', 'Forbidden', 'Gone', 'NotFound', 'PayloadTooLarge', 'ServiceUnavailable'],
+    ...['TooManyRequests', 'Unauthorized', 'UnprocessableEntity', 'UnsupportedMediaType'],
+  ])
+  for (const name of ['TooManyRequests', 'ServiceUnavailable']) t.ok(shared[name]?.headers?.['Retry-After'], name)
+  t.ok(description.components.schemas.LogHead)
+  t.notOk(description.components.schemas.Branch, 'the label of a field is no type')
 })
 
 t.test('only parameters without a default are required', async (t) => {
@@ -103,6 +130,7 @@ t.test('only parameters without a default are required', async (t) => {
 })
 
 t.test('routes that need a key say so, and only those', async (t) => {
+  for (const [method, path, { security }] of operations) t.ok(security, `${method} ${path}`)
   const keyed = operations.filter(([, , { security }]) => security?.length).map(([, path]) => path)
   t.same(new Set(keyed), new Set(['/v1/claims', '/v1/claims/{claim_id}', '/v1/connections', '/v1/whoami']))
   t.match(description.components.securitySchemes, {
@@ -125,12 +153,12 @@ t.test('routes that need a key say so, and only those', async (t) => {
   )
 })
 
-t.test('every reference leads to a named schema', async (t) => {
+t.test('every reference leads to a component', async (t) => {
   const references = [...JSON.stringify(description).matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1]!)
   t.ok(references.length > 20)
   for (const reference of new Set(references)) {
-    const name = reference.replace('#/components/schemas/', '')
-    t.type(description.components.schemas[name], 'object', reference)
+    const [, , kind, name] = reference.split('/')
+    t.type(description.components[kind!]?.[name!], 'object', reference)
   }
 })
 

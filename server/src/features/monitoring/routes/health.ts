@@ -3,6 +3,7 @@ import { Type } from '@claimcheck/core/plugin'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Readiness } from '../../../host/monitoring.ts'
 import type { App } from '../../../http/instance.ts'
+import { errors } from '../../../http/route.ts'
 
 const ReadinessBody = Type.Object(
   {
@@ -25,7 +26,7 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
       operationId: 'getHealth',
       tags,
       summary: 'Check that the process is alive',
-      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }) },
+      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }), ...errors(429) },
     },
     handler: async () => ({ status: 'ok' as const }),
   })
@@ -37,7 +38,7 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
       summary: 'Check that the service can do its work',
       description:
         '503 with the reasons while claims cannot be stored: the database takes no writes or cannot be read, the host is read-only, or the time is in doubt.',
-      response: { 200: ReadinessBody, 503: ReadinessBody },
+      response: { 200: ReadinessBody, ...errors(429), 503: ReadinessBody },
     },
     handler: answer(ready),
   })
@@ -48,7 +49,7 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
       tags,
       summary: 'Check that receipts and the log can be read',
       description: '200 also while claims cannot be stored. Load balancers route reads by it.',
-      response: { 200: ReadinessBody, 503: ReadinessBody },
+      response: { 200: ReadinessBody, ...errors(429), 503: ReadinessBody },
     },
     handler: answer(readReady),
   })

@@ -14,7 +14,7 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       tags: ['Receipts'],
       summary: 'Read a signed receipt with the proof that it is in the log',
       description: 'A client that prefers HTML to JSON, as browsers do, is sent to the page of the receipt.',
-      response: { 200: jsonText(Receipt), ...errors(404, 410, 429, 503) },
+      response: { 200: jsonText(Receipt), ...(pageOf ? TO_THE_PAGE : {}), ...errors(404, 410, 429, 503) },
     },
     handler: async (request, reply) => {
       const { receipt_id } = request.params
@@ -45,4 +45,8 @@ export function receiptRoutes(app: App, receipts: ReceiptService, pageOf?: (rece
       return evidence
     },
   })
+}
+
+const TO_THE_PAGE = {
+  303: { type: 'null', headers: { Location: { type: 'string', description: 'The page of the receipt.' } } },
 }

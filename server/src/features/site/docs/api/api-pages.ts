@@ -6,7 +6,7 @@ import { type JsonSchema, membersOf, typeOf } from './schema-members.ts'
 
 /** What a page uses of the description. */
 export interface OpenApi {
-  readonly servers?: readonly { readonly url: string }[]
+  readonly servers: readonly { readonly url: string }[]
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
@@ -65,7 +65,8 @@ export function apiPages(openApi: OpenApi): ApiPage[] {
   const tags = [...new Set([...Object.keys(ABOUT), ...endpoints.map(({ tags: [tag] }) => tag)])]
   const byTag = tags.map((tag) => ({ tag, endpoints: endpoints.filter(({ tags: [own] }) => own === tag) }))
   const filled = byTag.filter(({ endpoints }) => endpoints.length > 0)
-  const origin = openApi.servers?.[0]?.url ?? 'http://localhost:8080'
+  const [server] = openApi.servers
+  const origin = server?.url.startsWith('http') ? server.url : 'http://localhost:8080'
   return [
     { path: 'api', file: `${FOLDER}/README.md`, text: overview(filled, origin) },
     ...filled.map(({ tag, endpoints }) => ({
@@ -185,13 +186,13 @@ function curl({ path, security }: Endpoint, { path: values = {}, query = {}, bod
   return [
     `curl -s ${pairs.length > 0 ? '-G ' : ''}${origin}${filled}`,
     ...pairs,
-    ...(security ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(security?.length ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(body, null, 2)}'`]),
   ].join(' \\\n  ')
 }
 
 function errors(responses: Endpoint['responses'], answered: string): string | undefined {
-  const refused = Object.keys(responses).filter((status) => status !== answered)
+  const refused = Object.keys(responses).filter((status) => status !== answered && Number(status) >= 400)
   if (refused.length === 0) return undefined
   const links = refused.map(
     (status) => `[${status} ${STATUS_CODES[status]}](../errors.md#${status}-${slugOf(STATUS_CODES[status]!)})`,
