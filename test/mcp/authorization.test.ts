@@ -76,6 +76,9 @@ t.test('a token of another audience is refused, and one that lacks a scope says 
   t.equal((await post(host, legacy, { ...bearer(reader), 'mcp-protocol-version': '2025-06-18' })).status, 403)
   const agent = await mcpClient(t, host, reader)
   t.same((await call(agent, 'list_claims')).structuredContent.claims, [])
+  const ref = { type: 'ref/prompt', name: 'claim' } as const
+  const { completion } = await agent.complete({ ref, argument: { name: 'action', value: '' } })
+  t.strictSame(completion.values, [], 'actions need connections:read')
 })
 
 t.test('a key is good as far as it is good elsewhere', async (t) => {

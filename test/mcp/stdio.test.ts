@@ -17,7 +17,12 @@ t.test('an agent on this computer has the same tools, and checks receipts itself
   const installation = await shared()
   const { key } = await installation.client('stdio')
   const agent = new Client({ name: 'test', version: '1' })
-  const env = { CLAIMCHECK_URL: installation.url, CLAIMCHECK_API_KEY: key, PATH: process.env.PATH! }
+  const env = {
+    CLAIMCHECK_URL: installation.url,
+    CLAIMCHECK_API_KEY: key,
+    CLAIMCHECK_AGENT: 'release-bot',
+    PATH: process.env.PATH!,
+  }
   await agent.connect(new StdioClientTransport({ command: process.execPath, args: [CLAIMCHECK, 'mcp'], env }))
   t.teardown(() => agent.close())
   const remote = await mcpClient(t, installation.host, key, 'legacy')
@@ -39,6 +44,14 @@ t.test('an agent on this computer has the same tools, and checks receipts itself
     isError: true,
     content: [{ text: /list_claims/ }],
   })
+  const short = { action: 'test.outcome.reach', target: 'x', params: { see: 'present' } }
+  t.match((await call(agent, 'submit_claim', short)).structuredContent, { untrusted: { agent_id: 'release-bot' } })
+  const half = await call(agent, 'submit_claim', { ...short, target: '\ud800' })
+  t.match(half, { isError: true, content: [{ text: /^The input is not valid/ }, { text: /surrogate/ }] })
+  t.same(await agent.listPrompts(), await remote.listPrompts())
+  const ref = { type: 'ref/prompt', name: 'claim' } as const
+  const { completion } = await agent.complete({ ref, argument: { name: 'action', value: 'test' } })
+  t.strictSame(completion.values, ['test.outcome.reach'])
   const wrong = await call(agent, 'submit_claim', claimOf({ params: {} }))
   t.match(wrong, { isError: true, content: [{ text: /^The input is not valid/ }, { text: /see: / }] })
   const { contents } = await agent.readResource({ uri: 'claimcheck://profiles/test.outcome.reach' })
@@ -59,7 +72,7 @@ t.test('a receipt that a stranger signed in the name of the issuer is said to be
       String(input).endsWith(`/v1/receipts/${receipt_id}`) ? new Response(receipt) : fetch(input, init),
   })
   const tool = TOOLS.find(({ name }) => name === 'verify_receipt')!
-  const told = await tool.run(backend, { receipt_id } as never, AbortSignal.timeout(30_000))
+  const told = await tool.run(backend, { receipt_id } as never, { signal: AbortSignal.timeout(30_000) })
   t.match(told.words, /^The receipt is NOT valid: the key document has no such key/)
   t.match(told.facts, { valid: false, verdict: null, vouched_by: 'issuer' })
 })

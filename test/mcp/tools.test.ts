@@ -142,6 +142,69 @@ t.test('one workspace sees nothing of another', async (t) => {
   )
 })
 
+for (const [era, agentId] of [
+  ['modern', 'test'],
+  // Without a handshake that is kept, nothing says who calls.
+  ['legacy', 'mcp'],
+] as const) {
+  t.test(`a claim needs an action, a target and params alone (${era})`, async (t) => {
+    const installation = await shared()
+    const { key } = await installation.client(`short ${era}`)
+    const agent = await mcpClient(t, installation.host, key, era)
+    const claim = { action: 'test.outcome.reach', target: 'somewhere', params: { see: 'present' } }
+    const first = await call(agent, 'submit_claim', claim)
+    t.match(first.content[0]?.text, /Set for you, with the values below: client_claim_id, agent_id, claimed_at\.$/)
+    t.match(first.structuredContent, {
+      created: true,
+      defaulted: ['client_claim_id', 'agent_id', 'claimed_at'],
+      untrusted: { client_claim_id: /^mcp-[\w-]{43}$/, agent_id: agentId, claimed_at: /^20/ },
+    })
+    const { claim_id } = first.structuredContent
+    const again = await call(agent, 'submit_claim', claim)
+    t.match(again.structuredContent, { created: false, claim_id }, 'a client that calls again makes no second claim')
+    t.match((await call(agent, 'submit_claim', { ...claim, target: 'elsewhere' })).structuredContent, { created: true })
+    const given = await call(agent, 'submit_claim', { ...claim, client_claim_id: 'another', agent_id: 'me' })
+    t.match(given.structuredContent, { created: true, defaulted: ['claimed_at'], untrusted: { agent_id: 'me' } })
+  })
+}
+
+t.test('a person chooses what to claim: the prompt and its completion', async (t) => {
+  const installation = await shared()
+  const [{ key }, other] = await Promise.all([installation.client('chooses'), installation.client('chosen')])
+  const agent = await mcpClient(t, installation.host, key)
+  const { claim_id, receipt_id } = (await call(agent, 'submit_claim', claimOf({ target: 'acme/api' })))
+    .structuredContent
+  await call(agent, 'submit_claim', claimOf({ target: 'acme/\u202eipa' }))
+  await call(await mcpClient(t, installation.host, other.key), 'submit_claim', claimOf({ target: 'acme/secret' }))
+  const { prompts } = await agent.listPrompts()
+  t.match(prompts, [{ name: 'claim', arguments: [{ name: 'action', required: true }, { name: 'target' }] }])
+  const { messages } = await agent.getPrompt({
+    name: 'claim',
+    arguments: { action: 'test.outcome.reach', target: 'x' },
+  })
+  t.match(messages, [{ role: 'user', content: { text: /^Claim test\.outcome\.reach at x with submit_claim/ } }])
+
+  const prompt = { type: 'ref/prompt', name: 'claim' } as const
+  async function complete(name: string, value: string, ref: Ref = prompt, given: Record<string, string> = {}) {
+    const { completion } = await agent.complete({ ref, argument: { name, value }, context: { arguments: given } })
+    return completion.values
+  }
+  t.strictSame(await complete('action', 'test.out'), ['test.outcome.reach'])
+  t.strictSame(await complete('action', 'no'), [])
+  t.strictSame(await complete('target', 'acme/'), ['acme/api'], 'of this workspace, and none that misleads')
+  t.strictSame(await complete('target', '', prompt, { action: 'codehost.commit.push' }), [])
+  t.strictSame(await complete('toString', ''), [])
+  const claims = { type: 'ref/resource', uri: 'claimcheck://claims/{claim_id}' } as const
+  t.ok((await complete('claim_id', 'clm_', claims)).includes(claim_id))
+  const receipts = { type: 'ref/resource', uri: 'claimcheck://receipts/{receipt_id}' } as const
+  t.ok((await complete('receipt_id', '', receipts)).includes(receipt_id))
+  const { contents } = await agent.readResource({ uri: `claimcheck://claims/${claim_id}` })
+  t.match(JSON.parse((contents[0] as { text: string }).text), { claim_id, verdict: 'verified' })
+  await t.rejects(agent.readResource({ uri: 'claimcheck://claims/clm_none' }), { message: /There is nothing/ })
+})
+
+type Ref = { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
+
 t.test('a key that is bound to agents claims for them alone', async (t) => {
   const installation = await shared()
   const { claimcheck, host } = installation
@@ -152,4 +215,6 @@ t.test('a key that is bound to agents claims for them alone', async (t) => {
     structuredContent: { created: true },
   })
   t.match(await call(agent, 'submit_claim', claimOf()), { isError: true, content: [{ text: /may not do that/ }] })
+  const { agent_id, ...claim } = claimOf() as { agent_id: string }
+  t.match(await call(agent, 'submit_claim', claim), { structuredContent: { untrusted: { agent_id: 'release-bot' } } })
 })

@@ -15,6 +15,6 @@ export function addMcpCommand(program: Command): void {
       import('../mcp/client-backend.ts'),
       import('../mcp/stdio.ts'),
     ])
-    serveOverStdio(clientBackend(access))
+    serveOverStdio(clientBackend({ ...access, agentId: process.env.CLAIMCHECK_AGENT || undefined }))
   })
 }

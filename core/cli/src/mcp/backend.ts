@@ -22,6 +22,8 @@ export interface Backend {
   /** The receipt as text: checkers read the text itself. */
   receipt(receiptId: string): Promise<string>
   verify(receiptId: string): Promise<BundleReport>
+  /** The agent that a claim names when its caller leaves it out. Without it, the name of the client. */
+  readonly agentId?: string | undefined
   /** Who checked it, for the words of the answer. */
   readonly checkedBy: 'service' | 'client'
 }

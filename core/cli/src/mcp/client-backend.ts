@@ -7,11 +7,12 @@ import { type ActionRules, actionRules, type Backend, BackendError } from './bac
 interface Service {
   readonly url: string
   readonly key: string
+  readonly agentId?: string | undefined
   /** Sends the requests. The global `fetch` when left out. */
   readonly fetch?: typeof fetch
 }
 
-export function clientBackend({ url, key, fetch = globalThis.fetch }: Service): Backend {
+export function clientBackend({ url, key, agentId, fetch = globalThis.fetch }: Service): Backend {
   const client = createClient({ baseUrl: url, key, fetch })
   let rules: Promise<readonly ActionRules[]> | undefined
 
@@ -26,6 +27,7 @@ export function clientBackend({ url, key, fetch = globalThis.fetch }: Service): 
 
   return {
     checkedBy: 'client',
+    agentId,
     actions: () => {
       // Read again after a failure.
       rules ??= asked(readRules).catch((error: unknown) => {

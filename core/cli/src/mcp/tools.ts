@@ -3,11 +3,12 @@ import { setTimeout } from 'node:timers/promises'
 import type { ClaimList, ClaimRequest, ClaimStatus, Receipt } from '@claimcheck/core/api'
 import { ClaimRequest as ClaimSchema, ClaimQuery as QuerySchema } from '@claimcheck/core/api'
 import { type Static, type TSchema, Type } from '@claimcheck/core/plugin'
+import { digestOf } from '@claimcheck/core/receipts'
+import type { JsonObject } from '@claimcheck/core/rules'
 import type { Backend } from './backend.ts'
 import { BackendError } from './backend.ts'
+import type { ToolScope } from './scopes.ts'
 import { claimWords, receiptWords, reportWords } from './words.ts'
-
-export type ToolScope = 'claims:read' | 'claims:submit' | 'connections:read'
 
 export interface Tool {
   readonly name: string
@@ -23,7 +24,13 @@ export interface Tool {
   }
   readonly input: TSchema
   readonly output: TSchema
-  readonly run: (backend: Backend, input: never, signal: AbortSignal) => Promise<Answer>
+  readonly run: (backend: Backend, input: never, call: Call) => Promise<Answer>
+}
+
+export interface Call {
+  readonly signal: AbortSignal
+  /** The name by which the client presents itself, if any. */
+  readonly clientName?: string | undefined
 }
 
 /** What a tool found. */
@@ -71,7 +78,7 @@ const claimMembers = {
 function tool<I extends TSchema>(
   definition: Omit<Tool, 'run' | 'input'> & {
     readonly input: I
-    readonly run: (backend: Backend, input: Static<I>, signal: AbortSignal) => Promise<Answer>
+    readonly run: (backend: Backend, input: Static<I>, call: Call) => Promise<Answer>
   },
 ): Tool {
   return definition as unknown as Tool
@@ -95,26 +102,35 @@ export const TOOLS: readonly Tool[] = [
     name: 'submit_claim',
     title: 'Submit a claim',
     description:
-      'Claims that something was done, so that the service reads the destination and signs what it finds. Claim only what is done already. client_claim_id is an idempotency key: sending the same id again returns the existing claim.',
+      'Claims that something was done, so that the service reads the destination and signs what it finds. Claim only what is done already. Give action, target and params; the answer names what it set for what you leave out.',
     scope: 'claims:submit',
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: Type.Object(
       {
-        client_claim_id,
-        agent_id,
         action,
         target,
         params,
+        client_claim_id: Type.Optional({
+          ...client_claim_id,
+          description:
+            'Idempotency key: the same id returns the existing claim. Left out, it is made of the other arguments. Give one to claim the same again.',
+        }),
+        agent_id: Type.Optional({ ...agent_id, description: 'Left out: the agent of the key, or your client.' }),
         claimed_at: Type.Optional({
           ...claimed_at,
-          description:
-            'Leave it out, for now; give it, in RFC 3339, only for work that ended earlier at a time that you know, as from a log.',
+          description: 'Left out: now. Give it, in RFC 3339, for work that ended earlier at a time that you know.',
         }),
         deadline_at,
       },
       closed,
     ),
-    output: answer({ ...claimMembers, created: Type.Boolean({ description: 'false: the claim existed already.' }) }),
+    output: answer({
+      ...claimMembers,
+      created: Type.Boolean({ description: 'false: the claim existed already.' }),
+      defaulted: Type.Array(Type.String(), {
+        description: 'Arguments that were left out; `untrusted` has their values.',
+      }),
+    }),
     run: submit,
   }),
   tool({
@@ -133,7 +149,7 @@ export const TOOLS: readonly Tool[] = [
       closed,
     ),
     output: answer(claimMembers),
-    run: async (backend, { claim_id, seconds = 30 }, signal) =>
+    run: async (backend, { claim_id, seconds = 30 }, { signal }) =>
       claimAnswer(await waitFor(backend, claim_id, seconds, signal)),
   }),
   tool({
@@ -258,14 +274,32 @@ function memberNames(schema: object): string[] {
   return Object.keys(properties).map((name) => (required.includes(name) ? name : `${name} (optional)`))
 }
 
-async function submit(backend: Backend, input: Partial<ClaimRequest>): Promise<Answer> {
-  const { created, ...claim } = await backend.submit({
-    ...input,
-    claimed_at: input.claimed_at ?? new Date().toISOString(),
-  } as ClaimRequest)
+type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target'>
+
+async function submit(backend: Backend, input: SubmitInput, { clientName }: Call): Promise<Answer> {
+  const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
+  const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
+  const claimed_at = input.claimed_at ?? new Date().toISOString()
+  const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at })
+  const defaulted = DEFAULTED.filter((name) => input[name] === undefined)
   const answer = claimAnswer(claim)
-  const earlier = created ? '' : ' This client_claim_id was submitted before: this is the earlier claim.'
-  return { ...answer, words: answer.words + earlier, facts: { ...answer.facts, created } }
+  const words = [
+    answer.words,
+    created ? '' : ' This client_claim_id was submitted before: this is the earlier claim.',
+    defaulted.length === 0 ? '' : ` Set for you, with the values below: ${defaulted.join(', ')}.`,
+  ]
+  return { ...answer, words: words.join(''), facts: { ...answer.facts, created, defaulted } }
+}
+
+const DEFAULTED = ['client_claim_id', 'agent_id', 'claimed_at'] as const
+
+/** The same for the same call, so that a client which calls again makes no second claim. */
+function idFor(input: object): string {
+  try {
+    return `mcp-${digestOf(input as JsonObject)}`
+  } catch {
+    throw new BackendError(422, 'a text has half of a surrogate pair, which no receipt can carry')
+  }
 }
 
 async function waitFor(backend: Backend, claimId: string, seconds: number, signal: AbortSignal): Promise<ClaimStatus> {

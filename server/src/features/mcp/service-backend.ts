@@ -81,6 +81,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
     const submitter = submitterOf(credential)
     return {
       checkedBy: 'service',
+      agentId: onlyAgentOf(credential),
       actions: async () => rules,
       profiles: async () => published,
       connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
@@ -104,4 +105,9 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
       verify: (receiptId) => refusing(() => verify(receiptId)),
     }
   }
+}
+
+function onlyAgentOf(credential: Credential): string | undefined {
+  const agents = credential.kind === 'key' ? credential.agentIds : null
+  return agents?.length === 1 ? agents[0] : undefined
 }

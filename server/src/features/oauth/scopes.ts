@@ -1,6 +1,6 @@
 /** The scopes that applications may get: their descriptions for people, and the roles that may grant them. */
 
-import type { ToolScope } from '@claimcheck/cli/mcp/tools'
+import type { ToolScope } from '@claimcheck/cli/mcp/scopes'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from '@claimcheck/cli/service/oauth-client'
 import type { Role } from '../../storage/people.ts'
 

@@ -1,0 +1,12 @@
+/** What a token needs for a tool or a resource. */
+import type { ScopeChallengeHandler } from '@modelcontextprotocol/server'
+
+export type ToolScope = 'claims:read' | 'claims:submit' | 'connections:read'
+
+/** Names the scopes of the token as well: a client that asks for these scopes anew loses none. */
+export function needs(scope: ToolScope): ScopeChallengeHandler {
+  return ({ authInfo }) => {
+    if (!authInfo || authInfo.scopes.includes(scope)) return undefined
+    return { scopes: [scope, ...authInfo.scopes], errorDescription: `the token lacks the scope ${scope}` }
+  }
+}
