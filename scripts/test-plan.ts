@@ -87,6 +87,8 @@ const ON_EVERY_NODE: readonly string[] = [
   'test/cli.test.ts',
   'test/cli-verify.test.ts',
   'core/client/test/service.test.ts',
+  // It needs Node.js 22.
+  'test/mcp/conformance.test.ts',
 ]
 
 export interface PlannedProcess {
