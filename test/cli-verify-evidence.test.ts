@@ -161,7 +161,14 @@ t.test('evidence in a file is checked without a network, and its rules are then 
 
 t.test('evidence that was named and is another file makes exit 1, and the receipt stays valid', async (t) => {
   const { folder, evidence } = await kept(t)
-  const rows = [`${evidence} `, `\ufeff${evidence}`, evidence.replace('"present"', '"absent"'), '', 'no JSON', '{}']
+  const rows = [
+    `${evidence} `,
+    `\ufeff\ufeff${evidence}`,
+    evidence.replace('"present"', '"absent"'),
+    '',
+    'no JSON',
+    '{}',
+  ]
   for (const text of rows) {
     writeFileSync(join(folder, 'other.json'), text)
     const { code, stdout } = await verify(folder, ...FILES, '--evidence', 'other.json')

@@ -4,12 +4,14 @@ import { join, resolve } from 'node:path'
 import { paintFor } from '@claimcheck/cli/verify/style'
 import { treeHasher } from '@claimcheck/core/log'
 import { toBase64url, utf8 } from '@claimcheck/core/receipts'
-import { kindOf } from '@claimcheck/core/words/document'
+import { bundleText, kindOf, notADocument } from '@claimcheck/core/words/document'
+import { textOfFile } from '@claimcheck/core/words/file-text'
 import { visible } from '@claimcheck/core/words/plain-text'
 import t, { type Test } from 'tap'
 import { CONFORMANCE_DIR } from '../core/test/conformance.ts'
 import { type ListedVector, readManifest } from '../core/test/vector-suite.ts'
 import { type Outcome, runClaimcheck } from './support/command.ts'
+import { ENCODINGS } from './support/encodings.ts'
 
 const ESCAPE = '\u001b'
 const VECTORS = resolve('test/vectors')
@@ -19,7 +21,7 @@ function verify(t: Test, file: string, ...args: readonly string[]): Promise<Outc
   return runClaimcheck(t.testdir(), ['verify', join(VECTORS, file), ...KEYS, ...args])
 }
 
-async function verifyText(t: Test, text: string, ...args: readonly string[]): Promise<Outcome> {
+async function verifyText(t: Test, text: string | Buffer, ...args: readonly string[]): Promise<Outcome> {
   return runClaimcheck(t.testdir({ 'document.json': text }), ['verify', 'document.json', ...KEYS, ...args])
 }
 
@@ -27,7 +29,9 @@ function vector(file: string): string {
   return readFileSync(join(VECTORS, file), 'utf8')
 }
 
-/** With the exit code and the report that the manifest expects. A document that is no JSON has the report of a receipt. */
+const ENCODED = 'refused-text-byte-order-mark.json'
+
+/** With the exit code and the report that the manifest expects; a file that holds no document has none. */
 async function holds(t: Test, folder: string, vectors: readonly ListedVector[]): Promise<void> {
   const path = (file: string) => resolve(folder, file)
   const { keyset } = readManifest(folder)
@@ -44,22 +48,21 @@ async function holds(t: Test, folder: string, vectors: readonly ListedVector[]):
       '--json',
       ...more,
     ])
+    const other = notADocument(textOfFile(readFileSync(path(file))))
+    if (other !== undefined) {
+      t.equal(code, 2, `${file}: ${description}`)
+      t.ok(`${stdout}${stderr}`.includes(other), file)
+      continue
+    }
+    if (file === ENCODED) {
+      t.equal(code, 0, 'the command reads the encoding of a file, and no checker that of a text')
+      continue
+    }
     const good = isSigned ? 0 : 2
     t.strictSame({ code, stderr }, { code: expected.valid ? good : 1, stderr: '' }, `${file}: ${description}`)
-    const report = JSON.parse(stdout)
-    const { vouched_by: voucher, issuer_anchors: _, ...found } = report
-    if (isJson(readFileSync(path(file), 'utf8'))) t.strictSame(found, expected, file)
-    else t.equal(report.valid, false, file)
-    if ('checks' in report && 'signature' in report.checks && 'inclusion' in report.checks) t.equal(voucher, 'keys')
-  }
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
+    const { vouched_by: voucher, issuer_anchors: _, ...found } = JSON.parse(stdout)
+    t.strictSame(found, expected, file)
+    if ('checks' in found && 'signature' in found.checks && 'inclusion' in found.checks) t.equal(voucher, 'keys')
   }
 }
 
@@ -116,20 +119,51 @@ t.test('what does not hold is named first, and nothing that the document says is
   t.notMatch(stdout, JSON.parse(vector('refused-signature-tampered.json')).body.agent.id)
 })
 
-t.test('what is not JSON is told as that, with its place, and is not valid', async (t) => {
-  const whole = vector('valid-failed-not-found.json')
-  const rows: [text: string, problem: RegExp][] = [
-    [whole.slice(0, 400), /^NOT valid: this is not JSON: the text is cut off, at line \d+, column \d+\.\n$/],
-    ['<!doctype html>', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
-    ['', /^NOT valid: this is not JSON, at line 1, column 1\.\n$/],
-    ['{\n "a": 1,\n "a": 2\n}', /^NOT valid: two members of one object have the same name, at line 3, column \d+\.\n$/],
-    [
-      '[]',
-      /^NOT valid: this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document\.\n$/,
-    ],
-    ['{"detail":"Not Found"}', /^NOT valid: this is not a receipt/],
-  ]
-  for (const [text, problem] of rows) t.match(await verifyText(t, text), { code: 1, stdout: problem }, text)
+t.test(
+  'a file that holds no document says nothing of whether one is valid: exit 2, and why, with its place',
+  async (t) => {
+    const whole = vector('valid-failed-not-found.json')
+    const rows: [text: string | Buffer, problem: RegExp][] = [
+      [whole.slice(0, 400), /: this is not JSON: the text is cut off, at line \d+, column \d+\.\n$/],
+      ['<!doctype html>', /: this is not JSON, at line 1, column 1\.\n$/],
+      ['', /: this is not JSON, at line 1, column 1\.\n$/],
+      ['\ufeff\ufeff{}', /: this is not JSON, at line 1, column 1\.\n$/],
+      [
+        '[]',
+        /: this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document\.\n$/,
+      ],
+      ['{"detail":"Not Found"}', /: this is not a receipt/],
+      [vector('keys.json'), /: this is not a receipt/],
+      [bundleText({ receipt: '' }), /: this is not JSON/],
+      [Buffer.from([0x7b, 0xff, 0x7d]), / could not be read: this is not text in UTF-8 or UTF-16\.?\n$/],
+      [Buffer.from([0xff, 0xfe, 0x7b]), / could not be read: this is not text in UTF-8 or UTF-16\.?\n$/],
+    ]
+    for (const [text, problem] of rows) {
+      const found = await verifyText(t, text)
+      t.match(found, { code: 2, stdout: '', stderr: problem }, String(text))
+      t.match(found.stderr, /^Could not check: /)
+    }
+    const twice = await verifyText(t, '{\n "body": 1,\n "body": 2\n}')
+    const problem = /^NOT valid: two members of one object have the same name, at line 3, column \d+\.\n$/
+    t.match(
+      twice,
+      { code: 1, stdout: problem },
+      'a document that two readers could understand differently is not valid',
+    )
+  },
+)
+
+t.test('a document is read in each encoding that editors and shells write', async (t) => {
+  for (const [name, encode] of Object.entries(ENCODINGS)) {
+    const folder = t.testdir({
+      'receipt.json': encode(vector('valid-failed-not-found.json')),
+      'tampered.json': encode(vector('refused-signature-tampered.json')),
+      'keys.json': encode(vector('keys.json')),
+    })
+    const check = (file: string) => runClaimcheck(folder, ['verify', file, '--keys', 'keys.json'])
+    t.match(await check('receipt.json'), { code: 0, stdout: /^Valid receipt/ }, name)
+    t.match(await check('tampered.json'), { code: 1, stdout: /^NOT valid: the signature/ }, name)
+  }
 })
 
 t.test('a pipeline document is held against the policy that a receipt names', async (t) => {

@@ -12,7 +12,15 @@ import {
   parseKeySet,
 } from '@claimcheck/core/checker'
 import { firstFailure, UNVOUCHED_WORDS } from '@claimcheck/core/words/checks'
-import { type DocumentKind, documentProblem, kindOf, readBundle, treeHeadText } from '@claimcheck/core/words/document'
+import {
+  type DocumentKind,
+  documentProblem,
+  kindOf,
+  notADocument,
+  readBundle,
+  treeHeadText,
+} from '@claimcheck/core/words/document'
+import { NOT_TEXT, textOfFile } from '@claimcheck/core/words/file-text'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { type ComponentChildren, render } from 'preact'
 import { Proofs } from '../src/features/site/receipt/proofs.tsx'
@@ -74,7 +82,7 @@ function take(text: string): DocumentKind {
 async function takeFiles(list: Iterable<File>): Promise<void> {
   for (const file of list) {
     const text = await textOf(file)
-    say(`${visible(file.name)}: ${text === undefined ? 'could not be read as text' : NAMES[take(text)]}`)
+    say(`${visible(file.name)}: ${text === undefined ? NOT_TEXT : NAMES[take(text)]}`)
   }
   await check()
 }
@@ -84,10 +92,11 @@ async function takeTrusted(file: File | undefined): Promise<void> {
   await check()
 }
 
-/** Not `file.text()`: a byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */
+/** Not `file.text()`, which knows UTF-8 alone. */
 async function textOf(file: File): Promise<string | undefined> {
+  const bytes = new Uint8Array(await file.arrayBuffer())
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer())
+    return textOfFile(bytes)
   } catch {
     return undefined
   }
@@ -113,6 +122,8 @@ async function check(): Promise<void> {
 async function pageOf(): Promise<ComponentChildren> {
   const { receipt, keys } = given
   if (receipt === undefined) return logDocuments()
+  const other = notADocument(receipt)
+  if (other !== undefined) return <Missing>Could not check: {other}.</Missing>
   const problem = documentProblem(receipt)
   const raw = rawDocuments({ ...given, receipt })
   if (problem !== undefined) return <NotValid problem={problem} steps={[]} checkedBy={undefined} raw={raw} />
@@ -203,7 +214,9 @@ function Line({ holds, children }: { readonly holds: boolean; readonly children:
 
 form.addEventListener('submit', (event) => {
   event.preventDefault()
-  if (pasted.value.trim() !== '') say(`pasted text: ${NAMES[take(pasted.value)]}`)
+  // Some editors copy the byte order mark.
+  const text = pasted.value.replace(/^\ufeff/, '')
+  if (text.trim() !== '') say(`pasted text: ${NAMES[take(text)]}`)
   pasted.value = ''
   void check()
 })

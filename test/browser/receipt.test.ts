@@ -10,6 +10,7 @@ import { bundleText, readBundle } from '@claimcheck/core/words/document'
 import t from 'tap'
 import { readManifest } from '../../core/test/vector-suite.ts'
 import { runClaimcheck } from '../support/command.ts'
+import { ENCODINGS } from '../support/encodings.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
 import { forgedBundle } from '../support/forged-bundle.ts'
 import { Installation, SCRIPTED } from '../support/installation.ts'
@@ -131,7 +132,22 @@ t.test('receipts in a browser', async (t) => {
     await page.getByRole('button', { name: 'Start again' }).click()
     await page.getByLabel('Or paste one document').fill('{"not":"json"')
     await page.getByRole('button', { name: 'Check', exact: true }).click()
-    await page.getByText('This is not JSON: the text is cut off').waitFor()
+    await page.getByText('Could not check: this is not JSON: the text is cut off').waitFor()
+    for (const [name, encode] of Object.entries(ENCODINGS)) {
+      await page.getByRole('button', { name: 'Start again' }).click()
+      await page
+        .getByLabel('Files')
+        .setInputFiles({ name, mimeType: 'application/json', buffer: encode(bundleText(bundle)) })
+      await page.locator('.tone-unvouched').waitFor()
+    }
+    await page
+      .getByLabel('Files')
+      .setInputFiles({ name: 'x', mimeType: 'text/plain', buffer: Buffer.from([0x7b, 0xff]) })
+    await page.getByText('x: this is not text in UTF-8 or UTF-16').waitFor()
+    await page.getByRole('button', { name: 'Start again' }).click()
+    await page.getByLabel('Or paste one document').fill(`\ufeff${bundleText(bundle)}`)
+    await page.getByRole('button', { name: 'Check', exact: true }).click()
+    await page.locator('.tone-unvouched').waitFor()
   })
 
   await t.test('the offline checker shows grey what a key signed that nothing vouches for', async (t) => {

@@ -22,6 +22,7 @@ from .errors import (
     WaitTimeout,
 )
 from .evidence import EvidenceFinding, check_evidence
+from .files import NotADocument
 from .log import bind_to_head, check_consistency, check_tree_head
 from .operations import Claim
 
@@ -39,6 +40,7 @@ __all__ = [
     "InvalidRequest",
     "Issue",
     "KeyDocumentError",
+    "NotADocument",
     "NotAuthorized",
     "NotClaimed",
     "NotFound",

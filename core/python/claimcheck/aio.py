@@ -3,19 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, AsyncIterator, Mapping, Optional, TypeVar, Union
+import contextvars
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, AsyncIterator, Mapping, Optional, Type, TypeVar, Union
 
 from . import operations
 from .checker import Report
 from .client import Settings
 from .errors import ConnectionFailed
-from .operations import Claim, Operation, Pause, Step, Times, Watch
+from .operations import Claim, Operation, Pause, Request, Response, Step, Times, Watch
 
 T = TypeVar("T")
 
 
 class AsyncClient(Settings):
-    """As Client: each method of the same name does the same, and is awaited, or iterated with ``async for``."""
+    """As Client: each method of the same name does the same, and is awaited, or iterated with ``async for``.
+
+    ``async with`` closes it: its requests end with their connections, and its threads with them.
+    """
+
+    _threads: Optional[ThreadPoolExecutor] = None
+    _is_closed = False
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: Optional[Type[BaseException]],
+        error: Optional[BaseException],
+        trace: Optional[TracebackType],
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Returns when the requests that are open have ended. No other request is made after it: RuntimeError."""
+        self._is_closed = True
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            await asyncio.to_thread(threads.shutdown)
 
     async def submit(
         self,
@@ -100,10 +127,19 @@ class AsyncClient(Settings):
                     step = operation.send(None)
                     continue
                 try:
-                    response = await asyncio.to_thread(self._send, step)
+                    response = await self._in_thread(step)
                 except ConnectionFailed as error:
                     step = operation.throw(error)
                 else:
                     step = operation.send(response)
         except StopIteration as end:
             return end.value
+
+    async def _in_thread(self, request: Request) -> Response:
+        if self._is_closed:
+            raise RuntimeError("the client is closed")
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(thread_name_prefix="claimcheck")
+        # As asyncio.to_thread does, for what reads the key.
+        context = contextvars.copy_context()
+        return await asyncio.get_running_loop().run_in_executor(self._threads, context.run, self._send, request)

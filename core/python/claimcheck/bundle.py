@@ -8,18 +8,19 @@ from typing import Any, Dict, Mapping, Optional
 
 from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_keys
 from .evidence import check_evidence
+from .files import Document, text_of
 from .log import bind_to_head
 
 
-def check_bundle(text: str, keys: Optional[str] = None, pin: Optional[str] = None) -> Report:
-    """Checks a bundle: its receipt, its signed head of the log, and whether its verdict follows from its evidence.
+def check_bundle(text: Document, keys: Optional[Document] = None, pin: Optional[str] = None) -> Report:
+    """Checks a bundle, as text or as the bytes of its file: its receipt, its signed head of the log, and whether its verdict follows from its evidence.
 
     The maker of a bundle can put any key into it, and any name: ``valid`` asks for something that vouches for the key. ``keys`` is
     the issuer's key document, from a person you trust; ``pin`` is the id of the one key that must have signed. Without either,
     ``valid`` is False and ``vouched_by`` is ``nothing``. Raises ValueError for what is no bundle, and KeyDocumentError.
     """
-    bundle = _read(text)
-    key_document = keys if keys is not None else bundle.get("keys", "")
+    bundle = _read(text_of(text))
+    key_document = text_of(keys) if keys is not None else bundle.get("keys", "")
     trusted = parse_keys(key_document)
     voucher = "nothing" if keys is None else "keys"
     report = check_receipt(bundle["receipt"], trusted)

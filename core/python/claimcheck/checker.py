@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Union
 
 from . import ed25519
 from .canonical import Strict, canonicalize, parse_strict
+from .files import Document, entry_in, text_of
 from .shapes import is_change_entry, is_inclusion, is_receipt, is_timestamp
 
 if TYPE_CHECKING:
@@ -69,13 +70,13 @@ class KeyDocumentError(ValueError):
     """The text is not a key document."""
 
 
-def parse_keys(text: str) -> Dict[str, PublishedKey]:
+def parse_keys(text: Document) -> Dict[str, PublishedKey]:
     """The keys of ``/.well-known/poaw-keys.json`` by their ids.
 
     An entry that is malformed, has an id other than the hash of its key, or shares its id with another is left out: nothing is valid
     under it. Raises KeyDocumentError when the text is not a key document at all.
     """
-    document = _try_parse(text)
+    document = _try_parse(text_of(text))
     entries = document.value.get("keys") if document and isinstance(document.value, dict) else None
     if not isinstance(entries, list):
         raise KeyDocumentError("the text is not a key document")
@@ -84,12 +85,14 @@ def parse_keys(text: str) -> Dict[str, PublishedKey]:
     return {key.key_id: key for key in keys if ids[key.key_id] == 1}
 
 
-def check_receipt(text: str, keys: Mapping[str, PublishedKey], pipeline: Optional[str] = None) -> Report:
-    """Checks the text of a receipt or a change entry. Any text gives a report.
+def check_receipt(text: Document, keys: Mapping[str, PublishedKey], pipeline: Optional[str] = None) -> Report:
+    """Checks the text of a receipt or a change entry, or the bytes of its file. Any text gives a report.
+
+    Raises NotADocument for bytes that are no text or hold no receipt: a report would say that a receipt is not valid.
 
     The anchor is not looked up: that needs a node of its chain. ``pipeline`` is the text of the document that a policy names.
     """
-    read = _try_parse(text)
+    read = _try_parse(entry_in(text) if isinstance(text, bytes) else text)
     if read is None or not isinstance(read.value, dict):
         return _UNREADABLE
     document = read.value

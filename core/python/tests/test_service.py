@@ -263,6 +263,58 @@ class Answers(BaseHTTPRequestHandler):
         pass
 
 
+class Closing(unittest.TestCase):
+    """An event loop's client, against a server that answers when it may."""
+
+    def setUp(self):
+        self.may_answer, self.asked = threading.Event(), threading.Event()
+        closing = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                closing.asked.set()
+                closing.may_answer.wait(10)
+                self.send_response(200)
+                self.send_header("content-length", "2")
+                self.end_headers()
+                self.wfile.write(b"{}")
+
+            def log_message(self, *_args):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+    def threads(self):
+        return [thread for thread in threading.enumerate() if thread.name.startswith("claimcheck")]
+
+    def test_it_closes_what_it_opened_and_asks_no_more(self):
+        async def work():
+            async with AsyncClient(self.url, "k") as client:
+                asking = asyncio.ensure_future(client.whoami())
+                await asyncio.to_thread(self.asked.wait, 10)
+                self.assertEqual(len(self.threads()), 1)
+                asyncio.get_running_loop().call_later(0.2, self.may_answer.set)
+            self.assertTrue(self.may_answer.is_set(), "it waits for the request that is open")
+            self.assertEqual((await asking, self.threads()), ({}, []))
+            with self.assertRaisesRegex(RuntimeError, "the client is closed"):
+                await client.whoami()
+            await client.aclose()
+
+        asyncio.run(work())
+
+    def test_what_the_block_raises_is_raised(self):
+        async def work():
+            async with AsyncClient(self.url, "k"):
+                raise KeyError("work")
+
+        with self.assertRaisesRegex(KeyError, "work"):
+            asyncio.run(work())
+
+
 class Failures(unittest.TestCase):
     """What the network and the service do wrong, by a server that does so."""
 

@@ -80,12 +80,26 @@ const JSON_PROBLEMS: Readonly<Record<JsonErrorCode, string>> = {
   too_many: 'it has too many members and items',
 }
 
+const OTHER_FILE = 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
+
+/** What a checker reads by itself. */
+const CHECKED: ReadonlySet<DocumentKind> = new Set(['tree_head', 'inclusion', 'consistency'])
+
+/**
+ * Why the text says nothing of whether a document is valid: it is another file, or a part of one. Undefined for a document, valid or not.
+ */
+export function notADocument(text: string): string | undefined {
+  const value = looseJson(text)
+  if (isJsonObject(value) && ('body' in value || CHECKED.has(kindOf(text)))) return undefined
+  return documentProblem(text) ?? OTHER_FILE
+}
+
 /** Why the text is nothing that can be checked; undefined when it is. */
 export function documentProblem(text: string): string | undefined {
   try {
     const { value } = parseStrictJson(text)
     if (isJsonObject(value) && ('body' in value || kindOf(text) !== 'entry')) return undefined
-    return 'this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document'
+    return OTHER_FILE
   } catch (error) {
     if (!(error instanceof JsonError)) throw error
     const { code, position } = error

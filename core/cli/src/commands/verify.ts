@@ -5,7 +5,7 @@ import { checkConsistency, checkInclusion, checkTreeHead } from '@claimcheck/cor
 import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
 import type { JsonValue } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
-import { documentProblem, kindOf, treeHeadText } from '@claimcheck/core/words/document'
+import { documentProblem, kindOf, notADocument, readBundle, treeHeadText } from '@claimcheck/core/words/document'
 import type { Command } from 'commander'
 import { CommandError } from '../errors.ts'
 import { type OutputOptions, print, subcommand } from '../run.ts'
@@ -102,6 +102,8 @@ async function check(given: string, options: VerifyOptions): Promise<Checked> {
     refuseOptions(options, kind === 'tree_head' ? OF_ENTRIES : OF_SIGNED)
     return LOG_DOCUMENTS[kind](text, source, options)
   }
+  const other = notADocument(readBundle(text)?.receipt ?? text)
+  if (other !== undefined) throw new CommandError('could_not_check', `${source}: ${other}.`)
   const gathered = await gather(text, source, options)
   const { bundle, keys } = gathered
   const pipeline = options.pipeline === undefined ? undefined : await readPipeline(options.pipeline)

@@ -1,6 +1,7 @@
 /** Reads what `verify` is given: files and URLs, within limits. */
 import { readFile } from 'node:fs/promises'
 import { parseUrl } from '@claimcheck/core/plugin'
+import { textOfFile } from '@claimcheck/core/words/file-text'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { CommandError } from '../errors.ts'
 
@@ -17,7 +18,7 @@ export function isUrl(source: string): boolean {
 /** @throws CommandError `could_not_check` */
 export async function readSource(source: string): Promise<string> {
   try {
-    return textOf(await (isUrl(source) ? download(source) : readFile(source)))
+    return textOfFile(await (isUrl(source) ? download(source) : readFile(source)))
   } catch (error) {
     throw new CommandError('could_not_check', `${source} could not be read: ${reasonOf(error as Error)}`)
   }
@@ -86,11 +87,6 @@ function detailIn(body: Buffer): string {
     // No JSON, or none with members.
   }
   return 'it is gone'
-}
-
-/** A byte order mark, and bytes that are no text, are part of what was signed, or of what was altered. */
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }
 
 const FILE_PROBLEMS: Readonly<Record<string, string>> = {
