@@ -21,6 +21,8 @@ import { fileURLToPath } from 'node:url'
 
 interface Manifest {
   readonly description: string
+  /** Installed by the command that uses it. */
+  readonly onDemand?: true
   readonly dependencies?: Readonly<Record<string, string>>
   /** What some machines cannot have: the tests that use it say so. */
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -33,11 +35,12 @@ const INSTALLED = 'node_modules/.installed-lock.json'
 const INSTALL = ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--loglevel=error']
 
 /**
- * @param tools all of them, unless said otherwise
+ * @param tools all but those on demand, unless said otherwise
  * @throws Error with what npm says
  */
 export async function installTools(tools?: readonly string[], root = ROOT): Promise<void> {
-  const folders = (tools ?? readdirSync(join(root, TOOLS))).map((tool) => join(root, TOOLS, tool))
+  const all = tools ?? readdirSync(join(root, TOOLS)).filter((tool) => !manifestOf(join(root, TOOLS, tool)).onDemand)
+  const folders = all.map((tool) => join(root, TOOLS, tool))
   const missing = folders.filter((folder) => !isInstalled(folder))
   if (missing.length > 0)
     console.log(`Installing what only tests use, once: ${missing.map((folder) => basename(folder)).join(', ')}`)

@@ -6,6 +6,7 @@ import type { Feature } from '@claimcheck/server/host/feature'
 import { startServer } from '@claimcheck/server/host/start'
 import type { Env } from './command.ts'
 import { startInWarmProcess, startProgram } from './program.ts'
+import { startValidatingProxy, type ValidatingProxy } from './validating-proxy.ts'
 
 export interface Answer {
   readonly status: number
@@ -43,6 +44,8 @@ export class Host {
   readonly config: Config
   readonly #how: InProcess | AsProgram
   #running: Running | undefined
+  /** With `VALIDATE_ANSWERS`, as `npm run openapi` sets it. */
+  #proxy: ValidatingProxy | undefined
 
   constructor(config: Config, how: InProcess | AsProgram = {}) {
     this.config = config
@@ -64,17 +67,20 @@ export class Host {
   async start(): Promise<void> {
     const how = this.#how
     this.#running = await ('folder' in how ? serveBeside(this.config, how) : serveHere(this.config, how))
+    if (process.env.VALIDATE_ANSWERS) this.#proxy = await startValidatingProxy(this.#running.url)
   }
 
   /** Stops as SIGTERM stops it. */
   async stop(): Promise<void> {
     const running = this.#running
     this.#running = undefined
+    await this.#proxy?.stop()
     await running?.stop()
   }
 
   async request(path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await fetch(this.url + path, init)
+    const response = await fetch((this.#proxy?.url ?? this.url) + path, init)
+    this.#proxy?.examine(path, init, response)
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json')
     return { status: response.status, body: isJson ? JSON.parse(text) : text, headers: response.headers }
