@@ -151,18 +151,22 @@ function credentialRoutes(app: App, services: ConsoleDependencies): void {
     return sendPage(reply, <ReplaceForm {...props} />)
   })
 
-  app.post<ConnectionPath>('/connections/:connection/credentials', { ...guarded, config: { cost: 'trial' } }, async (request, reply) => {
-    const connection = await requireConnection(services, request)
-    const type = requireType(services, connection.provider)
-    const values = formOf(request)
-    const secrets = readSchemaForm(secretsIn(type), values, PREFIX)
-    const { id: workspaceId } = workspaceOf(request)
-    const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
-    const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
-    if ('connection' in replaced) return reply.redirect(doneAt(request, doneOf('replaced', replaced.connection)), 303)
-    const props = { viewer: viewerOf(request), connection, type, values, outcome: replaced }
-    return sendPage(reply, <ReplaceForm {...props} />, 422)
-  })
+  app.post<ConnectionPath>(
+    '/connections/:connection/credentials',
+    { ...guarded, config: { cost: 'trial' } },
+    async (request, reply) => {
+      const connection = await requireConnection(services, request)
+      const type = requireType(services, connection.provider)
+      const values = formOf(request)
+      const secrets = readSchemaForm(secretsIn(type), values, PREFIX)
+      const { id: workspaceId } = workspaceOf(request)
+      const by = { workspaceId, insists: values[INSIST] !== undefined, target: values[TRY] ?? '' }
+      const replaced = await outcomeOf(connections.replaceSecrets(connection.id, secrets, by, actingOf(request)))
+      if ('connection' in replaced) return reply.redirect(doneAt(request, doneOf('replaced', replaced.connection)), 303)
+      const props = { viewer: viewerOf(request), connection, type, values, outcome: replaced }
+      return sendPage(reply, <ReplaceForm {...props} />, 422)
+    },
+  )
 
   app.post<ConnectionPath>('/connections/:connection/test', tries, async (request, reply) => {
     const about = { workspaceId: workspaceOf(request).id, target: formOf(request)[TRY] }
