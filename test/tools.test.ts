@@ -59,6 +59,15 @@ t.test('a tool is installed once, with a line, and linked to where tests import 
   t.equal(await install(), '')
 })
 
+t.test('a tool on demand waits for the command that uses it', async (t) => {
+  const { root, tool, install } = await checkout(t)
+  const file = join(tool, 'package.json')
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), onDemand: true }))
+  t.equal(await install(), '')
+  await installTools(['hammer'], root)
+  t.ok(existsSync(join(root, 'node_modules/nail/index.js')))
+})
+
 t.test('links that npm took away come back', async (t) => {
   const { root, install } = await checkout(t)
   await install()
