@@ -134,7 +134,7 @@ t.test('words that could pass for the answer of the command stay marked as the i
   t.notMatch(stdout, '\u001b')
   t.notMatch(stdout, /^ *verdict +failed/m)
   t.notMatch(stdout, /^Trust level 4/m)
-  t.match(stdout, /^ {2}Claimed: Valid\.\\u\{1b\}/m)
+  t.match(stdout, /^ {2}Claimed: Valid\.<U\+001B>/m)
 })
 
 t.test('an issuer whose words are none is told by names', async (t) => {

@@ -54,6 +54,7 @@ const HERE: Readonly<Record<string, readonly string[]>> = {
   'log archive': [file],
   'audit-trail': [],
   'user list': [],
+  'user allowance': [file, '--separate'],
   'user reset': [file],
   'user close': [file],
   'workspace create': [`made${HOSTILE}`],

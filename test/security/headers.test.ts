@@ -107,8 +107,7 @@ t.test('each route answers with them: to everybody, to a key, to an owner, and t
 })
 
 t.test('so do answers that reach no route', async (t) => {
-  const limits = { rate_limits: { refusals: 1, receipts: 1, log: 1 } }
-  const installation = await Installation.start({ file: { ...FILE, ...limits } })
+  const installation = await Installation.start({ file: FILE })
   t.teardown(() => installation.remove())
   const { url } = installation
   const page = await (await fetch(`${url}/console/sign-in`)).text()
@@ -150,6 +149,12 @@ t.test('so do answers that reach no route', async (t) => {
     holds(t, answered, bytes.slice(0, 40))
     t.equal(answered.status, status, bytes.slice(0, 40))
   }
+})
+
+t.test('so do answers to a network that asks for too much', async (t) => {
+  const installation = await Installation.start({ file: { ...FILE, rate_limits: { network: 10 } } })
+  t.teardown(() => installation.remove())
+  const { url } = installation
   const many = await Promise.all(Array.from({ length: 8 }, () => ask(url, 'GET', '/v1/log/head')))
   const refused = many.find(({ status }) => status === 429)
   t.ok(refused, 'one was too many')
@@ -187,7 +192,11 @@ t.test('what is saved as a file says so', async (t) => {
   const owner = await Visitor.first(installation.host)
   const workspace = await owner.workspaceId()
   await owner.get('/console/account')
-  const claims = await owner.get(`/console/w/${workspace}/claims.csv`)
+  const claims = await owner.once(`/console/w/${workspace}/claims/export`, {
+    method: 'POST',
+    body: new URLSearchParams({ _csrf: owner.csrf!, format: 'csv' }),
+    headers: { origin: installation.url },
+  })
   t.match(claims.headers.get('content-disposition'), /^attachment; filename="[\w.-]+"$/)
   t.equal(claims.headers.get('x-content-type-options'), 'nosniff')
 })

@@ -36,7 +36,7 @@ t.test(
     function fetch(this: unknown, url: string): Promise<Response> {
       asked.push(url)
       if (this !== undefined && this !== context) throw new TypeError('Illegal invocation')
-      return Promise.resolve(new Response('{"kind":"key"}'))
+      return Promise.resolve(new Response('{"kind":"key","workspace_id":"ws_1"}'))
     }
     const { AbortController, clearTimeout, crypto, performance, setTimeout } = globalThis
     const { TextDecoder, TextEncoder, URL, URLSearchParams } = globalThis

@@ -63,7 +63,9 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
 }
 
 async function withSecondStep({ accounts, secondSteps, sessions, now }: Claimcheck): Promise<void> {
-  const newUser = { name: 'Ann', email: 'ann@example.com', proof: { password: 'correct horse battery' } }
+  const proof = { password: 'correct horse battery' }
+  // Mails go to addresses that are confirmed.
+  const newUser = { name: 'Ann', email: 'ann@example.com', proof, isVerified: true }
   const { user } = await accounts.setUp((await accounts.setupToken())!, newUser, '')
   const { session } = (await sessions.find(await sessions.start(user, 'password', { userAgent: '', address: '' })))!
   const { secret, ticket } = await secondSteps.begin(user)

@@ -116,7 +116,7 @@ const statements: [what: string, statement: string, named: RegExp][] = [
     "DELETE FROM workspaces WHERE name = 'acme'",
     /^api_keys key_\w+: there is no workspaces ws_/,
   ],
-  ['a connection missing', 'DELETE FROM connections', /^claim clm_\w+: its workspace_id or connection_id/],
+  ['a connection missing', 'DELETE FROM connections', /^claim clm_\w+: its workspace_id, payer or connection_id/],
   [
     'the other key in a head',
     'UPDATE tree_heads SET key_id = (SELECT key_id FROM signing_keys WHERE revoked_at IS NOT NULL)',
