@@ -71,7 +71,7 @@ t.test('it is narrowed by workspace, account, event, time and text', async (t) =
 
   const refusals: [args: string[], code: number, message: RegExp][] = [
     [['--limit', '0'], 2, /--limit takes a number from 1 to 10000, not 0/],
-    [['--event', 'nothing'], 2, /There is no event or group nothing\. The events: account\.allowance_changed/],
+    [['--event', 'nothing'], 2, /There is no event or group nothing\. The events: account\.address_confirmed/],
     [['--since', 'yesterday'], 2, /--since takes a time such as/],
     [['--workspace', 'acme', '--account', 'x'], 2, /Use --workspace or --account, not both/],
     [['--workspace', 'none'], 1, /there is no workspace none/],

@@ -9,7 +9,7 @@ import { Mailbox } from '../support/mailbox.ts'
 import { query } from '../support/sql.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
-const RATE_LIMITS = { key: 0, receipts: 0, log: 0, refusals: 0, oauth: 0, sign_in: 0 }
+const RATE_LIMITS = { network: 0, refusals: 0, sign_in: 0 }
 const ATTEMPTS = 24
 
 const mailbox = await Mailbox.open()

@@ -5,7 +5,7 @@ import { afterFile } from '../support/after-file.ts'
 import { Client } from '../support/client.ts'
 import { Installation } from '../support/installation.ts'
 
-const installation = await Installation.start({ file: { rate_limits: { key: 0, receipts: 0 } } })
+const installation = await Installation.start({ file: { rate_limits: { key: 0 } } })
 afterFile(() => installation.remove())
 const { keys, storage, workspaces } = installation.claimcheck
 
