@@ -276,8 +276,8 @@ t.test('public pages', async (t) => {
       mimeType: 'application/json',
       buffer: Buffer.from([0x7b, 0xff, 0x7d]),
     })
-    await page.locator('#have li', { hasText: 'could not be read as text' }).waitFor()
-    t.match(await page.locator('#have li').last().innerText(), 'a\\u{202e}b.json: could not be read as text')
+    await page.locator('#have li', { hasText: 'this is not text' }).waitFor()
+    t.match(await page.locator('#have li').last().innerText(), 'a<U+202E>b.json: this is not text in UTF-8 or UTF-16')
   })
 
   await t.test('a document that does not arrive, or is none, is told', async (t) => {

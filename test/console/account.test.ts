@@ -45,7 +45,10 @@ t.test('the account shows who one is, and takes another name', async (t) => {
   for (const name of ['', ' ', 'x'.repeat(101), 'a\u0007b']) {
     const refused = await owner.post(`${ACCOUNT}/name`, { name })
     t.equal(refused.status, 422)
-    t.match(textOf(refused.html), name.includes('\u0007') ? /U\+0007/ : /The name is not valid: use 1 to 100 characters/)
+    t.match(
+      textOf(refused.html),
+      name.includes('\u0007') ? /U\+0007/ : /The name is not valid: use 1 to 100 characters/,
+    )
     t.match(refused.html, /<input id="name"[^>]*aria-describedby="name-problem"[^>]*aria-invalid="true"[^>]*autofocus/)
     t.equal(refused.html.match(/ autofocus/g)?.length, 1)
   }

@@ -22,7 +22,7 @@ import { Visitor } from '../support/visitor.ts'
 
 const PUBLIC_URL = 'http://claims.example'
 const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
-const FILE = { oauth: OAUTH, rate_limits: { oauth: 0 } }
+const FILE = { oauth: OAUTH, rate_limits: { network: 0 } }
 
 async function installed(t: TapTest, options: InstallationOptions = {}): Promise<Installation> {
   const installation = await Installation.start({ file: FILE, ...options })
@@ -138,6 +138,10 @@ const REUSE: Readonly<Record<string, (repeated: Repeated) => Promise<Answer>>> =
     pass(11_000)
     return application.refresh(host, first.refresh_token)
   },
+  'after eleven seconds, for a resource that there is not': ({ host, application, first, pass }) => {
+    pass(11_000)
+    return application.refresh(host, first.refresh_token, { resource: 'https://unknown.example' })
+  },
   'for another scope': ({ host, application, first }) =>
     application.refresh(host, first.refresh_token, { scope: 'claims:read' }),
   'for a resource that was not named': ({ host, application, first }) =>
@@ -248,12 +252,32 @@ t.test('an answer is gone when nothing may repeat it, without another request', 
   const { host, config } = await installed(t)
   const application = new Application()
   const { refresh_token: token } = await application.tokens(await Visitor.owner(host))
-  await application.refresh(host, token)
+  const { body } = await application.refresh(host, token)
   t.equal((await query(config.databaseUrl, ANSWERS)).length, 1)
-  for (let seconds = 0; seconds < 20 && (await query(config.databaseUrl, ANSWERS)).length > 0; seconds++) {
+  await setTimeout(5000)
+  await application.refresh(host, body.refresh_token)
+  for (let seconds = 0; seconds < 30 && (await query(config.databaseUrl, ANSWERS)).length > 0; seconds++) {
     await setTimeout(1000)
   }
   t.same(await query(config.databaseUrl, ANSWERS), [])
+})
+
+t.test('a client goes on that was stored with a name that is refused now, and is listed and stopped', async (t) => {
+  const { host } = await installed(t)
+  const owner = await Visitor.owner(host)
+  const { oauthRecords, applications } = host.claimcheck
+  const uris = { redirect_uris: ['https://kept.example/back'] }
+  const grants = { grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none' }
+  const kept = { client_id: 'app_kept', client_name: 'Acme\u200b', ...uris, ...grants }
+  await oauthRecords.put({ model: 'Client', id: kept.client_id, payload: kept as never, ttlMs: undefined })
+  const application = new Application(kept)
+  t.match((await application.consentPage(owner)).html, 'Acme&lt;U+200B>')
+  const { refresh_token: token } = await application.tokens(owner)
+  t.equal((await application.refresh(host, token)).status, 200)
+  const [userId, grantId] = await onlyGrant(host)
+  t.match(await applications.list(userId), [{ clientName: 'Acme\u200b' }])
+  await applications.revoke(userId, grantId)
+  t.same(await applications.list(userId), [])
 })
 
 t.test('scopes that a client repeats at a refresh narrow it to what was granted', async (t) => {

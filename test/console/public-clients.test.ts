@@ -55,7 +55,7 @@ function idOf(client: string): string {
 }
 
 t.test('public clients', async (t) => {
-  const installation = await Installation.start({ file: { oauth: OAUTH, rate_limits: { oauth: 0, refusals: 0 } } })
+  const installation = await Installation.start({ file: { oauth: OAUTH, rate_limits: { network: 0, refusals: 0 } } })
   t.teardown(() => installation.remove())
   const { host } = installation
   const owner = await Visitor.owner(host)

@@ -40,6 +40,11 @@ export function recordWrites(db: Db) {
         uid = excluded.uid, expires_at = excluded.expires_at`
       await insertRows(db, records, [record], suffix)
     },
+    /** Until the end of the transaction. False when it is not there. */
+    async lock(kind: string, idHash: string): Promise<boolean> {
+      const where = `WHERE kind = ? AND id_hash = ? ${db.dialect.forUpdate}`
+      return (await selectRow(db, records, where, [kind, idHash])) !== undefined
+    },
     /** False when it was consumed before, or is not there: of two who consume it at once, one does. */
     async consume(kind: string, idHash: string, at: Instant): Promise<boolean> {
       const unused = db.table('records').where({ kind, id_hash: idHash }).whereNull('consumed_at')
@@ -51,6 +56,8 @@ export function recordWrites(db: Db) {
     },
     /** Removes the grant and what was issued under it. Returns the grant's second id; undefined when it was not there: of two who remove it at once, one gets it. */
     async removeGrant(grantId: string): Promise<string | undefined> {
+      // A statement does not see what another transaction stores that it waits for: the next one does.
+      await selectRows(db, records, `WHERE grant_id = ? AND uid IS NOT NULL ${db.dialect.forUpdate}`, [grantId])
       const rows = await db.query('DELETE FROM records WHERE grant_id = ? RETURNING uid', [grantId])
       const uid = rows.find((row) => row.uid !== null)?.uid
       return uid === undefined ? undefined : String(uid)
@@ -58,7 +65,9 @@ export function recordWrites(db: Db) {
     /** Removes every grant that is found by one of these ids, and what was issued under it. */
     async removeGrantsOf(uids: readonly string[]): Promise<void> {
       if (uids.length === 0) return
-      const grants = `SELECT grant_id FROM records WHERE grant_id IS NOT NULL AND uid IN ${db.dialect.texts}`
+      const which = `grant_id IS NOT NULL AND uid IN ${db.dialect.texts}`
+      await selectRows(db, records, `WHERE ${which} ORDER BY id_hash ${db.dialect.forUpdate}`, [JSON.stringify(uids)])
+      const grants = `SELECT grant_id FROM records WHERE ${which}`
       await db.query(`DELETE FROM records WHERE grant_id IN (${grants})`, [JSON.stringify(uids)])
     },
     async removeExpired(now: Instant): Promise<void> {

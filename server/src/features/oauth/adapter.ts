@@ -9,6 +9,7 @@ import {
   type OAuthRecords,
   type Payload,
   REFRESH_TOKEN,
+  REPEATABLE_MS,
   type StoredRecord,
   type Tell,
 } from './records.ts'
@@ -70,14 +71,15 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
           if (model !== REFRESH_TOKEN || !rotation.current()) return toPayload(record)
           refreshing(record.payload)
           // The library would end the grant: whether this is a repeat is decided where the token is used up.
-          return toPayload({ ...record, consumedAt: null })
+          const { consumedAt } = record
+          const mayBeRepeat = consumedAt !== null && now() - consumedAt < REPEATABLE_MS
+          return toPayload(mayBeRepeat ? { ...record, consumedAt: null } : record)
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
         const record = { model, id, payload: payload as Payload, ttlMs, tell: tell(model, id, payload as Payload) }
         // Nothing is stored for a request until a person is there: the address of the sign-in page holds it.
-        if (model === 'Interaction' && (payload as Partial<Interaction>).prompt?.name === SIGN_IN)
-          return Promise.resolve()
+        if (model === 'Interaction' && isUnanswered(payload)) return Promise.resolve()
         const refresh = rotation.current()
         if (refresh?.used !== undefined) {
           refresh.issued.push(record)
@@ -106,6 +108,12 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
       findByUserCode: async () => undefined,
     }
   }
+}
+
+/** The library asks for a person, and does not store the answer. */
+function isUnanswered(payload: AdapterPayload): boolean {
+  const { prompt, result } = payload as Partial<Interaction>
+  return prompt?.name === SIGN_IN && result === undefined
 }
 
 /**

@@ -58,8 +58,10 @@ export function createApplicationService(options: ApplicationOptions): Applicati
   return {
     list,
     async revoke(userId, grantId, by = byCommand()) {
-      const isOwn = (await list(userId)).some((application) => application.grantId === grantId)
-      if (!isOwn) throw new ServiceError('not_found', 'you have not allowed such an application')
+      const workspaces = await members.workspacesOf(userId)
+      const grants = await Promise.all(workspaces.map(({ memberId }) => records.grantsOf(memberId)))
+      if (!grants.flat().some(({ payload }) => payload.jti === grantId))
+        throw new ServiceError('not_found', 'you have not allowed such an application')
       await records.endGrant(grantId, 'application.stopped', by)
     },
   }

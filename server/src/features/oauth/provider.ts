@@ -19,7 +19,7 @@ import { COOKIE_NAMES, onlyClearRedirects, onlyQueryResponses, onlyUsedCookies, 
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import type { OAuthRecords, Payload, Tell } from './records.ts'
-import { CLIENT_AUTHENTICATION, FIXED, limitSize, restrictMetadata } from './registration.ts'
+import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { createRotation, type Rotation } from './rotation.ts'
 import { SCOPES, scopesAskedAgain, scopesAskedFor, scopesFor } from './scopes.ts'
 import { oauthSigningKey, SIGNING_ALGORITHM } from './signing-key.ts'
@@ -158,8 +158,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       properties: ['software_id'],
       validator: (ctx, _name, _value, metadata) => {
         if (isMachineId(String(metadata.client_id))) return
-        restrictMetadata(metadata, errors)
-        limitSize(metadata, ctx?.path === OAUTH_PATHS.register, errors)
+        restrictMetadata(metadata, ctx?.path === OAUTH_PATHS.register, errors)
       },
     },
     renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {
@@ -202,9 +201,17 @@ function prompts({ interactionPolicy }: Library, isSignedIn: (ctx: KoaContextWit
 /** Proxies and servers take lines of 8 KB. */
 const LONGEST_URL = 7500
 
+/** The address of the same request, once what it was kept under is gone. */
+function requestAnew({ oidc: { params = {} } }: KoaContextWithOIDC): string {
+  const pairs = Object.entries(params).flatMap(([name, value]) =>
+    [value].flat().flatMap((one): [string, string][] => (one === undefined ? [] : [[name, String(one)]])),
+  )
+  return `${OAUTH_PATHS.authorize}?${new URLSearchParams(pairs)}`
+}
+
 /** The sign-in page leads back to the request, which its address holds. @throws InvalidRequest */
 function signInUrl({ errors }: Library, options: ProviderOptions, ctx: KoaContextWithOIDC): string {
-  const url = options.signInUrl(ctx.url)
+  const url = options.signInUrl(ctx.oidc.route === 'resume' ? requestAnew(ctx) : ctx.url)
   if (url.length <= LONGEST_URL) return url
   throw new errors.InvalidRequest('the request is too long to go on after signing in: send a shorter state')
 }

@@ -75,7 +75,7 @@ export class OAuthRecords {
   readonly #secrets: Pick<Secrets, 'seal' | 'open'>
   readonly #now: () => Instant
   #removedAt: Instant = Number.NEGATIVE_INFINITY
-  #isRemovalDue = false
+  #removal: 'none' | 'due' | 'due twice' = 'none'
 
   constructor({ storage, secrets, now }: RecordsOptions) {
     this.#storage = storage
@@ -111,6 +111,8 @@ export class OAuthRecords {
   async rotate(refreshed: Refreshed, by: Acting): Promise<TokenAnswer | undefined> {
     const { used, grantId, asked, issued, answer } = refreshed
     const given = await this.#storage.write(async (tx) => {
+      // Who ends the grant at the same moment waits, and then finds what is stored here.
+      if (!(await tx.records.lock(kindOf(GRANT), hashToken(grantId)))) return undefined
       if (await tx.records.consume(kindOf(REFRESH_TOKEN), hashToken(used), this.#now())) {
         const kept = { model: REFRESH_ANSWER, id: used, payload: { grantId, asked, answer }, ttlMs: REPEATABLE_MS }
         for (const record of [...issued, kept]) await this.#putIn(tx, record, this.#now())
@@ -193,10 +195,15 @@ export class OAuthRecords {
 
   /** Removes answers to refreshes once nothing may repeat them, also where no other record follows. */
   #removeLater(): void {
-    if (this.#isRemovalDue) return
-    this.#isRemovalDue = true
+    if (this.#removal !== 'none') {
+      this.#removal = 'due twice'
+      return
+    }
+    this.#removal = 'due'
     const remove = async () => {
-      this.#isRemovalDue = false
+      const isDueAgain = this.#removal === 'due twice'
+      this.#removal = 'none'
+      if (isDueAgain) this.#removeLater()
       try {
         await this.#storage.write((tx) => tx.records.removeExpired(this.#now()))
       } catch {

@@ -23,16 +23,20 @@ const ACCEPTED: ReadonlySet<string> = new Set([
 /** Limits the stored JSON of a client that registers itself: anyone may register, and each row stays for a week. */
 const MOST_BYTES = 4096
 
-/** @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger */
-export function limitSize(metadata: ClientMetadata, isNew: boolean, errors: Library['errors']): void {
-  if (!isNew || Buffer.byteLength(JSON.stringify(metadata)) <= MOST_BYTES) return
+function limitSize(metadata: ClientMetadata, errors: Library['errors']): void {
+  if (Buffer.byteLength(JSON.stringify(metadata)) <= MOST_BYTES) return
   throw new errors.InvalidClientMetadata(
     `the metadata of a client must have at most ${MOST_BYTES} bytes: register fewer or shorter redirect_uris`,
   )
 }
 
-/** Removes all other members from the metadata, in place. @throws InvalidClientMetadata */
-export function restrictMetadata(metadata: ClientMetadata, errors: Library['errors']): void {
+/**
+ * Removes all other members from the metadata, in place.
+ * @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger, and have names that an
+ *   earlier policy allowed
+ * @throws InvalidClientMetadata
+ */
+export function restrictMetadata(metadata: ClientMetadata, isNew: boolean, errors: Library['errors']): void {
   for (const [name, value] of Object.entries(metadata)) {
     if (!ACCEPTED.has(name)) delete metadata[name]
     // The library writes values into its messages: lists within a thousand lists would exhaust the stack, and be a fault of the service.
@@ -51,7 +55,7 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
   }
   // People decide by the name whether they trust the application.
-  if (name !== undefined) {
+  if (name !== undefined && isNew) {
     metadata.client_name = composed(name)
     const problem = metadata.client_name === '' ? 'it is empty' : idProblem(metadata.client_name)
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
@@ -64,6 +68,7 @@ export function restrictMetadata(metadata: ClientMetadata, errors: Library['erro
     const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
+  if (isNew) limitSize(metadata, errors)
 }
 
 /** The grants of people. */
