@@ -101,7 +101,8 @@ t.test('the package holds its code, its types and its sources, and nothing of th
   t.strictSame(
     files.filter(
       (file) =>
-        !/^(dist|src|README\.md$|LICENSE(?:-typebox|-unicode)?$|package\.json$)/.test(file) || /tsbuildinfo|\.test\./.test(file),
+        !/^(dist|src|README\.md$|LICENSE(?:-typebox|-unicode)?$|package\.json$)/.test(file) ||
+        /tsbuildinfo|\.test\./.test(file),
     ),
     [],
   )
