@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { type Chain, startChain } from '../chain/chain.ts'
-import { RpcProxy } from '../chain/proxy.ts'
+import { type RpcInjection, RpcProxy } from '../chain/proxy.ts'
 import type { Client } from '../support/client.ts'
 import { runClaimcheck } from '../support/command.ts'
 import { createDatabase, type Dialect } from '../support/database.ts'
@@ -22,12 +22,14 @@ export interface World {
   readonly keyFile: string
 }
 
-export async function start(t: Test, dialect: Dialect = 'sqlite'): Promise<World> {
+/** @param fault what the node does from the beginning on */
+export async function start(t: Test, dialect: Dialect = 'sqlite', fault?: RpcInjection): Promise<World> {
   // The checker knows where the contracts are by the chain's id.
   const chain = await startChain({ chainId: 84532, predeploys: true })
   t.teardown(chain.stop)
   const proxy = await RpcProxy.start(chain.rpcUrl)
   t.teardown(() => proxy.stop())
+  if (fault) proxy.inject(fault)
   const keyFile = join(t.testdir(), 'anchor.key')
   writeFileSync(keyFile, chain.account.key, { mode: 0o600 })
   const anchoring = {

@@ -137,6 +137,11 @@ t.test('while the chain cannot be asked, a host that remembers goes on, and one 
   await becomesReady(t, world, 'when the chain answers')
 })
 
+t.test('while the chain cannot be asked, a new installation begins its log, and signs', async (t) => {
+  const world = await start(t, 'sqlite', { fault: AWAY })
+  await becomesReady(t, world, 'with the log that it made')
+})
+
 t.test('while the chain cannot be asked, a host that joins others asks them', async (t) => {
   const world = await start(t, 'postgres')
   await world.client.submit()

@@ -99,7 +99,7 @@ function signer(keys: Keys, keyId: string, rows?: SealedKeyRows): Promise<Signer
 }
 
 async function ensureLog(keys: Keys): Promise<void> {
-  const { storage, vault, now } = keys
+  const { storage, vault, logGuard, now } = keys
   const state = await storage.read.log.state()
   if (state) {
     // Reports a missing key at the start, and not at the first decision.
@@ -107,14 +107,22 @@ async function ensureLog(keys: Keys): Promise<void> {
     await vault.secure()
     return
   }
-  await storage.write(async (tx) => {
+  const begun = await storage.write(async (tx) => {
     await tx.log.lockCreation()
-    if (await tx.log.state()) return
+    if (await tx.log.state()) return undefined
     const first = await vault.create(tx)
     const issuedAt = now()
     await tx.log.insertSigningKey(toRow(first, issuedAt))
-    await begin(keys, tx, first, issuedAt)
+    return begin(keys, tx, first, issuedAt)
   })
+  if (!begun) return
+  try {
+    // The log is this host's: it need not ask others for what was signed before.
+    logGuard.remember(begun)
+  } catch (error) {
+    // Nothing is signed meanwhile, and readiness says why.
+    if (!(error instanceof ServiceError)) throw error
+  }
 }
 
 async function rotate(keys: Keys, by: Acting, place?: KeyPlace): ReturnType<SigningKeys['rotate']> {
