@@ -134,6 +134,8 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     async check(log, rows) {
       checkOpen(guard, log)
       await compareAll(guard, recall(guard, log.logId), log, rows)
+      // The chain may have answered since this host began.
+      await compareAttested(guard, log, rows)
     },
     checkOpen: (log) => checkOpen(guard, log),
     lost: (tx, logId) => lostReceipts.end(tx, logId),
@@ -355,11 +357,15 @@ async function compareOnce(guard: Guard, isWhole = false): Promise<void> {
   const rows = storage.read.log
   const round = await logAgreement.begin()
   const { heads, apart, log } = await readAll(guard)
-  await compareAttested(guard, log, rows)
   const seen = await settled(guard, heads, log)
   // What this host signed last is in a log that ended, or is lacking.
   if (seen.contradictedBy !== null || heads.some(({ logId }) => logId !== log.logId)) await lostReceipts.report()
   await compareAll(guard, heads, seen, rows)
+  // After what this host remembers, which stops all hosts.
+  await compareAttested(guard, seen, rows).catch(async (error: unknown) => {
+    await lostReceipts.report()
+    throw error
+  })
   if (isWhole) await checkStored(guard, log, rows)
   const has = (head: Head) => head.logId === log.logId && head.treeSize === log.treeSize
   const knowNewest = heads.some(has)

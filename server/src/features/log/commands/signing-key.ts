@@ -3,12 +3,15 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
+import { ServiceError } from '../../../base/errors.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
+import type { LogGuard } from '../log-guard.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch
+  readonly logGuard: Pick<LogGuard, 'findLacking'>
   readonly signingKeys: SigningKeys
 }
 
@@ -26,8 +29,10 @@ export function addSigningKeyCommands(program: Command, withServices: WithServic
     .option('--stored', 'store the new key although a token is configured, to leave the token')
     .action(async (options: RotateOptions) => {
       const place = options.stored ? 'stored' : 'configured'
-      const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, signingKeys }) => {
+      const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, logGuard, signingKeys }) => {
         await clockWatch.requireTime()
+        const { lacking } = await logGuard.findLacking()
+        if (lacking.length > 0) throw new ServiceError('read_only', lacking.join('\n'))
         return signingKeys.rotate(byCommand(), place)
       }, ASKS_CHAIN)
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [
