@@ -38,7 +38,8 @@ def entry_in(data: bytes) -> str:
     """The text of a receipt or a change entry, valid or not. Raises NotADocument for anything else."""
     text = text_of(data)
     try:
-        value = json.loads(text)
+        # Integers of any length are read, as text.
+        value = json.loads(text, parse_int=str, parse_constant=_refuse_constant)
     except RecursionError:
         return text
     except json.JSONDecodeError as error:
@@ -48,6 +49,11 @@ def entry_in(data: bytes) -> str:
             "this is not a receipt, a change entry, a tree head, an inclusion document or a consistency document"
         )
     return text
+
+
+def _refuse_constant(name: str) -> None:
+    """Python reads NaN and Infinity, which JSON does not have."""
+    raise NotADocument(f"this is not JSON: it has {name}")
 
 
 def _not_json(text: str, error: json.JSONDecodeError) -> str:

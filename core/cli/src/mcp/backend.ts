@@ -17,6 +17,8 @@ export interface Backend {
   profiles(): Promise<ProfileList>
   connections(): Promise<ConnectionList>
   submit(claim: ClaimRequest): Promise<SubmittedClaim>
+  /** By the service's clock, in milliseconds of Unix time: that of this computer may be wrong. */
+  now(): Promise<number>
   claim(claimId: string): Promise<ClaimStatus>
   claims(query: ClaimQuery): Promise<ClaimList>
   /** The receipt as text: checkers read the text itself. */

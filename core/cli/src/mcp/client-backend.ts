@@ -12,7 +12,15 @@ interface Service {
   readonly fetch?: typeof fetch
 }
 
-export function clientBackend({ url, key, agentId, fetch = globalThis.fetch }: Service): Backend {
+export function clientBackend({ url, key, agentId, fetch: send = globalThis.fetch }: Service): Backend {
+  /** How far the service's clock is ahead of this computer's, by its last answer. */
+  let aheadMs: number | undefined
+  const fetch: typeof send = async (...request) => {
+    const response = await send(...request)
+    const date = Date.parse(response.headers.get('date') ?? '')
+    if (Number.isFinite(date)) aheadMs = date - Date.now()
+    return response
+  }
   const client = createClient({ baseUrl: url, key, fetch })
   let rules: Promise<readonly ActionRules[]> | undefined
 
@@ -38,6 +46,10 @@ export function clientBackend({ url, key, agentId, fetch = globalThis.fetch }: S
     },
     profiles: () => asked(() => client.profiles() as Promise<ProfileList>),
     connections: () => asked(() => client.connections() as Promise<ConnectionList>),
+    async now() {
+      if (aheadMs === undefined) await asked(readRules)
+      return Date.now() + (aheadMs ?? 0)
+    },
     submit: (claim) => asked(() => client.submit(claim) as Promise<SubmittedClaim>),
     claim: (claimId) => asked(() => client.claim(claimId)) as ReturnType<Backend['claim']>,
     claims: (query) =>

@@ -279,8 +279,11 @@ type SubmitInput = Partial<ClaimRequest> & Pick<ClaimRequest, 'action' | 'target
 async function submit(backend: Backend, input: SubmitInput, { clientName }: Call): Promise<Answer> {
   const agent_id = input.agent_id ?? (backend.agentId || clientName || 'mcp')
   const client_claim_id = input.client_claim_id ?? idFor({ ...input, agent_id })
-  const claimed_at = input.claimed_at ?? new Date().toISOString()
+  const now = await backend.now()
+  const claimed_at = input.claimed_at ?? new Date(now).toISOString()
   const { created, ...claim } = await backend.submit({ ...input, client_claim_id, agent_id, claimed_at })
+  if (!created && input.client_claim_id === undefined && now - Date.parse(claim.claimed_at) > REPEATED_CALL_MS)
+    throw new BackendError(409, sameClaimed(claim))
   const defaulted = DEFAULTED.filter((name) => input[name] === undefined)
   const answer = claimAnswer(claim)
   const words = [
@@ -292,6 +295,13 @@ async function submit(backend: Backend, input: SubmitInput, { clientName }: Call
 }
 
 const DEFAULTED = ['client_claim_id', 'agent_id', 'claimed_at'] as const
+
+/** A client that got no answer calls again within this time. What is claimed later was done again, and is another claim. */
+const REPEATED_CALL_MS = 5 * 60_000
+
+function sameClaimed({ claim_id, claimed_at }: Pick<ClaimStatus, 'claim_id' | 'claimed_at'>): string {
+  return `the same was claimed at ${claimed_at}, as ${claim_id}. Get that claim with get_claim; if it was done again, submit it with a client_claim_id`
+}
 
 /** The same for the same call, so that a client which calls again makes no second claim. */
 function idFor(input: object): string {

@@ -83,6 +83,7 @@ export function serviceBackends(parts: BackendParts): (credential: Credential) =
       checkedBy: 'service',
       agentId: onlyAgentOf(credential),
       actions: async () => rules,
+      now: async () => Date.now(),
       profiles: async () => published,
       connections: () => refusing(async () => toConnectionList(await connections.list(workspaceId), publicActions)),
       submit: (request: ClaimRequest) =>
