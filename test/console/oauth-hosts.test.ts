@@ -133,6 +133,40 @@ t.test('an application that made itself known asks as any other', async (t) => {
   t.equal((await owner.once(unused.request())).status, 400, 'unused it is forgotten')
 })
 
+/** What a client that registered earlier may have, and a new one may not. */
+const REFUSED_NOW = {
+  'a name that is refused now': { metadata: { client_name: 'Acme\u200b' }, isKnown: true },
+  'an address that is refused now': { metadata: { redirect_uris: ['ftp://new.example/back'] }, isKnown: false },
+} as const
+
+t.test('an application that registered under earlier rules is listed and stopped', async (t) => {
+  const { host } = await installed(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
+  const owner = await Visitor.owner(host)
+  const { oauthRecords, applications, storage } = host.claimcheck
+  const [user] = await storage.read.users.list()
+  for (const [what, { metadata, isKnown }] of Object.entries(REFUSED_NOW)) {
+    const { body } = await register(host, REGISTRATION)
+    const application = new Application(body)
+    const { refresh_token: token } = await application.tokens(owner)
+    await new Application().tokens(owner)
+    const { payload } = (await oauthRecords.find('Client', body.client_id))!
+    await oauthRecords.put({
+      model: 'Client',
+      id: body.client_id,
+      payload: { ...payload, ...metadata },
+      ttlMs: undefined,
+    })
+    t.equal((await application.refresh(host, token)).status, isKnown ? 200 : 400, what)
+    const page = await owner.get('/console/account/applications')
+    t.equal(page.status, 200)
+    t.match(textOf(page.html), isKnown ? /Acme/ : /\(no longer registered\)/)
+    const listed = await applications.list(user!.id)
+    t.equal(listed.length, 2)
+    for (const { grantId } of listed) await applications.revoke(user!.id, grantId)
+    t.same(await applications.list(user!.id), [])
+  }
+})
+
 t.test('what cannot be taken of an application is refused or left out', async (t) => {
   const { host } = await installed(t, { file: { oauth: { ...OAUTH, dynamic_registration: true } } })
   const refused = [

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import { BY_SERVICE } from '@claimcheck/server/base/actor'
+import type { NewRecord } from '@claimcheck/server/features/oauth/records'
 import { type Storage, StorageError } from '@claimcheck/server/storage/storage'
 import t, { type Test as TapTest } from 'tap'
 import {
@@ -9,6 +11,7 @@ import {
   CLIENT,
   CONFIDENTIAL,
   OAUTH,
+  post,
   RESOURCE,
   SECRET,
   type Tokens,
@@ -41,6 +44,8 @@ async function hostsOn(t: TapTest, dialect: Dialect) {
 async function reuses({ config }: Installation): Promise<number> {
   return (await query(config.databaseUrl, `SELECT 1 FROM audit_trail WHERE event = 'application.token_reused'`)).length
 }
+
+const ISSUED = `SELECT kind FROM records WHERE kind <> 'oauth:Client'`
 
 for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, refreshes that come at once get one answer, and the sign-in goes on`, async (t) => {
@@ -91,6 +96,60 @@ for (const dialect of DIALECTS) {
       if (wasReused && last) t.equal((await whoami(hosts[0]!, last.body.access_token)).status, 401)
     }
     t.ok([...statuses].every((status) => status === 200 || status === 400))
+  })
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, nothing outlives a grant that ends while tokens are issued`, async (t) => {
+    const { installation, hosts, owner } = await hostsOn(t, dialect)
+    const { oauthRecords: records, storage } = hosts.at(-1)!.claimcheck
+    const ends = {
+      'the grant': (grantId: string) => records.endGrant(grantId, 'application.stopped', BY_SERVICE),
+      'all grants of a member': (_: string, memberId: string) =>
+        storage.write((tx) => tx.records.removeGrantsOf([memberId])),
+    }
+    for (const [what, end] of Object.entries(ends)) {
+      for (const isRefresh of [true, false]) {
+        const { refresh_token: used } = await new Application(undefined, PUBLIC_URL).tokens(owner)
+        const { payload } = (await records.find('RefreshToken', used))!
+        const { grantId, accountId } = payload
+        const store = (issued: NewRecord) =>
+          isRefresh
+            ? records.rotate({ used, grantId: grantId!, asked: '', issued: [issued], answer: {} }, BY_SERVICE)
+            : records.put(issued)
+        let ended: Promise<unknown> = Promise.resolve()
+        const tell = async () => {
+          ended = end(grantId!, accountId!)
+          await setTimeout(200)
+        }
+        const token = { model: 'AccessToken', payload, ttlMs: 60_000 }
+        await store({ ...token, id: 'during', tell })
+        await ended
+        t.same(await query(installation.config.databaseUrl, ISSUED), [], `${what}, ${isRefresh}`)
+        t.equal(await store({ ...token, id: 'after' }), undefined, 'nor is anything stored after that')
+        t.same(await query(installation.config.databaseUrl, ISSUED), [])
+      }
+    }
+  })
+}
+
+for (const dialect of DIALECTS) {
+  t.test(`on ${dialect}, the audit trail has one repeat from another address`, async (t) => {
+    const env = { PUBLIC_URL, TRUST_PROXY: '1' }
+    const installation = await installed(t, { env, database: await createDatabase(dialect) })
+    const { host, config } = installation
+    const repeats = `SELECT address, actor_kind FROM audit_trail WHERE event = 'application.refresh_repeated'`
+    const application = new Application(undefined, PUBLIC_URL)
+    const { refresh_token } = await application.tokens(await Visitor.firstAt(host, PUBLIC_URL))
+    const fields = { grant_type: 'refresh_token', client_id: application.clientId, refresh_token }
+    const from = (address: string) => post(host, '/oauth/token', fields, { 'x-forwarded-for': address })
+    const { body } = await from('192.0.2.1')
+    for (let count = 0; count < 3; count++) t.same((await from('192.0.2.1')).body, body)
+    t.same(await query(config.databaseUrl, repeats), [], 'the client itself')
+    const stolen = await Promise.all(Array.from({ length: 6 }, () => from('203.0.113.5')))
+    t.same([...new Set(stolen.map((answer) => JSON.stringify(answer.body)))], [JSON.stringify(body)])
+    t.same((await from('203.0.113.6')).body, body)
+    t.same(await query(config.databaseUrl, repeats), [{ address: '203.0.113.5', actor_kind: 'application' }])
   })
 }
 

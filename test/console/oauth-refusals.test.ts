@@ -1,6 +1,6 @@
 /** What applications are refused, where they are told, and what people are shown in place of being led on. Threat S4 of `security.md`. */
 import t, { type Test as TapTest } from 'tap'
-import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, returned, whoami } from '../support/application.ts'
+import { Application, CLIENT, CONFIDENTIAL, OAUTH, post, RESOURCE, returned, whoami } from '../support/application.ts'
 import { byExtent } from '../support/extent.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { rows } from '../support/sql.ts'
@@ -209,6 +209,41 @@ t.test('a person who is not signed in does so first, and comes back to the reque
   await visitor.post('/console/sign-out')
   const decided = await application.send(visitor, path, { decision: 'allow' })
   t.equal(decided.status, 401, 'nor is anything allowed after signing out')
+})
+
+t.test('a person who signed out before answering comes back to the request', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const application = new Application()
+  const path = await application.ask(owner, { resource: RESOURCE })
+  await owner.get('/console/account')
+  await owner.post('/console/sign-out')
+  const resumed = await owner.once(path.replace('/consent/', '/authorize/'))
+  t.equal(resumed.status, 303)
+  const next = new URL(resumed.headers.get('location')!, host.url).searchParams.get('next')!
+  t.match(next, /^\/oauth\/authorize\?/)
+  await owner.get(`/console/sign-in?${new URLSearchParams({ next })}`)
+  const page = await owner.post('/console/sign-in', { email: owner.email, password: PASSWORD, next })
+  t.match(textOf(page.html), /Allow Backend/)
+  const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
+  const back = await application.decide(owner, page.path, { decision: 'allow', workspace })
+  t.equal(back.get('state'), application.state)
+  const { body } = await application.exchange(host, back.get('code'))
+  t.match((await whoami(host, body.access_token)).body, { audience: RESOURCE })
+})
+
+t.test('an answer is kept to a request that an earlier version stored before the person signed in', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const application = new Application()
+  const page = await application.consentPage(owner)
+  const uid = page.path.split('/').at(-1)!
+  const { oauthRecords } = host.claimcheck
+  const { payload } = (await oauthRecords.find('Interaction', uid))!
+  const prompt = { name: 'login', reasons: ['signed_out'], details: {} }
+  await oauthRecords.put({ model: 'Interaction', id: uid, payload: { ...payload, prompt }, ttlMs: 60_000 })
+  const workspace = /name="workspace" value="([^"]*)"/.exec(page.html)![1]!
+  t.ok((await application.decide(owner, page.path, { decision: 'allow', workspace })).has('code'))
 })
 
 t.test('a request that no address can hold is sent back, and served to who is signed in', async (t) => {

@@ -40,10 +40,9 @@ export function recordWrites(db: Db) {
         uid = excluded.uid, expires_at = excluded.expires_at`
       await insertRows(db, records, [record], suffix)
     },
-    /** Until the end of the transaction. False when it is not there. */
-    async lock(kind: string, idHash: string): Promise<boolean> {
-      const where = `WHERE kind = ? AND id_hash = ? ${db.dialect.forUpdate}`
-      return (await selectRow(db, records, where, [kind, idHash])) !== undefined
+    /** Returns the record, locked until the transaction ends. */
+    async lock(kind: string, idHash: string): Promise<RecordRow | undefined> {
+      return selectRow(db, records, `WHERE kind = ? AND id_hash = ? ${db.dialect.forUpdate}`, [kind, idHash])
     },
     /** False when it was consumed before, or is not there: of two who consume it at once, one does. */
     async consume(kind: string, idHash: string, at: Instant): Promise<boolean> {

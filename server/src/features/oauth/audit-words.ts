@@ -3,6 +3,7 @@ import type { AuditWords } from '../../base/audit-events.ts'
 
 export const oauthAuditWords: AuditWords = {
   'application.allowed': 'allowed an application to act for them',
+  'application.refresh_repeated': 'repeated a refresh from another address, and got the same tokens',
   'application.registered': 'registered as an application',
   'application.returned': 'gave back what it was allowed',
   'application.stopped': 'stopped an application',

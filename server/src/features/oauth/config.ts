@@ -2,10 +2,11 @@
 
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
-import { MAX_NAME_LENGTH } from '../../base/names.ts'
+import { composed, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection } from '../../config/section.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
+import { clientNameProblem } from './registration.ts'
 
 export interface OAuthClient {
   readonly clientId: string
@@ -59,10 +60,12 @@ type OAuthFile = Static<typeof OAuthFile>
 
 function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
   const { clients = [], resources = [], dynamic_registration: dynamicRegistration = false } = file
-  for (const [index, { client_id: id, redirect_uris: uris }] of clients.entries()) {
+  for (const [index, { client_id: id, client_name: name, redirect_uris: uris }] of clients.entries()) {
     const isTaken = clients.findIndex((client) => client.client_id === id) < index
     if (id === COMMAND_LINE_CLIENT.clientId) report(`clients.${index}.client_id: ${id} is the command line's own`)
     if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
+    const nameProblem = clientNameProblem(composed(name))
+    if (nameProblem !== undefined) report(`clients.${index}.client_name: ${nameProblem}`)
     for (const [position, uri] of uris.entries()) {
       const problem = redirectProblem(uri)
       if (problem !== undefined) report(`clients.${index}.redirect_uris.${position}: ${problem}`)
@@ -75,7 +78,7 @@ function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
   return {
     clients: clients.map((client) => ({
       clientId: client.client_id,
-      clientName: client.client_name,
+      clientName: composed(client.client_name),
       redirectUris: client.redirect_uris,
       clientSecret: client.client_secret,
     })),

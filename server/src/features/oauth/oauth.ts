@@ -142,10 +142,16 @@ export class OAuth {
     return this.#answer(exchange, { error: 'access_denied', error_description: 'the person denied the request' })
   }
 
-  /** Undefined when the client is unknown. */
+  /** Undefined when the client is unknown, or was registered with metadata that is refused now. */
   async clientName(clientId: string): Promise<string | undefined> {
-    const client = await (await this.#provider()).Client.find(clientId)
-    return client && (client.clientName ?? clientId)
+    const { errors } = await loadLibrary()
+    try {
+      const client = await (await this.#provider()).Client.find(clientId)
+      return client && (client.clientName ?? clientId)
+    } catch (error) {
+      if (error instanceof errors.InvalidClientMetadata) return undefined
+      throw error
+    }
   }
 
   #provider(): Promise<Provider> {
@@ -211,6 +217,8 @@ function createHandler(provider: Provider, issuer: string, addresses: WeakMap<In
     request.headers['x-forwarded-proto'] = protocol.slice(0, -1)
     request.headers['x-forwarded-host'] = host
     request.url = request.url!.replace(/^[a-z]+:\/\/[^/]*/i, '')
+    // Of a body that is too large the library reads the beginning: the rest would hold up what follows on this connection.
+    response.once('finish', () => request.resume())
     await handle(request, response)
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
+import type { AuditEvent } from '../../base/audit-events.ts'
 import { SecretError } from '../../base/secret-keys.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import { hashToken, recordContext } from '../../base/tokens.ts'
@@ -54,6 +55,17 @@ export type TokenAnswer = Readonly<Record<string, unknown>>
 
 export type GrantEnd = 'application.returned' | 'application.stopped' | 'application.token_reused'
 
+/** The answer to a refresh, as it is kept for repeats. */
+interface KeptAnswer extends Payload {
+  readonly grantId: string
+  readonly asked: string
+  readonly answer: TokenAnswer
+  /** The client's address that got it first. */
+  readonly address: string | null
+  /** The audit trail has a repeat from another address. */
+  readonly isRecorded: boolean
+}
+
 export type Tell = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
@@ -89,11 +101,13 @@ export class OAuthRecords {
     return row && this.#decrypt(row)
   }
 
+  /** Stores nothing under a grant that has ended. */
   async put(record: NewRecord): Promise<void> {
     const at = this.#now()
     await this.#storage.write(async (tx) => {
       if (at - this.#removedAt >= REMOVE_EVERY_MS) await tx.records.removeExpired(at)
-      await this.#putIn(tx, record, at)
+      const { grantId } = record.payload
+      if (grantId === undefined || (await lockGrant(tx, grantId))) await this.#putIn(tx, record, at)
     })
     if (at - this.#removedAt >= REMOVE_EVERY_MS) this.#removedAt = at
   }
@@ -111,16 +125,27 @@ export class OAuthRecords {
   async rotate(refreshed: Refreshed, by: Acting): Promise<TokenAnswer | undefined> {
     const { used, grantId, asked, issued, answer } = refreshed
     const given = await this.#storage.write(async (tx) => {
-      // Who ends the grant at the same moment waits, and then finds what is stored here.
-      if (!(await tx.records.lock(kindOf(GRANT), hashToken(grantId)))) return undefined
+      const grant = await lockGrant(tx, grantId)
+      if (!grant) return undefined
       if (await tx.records.consume(kindOf(REFRESH_TOKEN), hashToken(used), this.#now())) {
-        const kept = { model: REFRESH_ANSWER, id: used, payload: { grantId, asked, answer }, ttlMs: REPEATABLE_MS }
+        const payload: KeptAnswer = { grantId, asked, answer, address: by.address, isRecorded: false }
+        const kept = { model: REFRESH_ANSWER, id: used, payload, ttlMs: REPEATABLE_MS }
         for (const record of [...issued, kept]) await this.#putIn(tx, record, this.#now())
         return answer
       }
-      const first = await this.#firstAnswer(tx, used, asked)
-      if (!first) await this.endGrantIn(tx, grantId, 'application.token_reused', by)
-      return first
+      const repeated = await this.#repeatedAnswer(tx, used, asked)
+      if (!repeated) {
+        await this.endGrantIn(tx, grantId, 'application.token_reused', by)
+        return undefined
+      }
+      const { payload, ttlMs } = repeated
+      // A thief of the token gets the same answer: the audit trail shows it, once for each answer.
+      if (by.address !== payload.address && !payload.isRecorded) {
+        const kept = { model: REFRESH_ANSWER, id: used, payload: { ...payload, isRecorded: true }, ttlMs }
+        await this.#putIn(tx, kept, this.#now())
+        await this.#record(tx, 'application.refresh_repeated', grant, by)
+      }
+      return payload.answer
     })
     if (given === answer) this.#removeLater()
     return given
@@ -138,12 +163,8 @@ export class OAuthRecords {
   /** The same within a transaction. False when it had ended: of two who end it at once, one gets true. */
   async endGrantIn(tx: Writes, grantId: string, why: GrantEnd, by: Acting): Promise<boolean> {
     const grant = await tx.records.find(kindOf(GRANT), hashToken(grantId))
-    const memberId = await tx.records.removeGrant(grantId)
-    if (memberId === undefined) return false
-    const member = await tx.members.byId(memberId)
-    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
-    const clientId = (grant && this.#decrypt(grant))?.payload.clientId ?? null
-    tx.audit.record({ event: why, at: this.#now(), by, ...about, subject: clientId })
+    if (!(await tx.records.removeGrant(grantId)) || !grant) return false
+    await this.#record(tx, why, grant, by)
     return true
   }
 
@@ -151,6 +172,13 @@ export class OAuthRecords {
   async grantsOf(memberId: string): Promise<readonly StoredRecord[]> {
     const rows = await this.#storage.read.records.allByUid(kindOf(GRANT), memberId)
     return rows.flatMap((row) => this.#decrypt(row) ?? [])
+  }
+
+  async #record(tx: Writes, event: AuditEvent, grant: RecordRow, by: Acting): Promise<void> {
+    const member = grant.uid === null ? undefined : await tx.members.byId(grant.uid)
+    const about = { workspaceId: member?.workspaceId ?? null, userId: member?.userId ?? null }
+    const clientId = this.#decrypt(grant)?.payload.clientId ?? null
+    tx.audit.record({ event, at: this.#now(), by, ...about, subject: clientId })
   }
 
   #decrypt({ kind, idHash, payload, consumedAt, expiresAt }: RecordRow): StoredRecord | undefined {
@@ -183,14 +211,14 @@ export class OAuthRecords {
     await record.tell?.(tx)
   }
 
-  /** The answer to the same refresh, unless its refresh token was used. */
-  async #firstAnswer(tx: Writes, used: string, asked: string): Promise<TokenAnswer | undefined> {
+  /** The kept answer to the same refresh, and how long it is kept; undefined when its refresh token was used. */
+  async #repeatedAnswer(tx: Writes, used: string, asked: string) {
     const row = await tx.records.find(kindOf(REFRESH_ANSWER), hashToken(used))
-    const { asked: askedFirst, answer } = (row && this.#decrypt(row)?.payload) ?? {}
-    if (askedFirst !== asked) return undefined
-    const first = answer as TokenAnswer
-    const next = await tx.records.find(kindOf(REFRESH_TOKEN), hashToken(String(first.refresh_token)))
-    return next && next.consumedAt === null ? first : undefined
+    const kept = row && this.#decrypt(row)
+    if (kept?.payload.asked !== asked) return undefined
+    const payload = kept.payload as KeptAnswer
+    const next = await tx.records.find(kindOf(REFRESH_TOKEN), hashToken(String(payload.answer.refresh_token)))
+    return next?.consumedAt === null ? { payload, ttlMs: kept.expiresAt! - this.#now() } : undefined
   }
 
   /** Removes answers to refreshes once nothing may repeat them, also where no other record follows. */
@@ -221,6 +249,11 @@ export class OAuthRecords {
     if (row?.grantId) await this.endGrantIn(tx, row.grantId, 'application.token_reused', by)
     return false
   }
+}
+
+/** Call it before storing anything under a grant: what ends the grant at the same moment waits, and then finds what was stored. */
+function lockGrant(tx: Writes, grantId: string): Promise<RecordRow | undefined> {
+  return tx.records.lock(kindOf(GRANT), hashToken(grantId))
 }
 
 function kindOf(model: string): string {

@@ -30,6 +30,20 @@ function limitSize(metadata: ClientMetadata, errors: Library['errors']): void {
   )
 }
 
+/** The mistake in the name of a client in its one form (`composed`). People decide by it whether they trust the application. */
+export function clientNameProblem(name: string): string | undefined {
+  if (name === '') return 'it is empty'
+  return name.length > MAX_NAME_LENGTH ? `it has more than ${MAX_NAME_LENGTH} characters` : idProblem(name)
+}
+
+function readName(name: unknown, errors: Library['errors']): string {
+  if (typeof name !== 'string') throw new errors.InvalidClientMetadata('client_name must be a text')
+  const read = composed(name)
+  const problem = clientNameProblem(read)
+  if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
+  return read
+}
+
 /**
  * Removes all other members from the metadata, in place.
  * @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger, and have names that an
@@ -51,15 +65,7 @@ export function restrictMetadata(metadata: ClientMetadata, isNew: boolean, error
     }
   }
   const { client_name: name, redirect_uris: uris } = metadata
-  if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
-    throw new errors.InvalidClientMetadata(`client_name must have at most ${MAX_NAME_LENGTH} characters`)
-  }
-  // People decide by the name whether they trust the application.
-  if (name !== undefined && isNew) {
-    metadata.client_name = composed(name)
-    const problem = metadata.client_name === '' ? 'it is empty' : idProblem(metadata.client_name)
-    if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
-  }
+  if (name !== undefined && isNew) metadata.client_name = readName(name, errors)
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
     throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)
   }

@@ -42,6 +42,11 @@ t.test('applications, resources and registration are taken as they are written',
   })
 })
 
+t.test('the name of a configured application is kept in its one form', async (t) => {
+  const { clients } = load(t, { clients: [{ ...CLIENT, client_name: ' Cafe\u0301\u00a0 bar ' }] })
+  t.equal(clients[0]!.clientName, 'Caf\u00e9 bar')
+})
+
 t.test('each problem is listed with its place, and no secret is repeated', async (t) => {
   const found = problems(t, {
     clients: [
@@ -62,6 +67,11 @@ t.test('each problem is listed with its place, and no secret is repeated', async
       found.some((problem) => problem.includes(`: oauth.${place}: `)),
       place,
     )
+  }
+  for (const name of [' ', 'Acme\u200b', '\u202eelgooG', 'a\u0007b']) {
+    const [problem, ...others] = problems(t, { clients: [{ ...CLIENT, client_name: name }] })
+    t.match(problem, /: oauth\.clients\.0\.client_name: it /, JSON.stringify(name))
+    t.same(others, [])
   }
   const rows = [
     { clients: [{ ...CLIENT, client_id: 'with blank' }] },
