@@ -127,7 +127,7 @@ t.test(
       const { status, headers } = await client.at(host).get('/v1/connections')
       t.equal(status, 503)
       t.match(headers.get('retry-after'), /^[1-9]\d*$/)
-      t.equal((await host.request('/healthz', from('192.0.2.3'))).headers.get('ratelimit-remaining'), '99')
+      t.equal((await host.request('/no-such-page', from('192.0.2.3'))).headers.get('ratelimit-remaining'), '99')
     }
     await postgres.start()
     for (const host of hosts)

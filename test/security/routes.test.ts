@@ -28,8 +28,8 @@ const installation = await Installation.start({
 t.teardown(() => installation.remove())
 
 const routes = declared.flatMap(({ method, url, config }) => {
-  const { cost, needsCredential = false } = config ?? {}
-  return [method].flat().map((name) => ({ method: name, url, cost, needsCredential }))
+  const { cost, needsCredential = false, isProbe = false } = config ?? {}
+  return [method].flat().map((name) => ({ method: name, url, cost, needsCredential, isProbe }))
 })
 
 /** What the answer says is left of the network's tokens. */
@@ -41,7 +41,7 @@ async function leftAfter(method: string, path: string): Promise<number> {
 }
 
 async function tokensOf(method: string, path: string): Promise<number> {
-  const before = await leftAfter('GET', '/healthz')
+  const before = await leftAfter('GET', '/no-such-page')
   return before - (await leftAfter(method, path))
 }
 
@@ -62,7 +62,7 @@ t.test('what costs more than ten times the smallest answer says why', async (t) 
 t.test('every request takes the tokens of its class', async (t) => {
   await minuteWithRoom()
   const wrong: string[] = []
-  for (const { method, url, cost, needsCredential } of routes) {
+  for (const { method, url, cost, needsCredential } of routes.filter(({ isProbe }) => !isProbe)) {
     const path = url.replaceAll(/:\w+/g, 'none').replace(/^\*$/, '/*').replaceAll('*', 'none/such')
     const tokens = await tokensOf(method, path)
     // A credential would pay itself.
@@ -70,6 +70,27 @@ t.test('every request takes the tokens of its class', async (t) => {
     if (tokens !== expected) wrong.push(`${method} ${path}: ${tokens}`)
   }
   t.strictSame(wrong, [])
+})
+
+t.test('probes take no tokens, and a good key is not refused for what others used up', async (t) => {
+  t.strictSame(
+    routes
+      .filter(({ isProbe }) => isProbe)
+      .map(({ method, url }) => `${method} ${url}`)
+      .toSorted(),
+    ['/healthz', '/readyz', '/readyz/read'].flatMap((path) => [`GET ${path}`, `HEAD ${path}`]).toSorted(),
+  )
+  const small = await Installation.start({ inProcess: true, file: { rate_limits: { network: 5 } } })
+  t.teardown(() => small.remove())
+  const { key } = await small.client('small')
+  await minuteWithRoom()
+  const statuses = new Set<number>()
+  for (let count = 0; count < 7; count++) statuses.add((await small.request('/no-such-page')).status)
+  t.strictSame([...statuses], [404, 429])
+  for (const path of ['/healthz', '/readyz', '/readyz/read']) t.equal((await small.request(path)).status, 200, path)
+  const headers = { authorization: `Bearer ${key}` }
+  t.equal((await small.request('/v1/whoami', { headers })).status, 200)
+  t.equal((await small.request('/v1/whoami')).status, 429, 'without a key')
 })
 
 t.test('what no route fits costs something as well', async (t) => {
@@ -83,9 +104,9 @@ t.test('what no route fits costs something as well', async (t) => {
     ['GET', `/v1/claims/${'x'.repeat(4000)}`, 404],
     ['GET', '/%zz', 404],
   ] as const) {
-    const before = await leftAfter('GET', '/healthz')
+    const before = await leftAfter('GET', '/no-such-page')
     const answer = await installation.request(path, { method })
     t.equal(answer.status, status, `${method} ${path.slice(0, 30)}`)
-    t.equal(before - (await leftAfter('GET', '/healthz')), 2, `${method} ${path.slice(0, 30)} and the health check`)
+    t.equal(before - (await leftAfter('GET', '/no-such-page')), 2, `${method} ${path.slice(0, 30)} and the one before`)
   }
 })

@@ -45,7 +45,7 @@ export function requireCredential(app: App, options: CredentialOptions): void {
 
   app.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { authorization } = request.headers
-    if (authorization !== undefined) gate.refusals.peek(request, reply)
+    if (authorization !== undefined) await gate.refusals.peek(request, reply)
     const text = BEARER.exec(authorization ?? '')?.[1]
     const credential = await lookUp(text, request, reply)
     setCredential(request, credential)

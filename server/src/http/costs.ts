@@ -44,6 +44,8 @@ declare module 'fastify' {
     cost?: CostClass
     /** Nothing works for a request without a credential: the credential pays, and the network for being refused. */
     needsCredential?: true
+    /** Balancers and orchestrators ask for it. */
+    isProbe?: true
   }
 }
 

@@ -31,8 +31,8 @@ export interface Gate {
   readonly refusals: {
     /** Counts a refused credential. @throws HttpError 429; StorageError `unavailable` */
     count(request: FastifyRequest, reply: FastifyReply): Promise<void>
-    /** @throws HttpError 429 when the limit is used up, as far as this host has counted */
-    peek(request: FastifyRequest, reply: FastifyReply): void
+    /** @throws HttpError 429 when the limit is used up, as far as this host has counted; after a while where the network goes on */
+    peek(request: FastifyRequest, reply: FastifyReply): Promise<void>
   }
 }
 
@@ -75,12 +75,11 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   const say = (reply: FastifyReply, limit: Limit, count: Count) => sayLeft(reply, limit, rateLimits[limit], count)
 
   function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    if (rateLimits.network === 0) return undefined
+    if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
     const network = networkOf(request.ip)
     const tokens = tokensOfNetwork(request)
     const problem = takeOfNetwork(network, tokens, request, reply)
     if (!problem) {
-      // A credential is looked at without delay: others pay.
       const waitMs = tokens === COSTS.small.tokens ? 0 : pace(network, tokens)
       return waitMs === 0 ? undefined : setTimeout(waitMs)
     }
@@ -90,8 +89,9 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   }
 
   app.addHook('onRequest', (request, reply, done) => {
-    const refused = enter(request, reply)
-    if (refused) refused.then(() => done(), done)
+    const entered = enter(request, reply)
+    // Who has gone while it waited gets no work.
+    if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
     else done()
   })
 
@@ -133,7 +133,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     enter,
     async admit(request, reply, payers) {
       await take(payers, tokensOf(request), request, reply)
-      if (rateLimits.network > 0) own.add('network', networkOf(request.ip), -tokensOfNetwork(request))
+      if (rateLimits.network > 0) giveBack(own, request)
     },
     takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
     refusals: {
@@ -144,13 +144,15 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
         say(reply, 'refusals', count)
         if (count.count > rateLimits.refusals) throw refuse('refusals', network, count, request, reply)
       },
-      peek(request, reply) {
+      async peek(request, reply) {
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const last = counters.last('refusals', network)
         if (last.count < rateLimits.refusals) return
         say(reply, 'refusals', last)
-        throw refuse('refusals', network, last, request, reply)
+        const problem = refuse('refusals', network, last, request, reply)
+        await hold(network, request.raw.socket)
+        throw problem
       },
     },
   }
@@ -168,8 +170,24 @@ function tokensOf(request: FastifyRequest): number {
   return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
 }
 
+/** A route that needs a credential refuses one that has none at once. */
 function tokensOfNetwork(request: FastifyRequest): number {
   return request.routeOptions.config.needsCredential ? COSTS.small.tokens : tokensOf(request)
+}
+
+function giveBack(own: OwnCounts, request: FastifyRequest): void {
+  if (isFreeForNetwork(request)) return
+  const network = networkOf(request.ip)
+  // The minute may have turned since it paid.
+  own.add('network', network, -Math.min(tokensOf(request), own.last('network', network).count))
+}
+
+/**
+ * A credential pays, and those that are refused have a limit: what others behind one address use up must not stop it. To answer a probe
+ * costs no more than to refuse it, and a host without an answer is taken out or restarted.
+ */
+function isFreeForNetwork({ headers, routeOptions: { config } }: FastifyRequest): boolean {
+  return config.isProbe === true || (config.needsCredential === true && headers.authorization !== undefined)
 }
 
 function sayLeft(reply: FastifyReply, limit: Limit, max: number, { count, leftMs }: Count): void {

@@ -23,10 +23,12 @@ export function refuseOtherMethods(app: App): () => void {
         method: METHODS.filter((method) => !methods.has(method)),
         config: { cost: 'small' },
         schema: { hide: true },
-        handler: async (_request, reply) => {
+        // Before the body is read.
+        onRequest: (_request, reply, done) => {
           reply.header('allow', allow)
-          throw new HttpError(405, `the method must be one of ${allow}`)
+          done(new HttpError(405, `the method must be one of ${allow}`))
         },
+        handler: async () => {},
       })
     }
   }

@@ -4,6 +4,7 @@ import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { paths, signInPath, workspaceIn } from '../../web/console-paths.ts'
 import { renderedOnce, sendHtml, sendPage } from '../../web/document.tsx'
+import { pageHeaders } from '../../web/headers.ts'
 import { Name } from '../../web/parts/values.tsx'
 import { publicPaths } from '../../web/paths.ts'
 import type { MemberService } from '../people/members.ts'
@@ -14,6 +15,8 @@ import { optionalSessionOf, viewed } from './session.ts'
 export function answerErrorsWithPages(pages: App, members?: Pick<MemberService, 'workspacesOf'>): void {
   pages.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
+    // What is refused at the gate reaches no hook of these pages.
+    reply.headers(pageHeaders())
     // A failing service is asked for nothing more.
     const viewer = members && status < 500 ? await viewerOf(request, members) : undefined
     const title = titleOf(status)

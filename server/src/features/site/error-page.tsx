@@ -3,6 +3,7 @@ import type { FastifyError } from 'fastify'
 import { prepareRefusal } from '../../http/errors.ts'
 import type { App } from '../../http/instance.ts'
 import { renderedOnce, sendHtml } from '../../web/document.tsx'
+import { pageHeaders } from '../../web/headers.ts'
 import { publicPaths } from '../../web/paths.ts'
 import { PublicPage } from '../../web/public-page.tsx'
 import { sentence } from '../../web/words.tsx'
@@ -16,6 +17,8 @@ const TITLES: Readonly<Record<number, string>> = {
 export function answerErrorsWithPages(pages: App): void {
   pages.setErrorHandler<FastifyError>((error, request, reply) => {
     const { status, detail } = prepareRefusal(error, request, reply)
+    // What is refused at the gate reaches no hook of these pages.
+    reply.headers(pageHeaders())
     return sendHtml(reply, errorPage(TITLES[status] ?? 'Something went wrong', detail), status)
   })
 }

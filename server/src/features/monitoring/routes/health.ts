@@ -21,35 +21,37 @@ export function healthRoutes(app: App, ready: Ready, readReady: Ready): void {
   const tags = ['Health']
 
   app.get('/healthz', {
-    config: { cost: 'small' },
+    config: { cost: 'small', isProbe: true },
     schema: {
       operationId: 'getHealth',
       tags,
       summary: 'Check that the process is alive',
-      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }), ...errors(429) },
+      response: { 200: Type.Object({ status: Type.Literal('ok') }, { title: 'Health' }), ...errors(400) },
     },
     handler: async () => ({ status: 'ok' as const }),
   })
 
   app.get('/readyz', {
+    config: { isProbe: true },
     schema: {
       operationId: 'getReadiness',
       tags,
       summary: 'Check that the service can do its work',
       description:
         '503 with the reasons while claims cannot be stored: the database takes no writes or cannot be read, the host is read-only, or the time is in doubt.',
-      response: { 200: ReadinessBody, ...errors(429), 503: ReadinessBody },
+      response: { 200: ReadinessBody, ...errors(400), 503: ReadinessBody },
     },
     handler: answer(ready),
   })
 
   app.get('/readyz/read', {
+    config: { isProbe: true },
     schema: {
       operationId: 'getReadReadiness',
       tags,
       summary: 'Check that receipts and the log can be read',
       description: '200 also while claims cannot be stored. Load balancers route reads by it.',
-      response: { 200: ReadinessBody, ...errors(429), 503: ReadinessBody },
+      response: { 200: ReadinessBody, ...errors(400), 503: ReadinessBody },
     },
     handler: answer(readReady),
   })
