@@ -17,6 +17,7 @@ const HIDDEN: Readonly<Record<string, string>> = {
   'a blank before it': ' release-bot',
   'a space without a break': 'release\u00a0bot',
   'a zero-width space': 'release\u200b-bot',
+  'an empty Braille cell': 'release-bot\u2800',
   'a joiner': 'release\u200d-bot',
   'a non-joiner': 'release\u200c-bot',
   'a word joiner': 'release\u2060-bot',

@@ -11,7 +11,9 @@ const PICTURE = '\\p{Extended_Pictographic}(?:\\uFE0F|\\p{Emoji_Modifier})?'
 const FLAG =
   '\\u{1F3F4}\\u{E0067}\\u{E0062}(?:\\u{E0065}\\u{E006E}\\u{E0067}|\\u{E0073}\\u{E0063}\\u{E0074}|\\u{E0077}\\u{E006C}\\u{E0073})\\u{E007F}'
 const EMOJI = `${FLAG}|[0-9#*]\\uFE0F\\u20E3|${PICTURE}(?:\\u200D${PICTURE})*`
-const UNSEEN = '[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}]|(?! )\\p{Zs}'
+/** Symbols that fonts leave blank: the empty Braille cell, a null note head, the filler of Khitan, an object that is not there. */
+const BLANK = '\\u2800\\u{1D159}\\u{16FE4}\\uFFFC'
+const UNSEEN = `[\\p{C}\\p{Zl}\\p{Zp}\\p{Default_Ignorable_Code_Point}${BLANK}]|(?! )\\p{Zs}`
 const PARTS = new RegExp(`(?<needed>${EMOJI}|${JOINER})|(?<unseen>(?:${UNSEEN})+)`, 'gu')
 const MAY_BE_UNSEEN = new RegExp(UNSEEN, 'u')
 
