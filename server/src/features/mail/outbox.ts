@@ -94,7 +94,8 @@ export function createOutbox(parts: OutboxOptions): Outbox {
       const once = `reset ${hash('sha256', address)}`
       await storage.write(async (tx) => {
         if (await tx.mails.isKept(once)) return
-        const subject = mailboxSubject('reset', address)
+        // By the exact address: nothing is sent to others of its mailbox, and asking for those must not use up what it gets.
+        const subject = `mail reset to ${hash('sha256', address)}`
         const { isWithin = true } = (await countDaily(tx, [{ subject, most }], now())).get(subject) ?? {}
         if (isWithin) await insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once, about: null }])
       })
