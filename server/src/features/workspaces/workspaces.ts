@@ -58,6 +58,8 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
     async rename(id, name, by = byCommand()) {
       checkWorkspaceName(name)
       await storage.write(async (tx) => {
+        // In the order in which deleting a workspace takes them.
+        await requireWorkspace(tx, id)
         refuseLookAlike(name, await tx.workspaces.lockNames(id))
         const before = await tx.workspaces.byIdOrName(id)
         if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
