@@ -45,11 +45,12 @@ export function visibleName(name: string): string {
 
 /** JSON that reads as the same value, without them. */
 export function visibleJson(json: string): string {
-  return withUnseen(json, (character) =>
-    /[\t\n\r]/.test(character)
-      ? character
-      : [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join(''),
-  )
+  return withUnseen(json, (character) => (/[\t\n\r]/.test(character) ? character : jsonEscapes(character)))
+}
+
+/** `\\u202e`: one for each half of a character beyond the first plane. */
+export function jsonEscapes(character: string): string {
+  return [...Array(character.length).keys()].map((at) => `\\u${hex(character.charCodeAt(at))}`).join('')
 }
 
 /** `U+202E` */

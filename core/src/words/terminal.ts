@@ -1,5 +1,5 @@
 /** What a command writes, as it reaches a terminal. */
-import { visible } from './plain-text.ts'
+import { jsonEscapes, visible } from './plain-text.ts'
 
 /** What commands use. */
 const COLOUR = /(\p{Cc}\[(?:1|22|31|32|33|39|90)m)/u
@@ -23,11 +23,5 @@ export function terminalText(text: string, colours = false): string {
 
 /** The same JSON, in characters that a terminal shows. */
 export function terminalJson(json: string): string {
-  return json.replace(RISKY_IN_JSON, escapes)
-}
-
-/** One for each half of a character beyond the first plane, as JSON has it. */
-function escapes(char: string): string {
-  const halves = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at))
-  return halves.map((code) => `\\u${code.toString(16).padStart(4, '0')}`).join('')
+  return json.replace(RISKY_IN_JSON, jsonEscapes)
 }
