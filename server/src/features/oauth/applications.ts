@@ -34,33 +34,35 @@ interface ApplicationOptions {
 export function createApplicationService(options: ApplicationOptions): ApplicationService {
   const { members, oauthRecords: records, oauth } = options
 
-  async function list(userId: string): Promise<Application[]> {
+  async function grantsOf(userId: string) {
     const workspaces = await members.workspacesOf(userId)
-    const found = await Promise.all(
-      workspaces.map(async ({ memberId, name: workspaceName }) => {
-        const grants = await records.grantsOf(memberId)
-        return Promise.all(
-          grants.map(async ({ payload: { jti, clientId = '', iat = 0, resources = {} } }) => ({
-            grantId: jti!,
-            clientName: await oauth.clientName(clientId),
-            clientId,
-            workspaceName,
-            scopes: readScopes(Object.values(resources).join(' ')),
-            audiences: Object.keys(resources),
-            since: iat * 1000,
-          })),
-        )
-      }),
+    const grants = workspaces.map(async ({ memberId, name: workspaceName }) =>
+      (await records.grantsOf(memberId)).map(({ payload }) => ({ workspaceName, payload })),
     )
-    return found.flat().sort((one, other) => other.since - one.since)
+    return (await Promise.all(grants)).flat()
+  }
+
+  async function list(userId: string): Promise<Application[]> {
+    const found = await Promise.all(
+      (await grantsOf(userId)).map(
+        async ({ workspaceName, payload: { jti, clientId = '', iat = 0, resources = {} } }) => ({
+          grantId: jti!,
+          clientName: await oauth.clientName(clientId),
+          clientId,
+          workspaceName,
+          scopes: readScopes(Object.values(resources).join(' ')),
+          audiences: Object.keys(resources),
+          since: iat * 1000,
+        }),
+      ),
+    )
+    return found.sort((one, other) => other.since - one.since)
   }
 
   return {
     list,
     async revoke(userId, grantId, by = byCommand()) {
-      const workspaces = await members.workspacesOf(userId)
-      const grants = await Promise.all(workspaces.map(({ memberId }) => records.grantsOf(memberId)))
-      if (!grants.flat().some(({ payload }) => payload.jti === grantId))
+      if (!(await grantsOf(userId)).some(({ payload }) => payload.jti === grantId))
         throw new ServiceError('not_found', 'you have not allowed such an application')
       await records.endGrant(grantId, 'application.stopped', by)
     },
