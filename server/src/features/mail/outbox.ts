@@ -91,11 +91,12 @@ export function createOutbox(parts: OutboxOptions): Outbox {
     async askReset(recipient) {
       const address = recipient.trim().toLowerCase()
       if (!isOn || !isMailAddress(address)) return
-      const once = `reset ${hash('sha256', address)}`
+      const hashed = hash('sha256', address)
+      const once = `reset ${hashed}`
       await storage.write(async (tx) => {
         if (await tx.mails.isKept(once)) return
         // By the exact address: nothing is sent to others of its mailbox, and asking for those must not use up what it gets.
-        const subject = `mail reset to ${hash('sha256', address)}`
+        const subject = `mail reset to ${hashed}`
         const { isWithin = true } = (await countDaily(tx, [{ subject, most }], now())).get(subject) ?? {}
         if (isWithin) await insert(tx, [{ ...newRow(address), kind: 'reset', content: null, once, about: null }])
       })
