@@ -131,12 +131,12 @@ export class AccountService {
 
   /**
    * A token with which a user chooses a new password.
-   * @param whose `confirmed`: only of an account with a confirmed address, to which it is mailed
+   * @param among `confirmed`: only of an account with a confirmed address, to which it is mailed
    * @throws ServiceError `not_found`
    */
-  async resetToken(email: string, by: Acting = byCommand(), whose: 'any' | 'confirmed' = 'any'): Promise<string> {
+  async resetToken(email: string, by: Acting = byCommand(), among: 'any' | 'confirmed' = 'any'): Promise<string> {
     const user = await this.#storage.read.users.byEmail(email.trim().toLowerCase())
-    if (!user || user.closedAt !== null || (whose === 'confirmed' && user.confirmedAt === null)) {
+    if (!user || user.closedAt !== null || (among === 'confirmed' && user.confirmedAt === null)) {
       throw new ServiceError('not_found', `there is no account with the address ${email}`)
     }
     const subject = { kind: 'reset', ...OF_NOBODY, userId: user.id } as const

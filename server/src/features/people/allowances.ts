@@ -1,6 +1,6 @@
 /**
- * Who pays: an account has an allowance, or shares the one of another account. Invited accounts share with those who invited them, because
- * whoever invites could otherwise multiply every limit by inviting more. Only the operator changes it.
+ * Who pays: an account has an allowance, or shares the one of another account. Invited accounts share with those who invited them:
+ * otherwise one account could multiply every limit by inviting more. Only the operator changes it.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'

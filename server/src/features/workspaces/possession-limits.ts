@@ -1,6 +1,6 @@
 /**
- * How many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. Whoever counts holds a
- * lock until what was counted is stored: of two creations at once, on whichever host, the second counts the first. The command line has no
+ * How many workspaces an account may have, and how many keys, machines, connections and bound agents a workspace. A count holds a
+ * lock until what was counted is stored: of two creations at once, on any hosts, the second counts the first. The command line has no
  * limits.
  */
 import type { Instant } from '@claimcheck/core/rules'
