@@ -1207,7 +1207,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Health"];
                 };
             };
-            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 400: components["responses"]["BadRequest"];
             readonly default: components["responses"]["Error"];
         };
     };
@@ -1229,7 +1229,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Readiness"];
                 };
             };
-            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 400: components["responses"]["BadRequest"];
             /** @description Service Unavailable */
             readonly 503: {
                 headers: {
@@ -1260,7 +1260,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["Readiness"];
                 };
             };
-            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 400: components["responses"]["BadRequest"];
             /** @description Service Unavailable */
             readonly 503: {
                 headers: {
