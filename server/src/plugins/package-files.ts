@@ -1,8 +1,8 @@
-/** Walks the files of a package: what its digest is made of, and which links lead out of it. */
+/** Walks the files of a package: what its digest is made of, a copy of that, and which links lead out of it. */
 import { createHash } from 'node:crypto'
-import { type Dirent, lstatSync, readFileSync } from 'node:fs'
-import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { type Dirent, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { lstat, readdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isWithin } from './isolation/command.ts'
 import { PackageError } from './package-error.ts'
@@ -35,6 +35,20 @@ export interface FoundEntry {
  * @throws PackageError when it has too much, or something that is no file, or a name that has no line of its own
  */
 export async function codeHashOf(root: string): Promise<string> {
+  return digestOfLines(await fileLines(root))
+}
+
+/** The digest of these lines, each with its line feed. */
+export function digestOfLines(lines: readonly string[]): string {
+  return `sha256:${sha256(lines.join(''))}`
+}
+
+/**
+ * The lines of a package's own files, as `codeHashOf` has them.
+ * @param copyTo a new folder that gets the bytes that the lines tell of, and no others
+ * @throws PackageError
+ */
+export async function fileLines(root: string, copyTo?: string): Promise<readonly string[]> {
   const entries = await ownEntries(root)
   const lines: string[] = []
   let bytes = 0
@@ -44,10 +58,10 @@ export async function codeHashOf(root: string): Promise<string> {
     bytes = sizes.reduce((sum, size) => sum + size, bytes)
     // Before they are read.
     if (bytes > MOST_BYTES) throw tooManyBytes()
-    lines.push(...(await Promise.all(some.map((entry, index) => lineOf(root, entry, sizes[index]!)))))
+    lines.push(...(await Promise.all(some.map((entry, index) => lineOf(root, entry, sizes[index]!, copyTo)))))
     await setImmediate()
   }
-  return `sha256:${sha256(lines.join(''))}`
+  return lines
 }
 
 /** Sorted by the bytes of their paths. */
@@ -66,10 +80,18 @@ async function ownEntries(root: string): Promise<readonly FoundEntry[]> {
   return entries.sort((a, b) => Buffer.compare(a.bytes, b.bytes))
 }
 
-async function lineOf(root: string, { path, kind }: FoundEntry, size: number): Promise<string> {
+async function lineOf(root: string, { path, kind }: FoundEntry, size: number, copyTo?: string): Promise<string> {
   const file = join(root, path)
-  if (kind === 'link') return `${sha256(await readlink(file, 'buffer'))} @${path}\n`
-  return `${sha256(size <= SMALL_BYTES ? readFileSync(file) : await readFile(file))}  ${path}\n`
+  const copy = copyTo === undefined ? undefined : join(copyTo, path)
+  if (copy !== undefined) mkdirSync(dirname(copy), { recursive: true })
+  if (kind === 'link') {
+    const text = await readlink(file, 'buffer')
+    if (copy !== undefined) await symlink(text, copy)
+    return `${sha256(text)} @${path}\n`
+  }
+  const content = size <= SMALL_BYTES ? readFileSync(file) : await readFile(file)
+  if (copy !== undefined) await writeFile(copy, content)
+  return `${sha256(content)}  ${path}\n`
 }
 
 function tooManyBytes(): PackageError {
@@ -78,8 +100,20 @@ function tooManyBytes(): PackageError {
 
 /** The digest of a plugin that is one file: of its content. */
 export async function codeHashOfFile(path: string): Promise<string> {
+  return `sha256:${sha256(await readBounded(path))}`
+}
+
+/** The line of a file, copied as by `fileLines`. @throws PackageError */
+export async function fileLine(path: string, copyTo: string): Promise<string> {
+  const content = await readBounded(path)
+  mkdirSync(dirname(copyTo), { recursive: true })
+  await writeFile(copyTo, content)
+  return `${sha256(content)}  ${basename(path)}\n`
+}
+
+async function readBounded(path: string): Promise<Buffer> {
   if ((await lstat(path)).size > MOST_BYTES) throw tooManyBytes()
-  return `sha256:${sha256(await readFile(path))}`
+  return readFile(path)
 }
 
 /** Whether a file or folder of this name counts as a package's own. */
@@ -92,7 +126,7 @@ function sha256(data: Buffer | string): string {
 }
 
 /** npm links the folders that it installs. */
-const COPY_IT = 'install what it leads to from a file of npm pack'
+export const COPY_IT = 'install what it leads to from a file of npm pack'
 
 /**
  * Node's permission model follows links: one that leads out of what a process may read would let it read more. Links in `node_modules`

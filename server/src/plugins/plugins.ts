@@ -112,10 +112,11 @@ async function loadPlugin(
   const comesWithServer = await isShipped(located)
   if (isListed || comesWithServer) return loadTrusted(given, located, types, { logger, now, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
-  const { name, parts } = await loadIsolated(located, { given, isolation, memoryMib, logger: named, now, types })
+  const loaded = await loadIsolated(located, { given, isolation, memoryMib, logger: named, now, types })
+  const { name, codeHash, parts } = loaded
   return {
     name,
-    identity: identityOf(name, located),
+    identity: { ...identityOf(name, located), codeHash },
     folder: located.root ?? dirname(located.entry),
     isolation: isolation === 'full' ? 'isolated' : 'open',
     parts,

@@ -7,11 +7,11 @@ import { markLinear } from '../../base/linear-patterns.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
 import { dependenciesOf } from '../package-dependencies.ts'
-import { codeHashOf, codeHashOfFile } from '../package-files.ts'
 import { refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, optionsProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
+import { type CodeCopy, copyCode } from './code-copy.ts'
 import type { ReadableSet } from './command.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
 import { type SetupCall, startPluginProcess } from './plugin-process.ts'
@@ -21,7 +21,14 @@ import { type Isolation, startSandboxed } from './sandbox.ts'
 
 const RUNTIME = fileURLToPath(new URL('./runtime.js', import.meta.url))
 /** The modules of the service that run in the process, beside packages. */
-const RUNTIME_FILES = ['./frames.js', './messages.js', './runs.js', '../check-cache.js', '../../../package.json']
+const RUNTIME_FILES = [
+  './frames.js',
+  './no-strings.js',
+  './messages.js',
+  './runs.js',
+  '../check-cache.js',
+  '../../../package.json',
+]
 const RUNTIME_PACKAGES = { '@claimcheck/core': '*', 'lru-cache': '*', typebox: '*' }
 const SERVER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
@@ -37,21 +44,30 @@ export interface IsolatedOptions {
 
 export interface IsolatedPlugin {
   readonly name: string
+  /** Of all that runs, but what the service brings. */
+  readonly codeHash: string
   readonly parts: HostedParts
 }
 
 /** @throws PluginError; Error with the plugin's own */
 export async function loadIsolated(located: PluginPackage, options: IsolatedOptions): Promise<IsolatedPlugin> {
-  const { given, isolation, memoryMib, logger, now, types } = options
-  const problem = (await isolationProblem(isolation)) ?? (await readingProblem(located, isolation))
+  const runtime = await runtimeReadable()
+  const problem = (await isolationProblem(options.isolation)) ?? (await readingProblem(runtime, options.isolation))
   if (problem !== undefined) throw new Error(problem)
-  const readable = together(located, await runtimeReadable())
+  const code = await copyCode(located, runtime.packages)
+  try {
+    return await startCopy(code, together(code.readable, runtime), options)
+  } catch (error) {
+    await code.remove()
+    throw error
+  }
+}
+
+async function startCopy(code: CodeCopy, readable: ReadableSet, options: IsolatedOptions): Promise<IsolatedPlugin> {
+  const { given, isolation, memoryMib, logger, now, types } = options
   let loaded: { readonly definition: Definition; readonly parts: DescribedParts } | undefined
 
   async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
-    // What was said of its code when it was loaded is in receipts.
-    if (loaded && (await rehash(located)) !== located.codeHash)
-      throw new Error('its files changed: start the service again')
     const definition = readDefinition(plugin)
     if (!loaded) refuseDefinition(definition, given)
     const parts = readParts(await setup(given))
@@ -60,16 +76,26 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
     return canonicalize({ definition: definition as unknown as JsonObject, parts: parts as unknown as JsonObject })
   }
 
-  const args = [located.entry]
+  const args = [code.entry]
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
-  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare }).catch(tellFailure)
+  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare }).catch((error: unknown) =>
+    tellFailure(error, code),
+  )
   const { definition, parts } = loaded!
   const reach = reachOf(definition.manifest, given, false)
+  const remote = remoteParts(parts, { process, manifest: definition.manifest, reach, types, logger: pluginLogger })
   return {
     name: definition.name,
-    parts: remoteParts(parts, { process, manifest: definition.manifest, reach, types, logger: pluginLogger }),
+    codeHash: code.codeHash,
+    parts: {
+      ...remote,
+      async close() {
+        await remote.close()
+        await code.remove()
+      },
+    },
   }
 }
 
@@ -96,13 +122,16 @@ const TOLD_LENGTH = 500
 const OWN_FRAME = /^\s+at .*file:.*/
 
 /** The operator reads why it did not load: the plugin's message, and the first place in its files. It is a text of the plugin's own choice. */
-function tellFailure(error: unknown): never {
+function tellFailure(error: unknown, code: CodeCopy): never {
   if (!(error instanceof PluginFailure)) throw error
   const lines = error.stack.split('\n')
   const end = lines.findIndex((line) => /^\s+at /.test(line))
   const message = lines.slice(0, end < 0 ? undefined : end).join(' ')
   const frame = lines.find((line) => OWN_FRAME.test(line) && !line.includes(SERVER))
-  const text = `${message} ${frame?.trim() ?? ''}`.trim().slice(0, TOLD_LENGTH)
+  const text = code
+    .original(`${message} ${frame?.trim() ?? ''}`)
+    .trim()
+    .slice(0, TOLD_LENGTH)
   throw new Error(`it failed as it was loaded: ${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}`)
 }
 
@@ -118,10 +147,6 @@ function linearProblems(place: string, schema: unknown): string[] {
   // What is no schema is told by other rules.
   if (typeof schema !== 'object' || schema === null) return []
   return markLinear(schema as TSchema).map((problem) => `${place}: ${problem}`)
-}
-
-function rehash({ root, entry }: PluginPackage): Promise<string> {
-  return root === undefined ? codeHashOfFile(entry) : codeHashOf(root)
 }
 
 async function runtimeReadable(): Promise<ReadableSet> {

@@ -1,6 +1,7 @@
 /** Starts a process of Node that can read what is given to it and do nothing else but talk with the host. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
 import { startDataMib } from './start-data.ts'
 
@@ -23,6 +24,10 @@ const BESIDE_HEAP_MIB = 208
 const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
   ? '--permission'
   : '--experimental-permission'
+/** Node 20 alone has policies, and no hooks for modules under its permission model: `no-strings.ts`. */
+const POLICY = process.allowedNodeEnvironmentFlags.has('--experimental-policy')
+  ? fileURLToPath(new URL('../../../assets/only-files.policy.json', import.meta.url))
+  : undefined
 
 /**
  * `stdio[3]` is a duplex stream to the process, `stdout` and `stderr` are what it prints: whoever starts it reads them, or it waits. Its
@@ -40,8 +45,13 @@ export function startSandboxed({
   memoryMib = HEAP_MIB,
   isolation,
 }: SandboxOptions): ChildProcess {
-  const all = { ...readable, files: [...readable.files, entry] }
-  const program = [process.execPath, ...permissions(all), ...flags(memoryMib), entry, ...args]
+  const policy = POLICY === undefined ? [] : [POLICY]
+  const all = { ...readable, files: [...readable.files, entry, ...policy] }
+  const fromFiles = [
+    '--disallow-code-generation-from-strings',
+    ...policy.map((path) => `--experimental-policy=${path}`),
+  ]
+  const program = [process.execPath, ...permissions(all), ...flags(memoryMib), ...fromFiles, entry, ...args]
   return startProgram(program, all, { memoryMib, isolation })
 }
 

@@ -1,0 +1,121 @@
+/** Copies the code of a plugin before it runs, so that what runs is what its digest says, until the service ends. */
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { SERVER_FOLDER } from '../installed-with-server.ts'
+import type { PluginPackage } from '../package.ts'
+import { installedAt } from '../package-dependencies.ts'
+import { PackageError } from '../package-error.ts'
+import { COPY_IT, digestOfLines, fileLine, fileLines } from '../package-files.ts'
+import { readPackageJson, textMember } from '../package-json.ts'
+import { isRoot, isWithin, outermost, type ReadableSet } from './command.ts'
+
+export interface CodeCopy {
+  /** The copy of the plugin's module. */
+  readonly entry: string
+  readonly readable: ReadableSet
+  /** Of all that the plugin can import but what the service brings: `digestOfCode`. */
+  readonly codeHash: string
+  /** A path in the copy as it is in the original. */
+  original(text: string): string
+  remove(): Promise<void>
+}
+
+const PREFIX = 'claimcheck-plugin-'
+
+/**
+ * Copies what `located` reads. Hidden files and nested packages that are not dependencies are left out: they cannot be imported.
+ * The digest has the lines of the plugin's own files and, for each package that it depends on and that the service does not bring, a line of
+ * that package's digest, a space, `=`, its name, `@`, its version. Where to npm installs a package makes no difference.
+ *
+ * @param brought real folders of packages that are the service's own: they are linked
+ * @throws PackageError
+ */
+export async function copyCode(located: PluginPackage, brought: readonly string[]): Promise<CodeCopy> {
+  const { root, entry, packages, files, links } = located
+  removeLeftOvers()
+  const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
+  const at = (path: string) => (isWithin(path, brought) ? path : folder + path)
+  try {
+    const own = packages.filter((path) => !isWithin(path, brought))
+    const lines: string[] = []
+    const dependencies = new Set<string>()
+    for (const path of own) {
+      if (path !== root) await refuseElsewhere(path)
+      const found = await fileLines(path, at(path))
+      if (path === root) lines.push(...found)
+      else dependencies.add(await dependencyLine(path, digestOfLines(found)))
+    }
+    for (const path of files) lines.push(await fileLine(path, at(path)))
+    const copied = [
+      ...links.map(({ path, target }) => ({ path: at(path), target: at(target) })),
+      ...packages.filter((path) => isWithin(path, brought)).map((path) => ({ path: folder + path, target: path })),
+    ].filter(({ path }) => path.startsWith(folder))
+    for (const { path, target } of copied) link(path, target)
+    makeReadable(folder)
+    return {
+      entry: at(entry),
+      readable: { packages: [...outermost(own).map(at), ...brought], files: files.map(at), links: copied },
+      codeHash: digestOfLines([...lines, ...[...dependencies].sort()]),
+      original: (text) => text.replaceAll(folder, ''),
+      remove: () => rm(folder, { recursive: true, force: true }),
+    }
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** A link such as npm makes for a folder would open that folder, with all that its owner keeps there. The project's checkout links its own. */
+async function refuseElsewhere(path: string): Promise<void> {
+  if (path.split('/').includes('node_modules')) return
+  const name = textMember(await readPackageJson(path), 'name') ?? ''
+  const installed = await installedAt(name, SERVER_FOLDER)
+  if (installed !== undefined && (await realpath(installed)) === path) return
+  throw new PackageError('stray_link', `it depends on ${path}, which is a folder outside node_modules: ${COPY_IT}`)
+}
+
+async function dependencyLine(path: string, digest: string): Promise<string> {
+  const json = await readPackageJson(path)
+  return `${digest.replace('sha256:', '')} =${textMember(json, 'name') ?? ''}@${textMember(json, 'version') ?? ''}\n`
+}
+
+/** Two packages may share a folder `node_modules` that is a link. */
+function link(path: string, target: string): void {
+  if (existsSync(path)) return
+  mkdirSync(dirname(path), { recursive: true })
+  symlinkSync(target, path)
+}
+
+/** A host that is root runs plugins as another user, whatever its umask is. */
+function makeReadable(folder: string): void {
+  if (!isRoot()) return
+  chmodSync(folder, 0o755)
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  }
+}
+
+/** Removes what hosts that were killed left behind. */
+function removeLeftOvers(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = /^claimcheck-plugin-(\d+)-/.exec(name) ?? []
+    if (pid === undefined || isAlive(Number(pid))) continue
+    const path = join(tmpdir(), name)
+    try {
+      if (lstatSync(path).uid === process.geteuid?.()) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another host removes it at the same time.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
