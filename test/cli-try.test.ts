@@ -1,4 +1,4 @@
-/** `claimcheck-cli try`: one check in the process of the command, by the kit's host. What it shares with the server's is in `try.test.ts`. */
+/** `claimcheck-plugin try`: one check in the process of the command, by the kit's host. What it shares with the server's is in `try.test.ts`. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { type Outcome, runProgram } from './support/command.ts'
 import { pluginChecking } from './support/plugin-package.ts'
 import { freePort } from './support/postgres.ts'
 
-const PROGRAM = resolve('core/cli/bin/claimcheck-cli.js')
+const PROGRAM = resolve('core/plugin-tools/bin/claimcheck-plugin.js')
 const PLUGIN = resolve('plugins/example')
 /** Nothing is installed where the plugins are. */
 const CORE = resolve('core/dist/plugin.js')
@@ -130,7 +130,7 @@ t.test('a recording holds no secret, in no form in which an answer repeats it', 
   await once(server, 'listening')
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const folder = files(t, CLAIM, { base_url: base, token: secret })
-  const done = await cli(folder, ['plugin', 'record', PLUGIN, ...WITH, '--out', 'made.json'])
+  const done = await cli(folder, ['record', PLUGIN, ...WITH, '--out', 'made.json'])
   t.match(done.stdout, /^Recorded: 1 answers/, done.stderr)
   const text = readFileSync(join(folder, 'made.json'), 'utf8')
   t.match(text, 'kept')

@@ -259,12 +259,12 @@ t.test('a text and a JSON value are written as what they are, in characters that
 
 t.test('nothing but the writer writes to standard output and standard error', async (t) => {
   const allowed: Readonly<Record<string, string>> = {
-    'core/cli/src/terminal.ts': 'is the writer',
+    'core/command-line/src/terminal.ts': 'is the writer',
     'core/cli/src/commands/receipt.ts': 'a receipt byte for byte, where no terminal reads it',
     'server/src/plugins/isolation/start-data.ts': 'a script of a process that is read here',
     'server/src/plugins/isolation/problems.ts': 'the same',
   }
-  const found = ['core/cli/src', 'server/src'].flatMap((folder) =>
+  const found = ['core/cli/src', 'core/command-line/src', 'core/plugin-tools/src', 'server/src'].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => /\.tsx?$/.test(name))
       .map((name) => `${folder}/${name}`)

@@ -1,6 +1,6 @@
 /** Features plug into a host that knows none: each optional one can be disabled, and one of the test's own is a folder and a line. */
 import { join } from 'node:path'
-import { createProgram } from '@claimcheck/cli/program'
+import { createProgram } from '@claimcheck/command-line/program'
 import { openClaimcheck } from '@claimcheck/server/claimcheck'
 import { FEATURES } from '@claimcheck/server/features'
 import { copyInstallation } from '@claimcheck/server/features/maintenance/copy'

@@ -81,12 +81,9 @@ t.test('the new package builds and passes the kit', async (t) => {
   const path = join(verifier, 'package.json')
   const manifest = JSON.parse(await readFile(path, 'utf8'))
   manifest.dependencies['@claimcheck/core'] = `file:${archives['@claimcheck/core']}`
-  manifest.devDependencies['@claimcheck/cli'] = `file:${archives['@claimcheck/cli']}`
+  manifest.devDependencies['@claimcheck/plugin-tools'] = `file:${archives['@claimcheck/plugin-tools']}`
   manifest.overrides = Object.fromEntries(
-    ['client', 'create-plugin', 'plugin-anchor-eas'].map((name) => [
-      `@claimcheck/${name}`,
-      `file:${archives[`@claimcheck/${name}`]}`,
-    ]),
+    ['command-line', 'create-plugin'].map((name) => [`@claimcheck/${name}`, `file:${archives[`@claimcheck/${name}`]}`]),
   )
   await writeFile(path, JSON.stringify(manifest))
   const installed = await run(verifier, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund')
@@ -175,7 +172,7 @@ t.test('the guide shows the template as it is, and the commands that are run her
   const [first] = blocks.filter(({ language }) => language === 'sh')
   t.strictSame(first!.text.split('\n'), [
     './claimcheck plugin new acme.ticket.close ../my-verifier',
-    'npm pack -w core -w core/client -w core/cli -w plugins/anchor-eas -w plugins/create-plugin --pack-destination ..',
+    'npm pack -w core -w core/command-line -w core/plugin-tools -w plugins/create-plugin --pack-destination ..',
     'cd ../my-verifier && npm install ../claimcheck-*.tgz',
     'npm test',
     'npm run try',
@@ -241,7 +238,7 @@ t.test('a new package depends on what this checkout has and builds with', async 
   const read = async (path: string) => JSON.parse(await readFile(path, 'utf8'))
   const { devDependencies } = await read('package.json')
   t.strictSame(VERSIONS, {
-    '@claimcheck/cli': (await read('core/cli/package.json')).version,
+    '@claimcheck/plugin-tools': (await read('core/plugin-tools/package.json')).version,
     '@claimcheck/core': (await read('core/package.json')).version,
     '@types/node': devDependencies['@types/node'],
     typescript: devDependencies.typescript,

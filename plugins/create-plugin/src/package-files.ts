@@ -2,8 +2,8 @@
 
 /** What a new package depends on, by exact version, so that it builds tomorrow as it does today. */
 export const VERSIONS = {
-  '@claimcheck/cli': '0.1.0',
   '@claimcheck/core': '0.1.0',
+  '@claimcheck/plugin-tools': '0.1.0',
   '@types/node': '20.19.25',
   typescript: '7.0.2',
 } as const
@@ -26,14 +26,14 @@ export function packageJson(name: string, action: string): object {
       build: 'tsc',
       test: 'tsc && node --test dist/test/conformance.test.js',
       destination: 'tsc && node dist/test/serve.js',
-      try: 'tsc && node dist/test/serve.js claimcheck-cli try . --claim claim.json --connection connection.json',
+      try: 'tsc && node dist/test/serve.js claimcheck-plugin try . --claim claim.json --connection connection.json',
       prepublishOnly: 'npm test',
     },
     engines: { node: '>=20.19' },
     // npm signs where and from which commit the package was built, when a CI job publishes it.
     publishConfig: { access: 'public', provenance: true },
     dependencies: pinned('@claimcheck/core'),
-    devDependencies: pinned('@claimcheck/cli', '@types/node', 'typescript'),
+    devDependencies: pinned('@claimcheck/plugin-tools', '@types/node', 'typescript'),
   }
 }
 

@@ -4,10 +4,10 @@ import { addClaimCommands } from '@claimcheck/cli/commands/claim'
 import { addClaimsCommands } from '@claimcheck/cli/commands/claims'
 import { addLoginCommands } from '@claimcheck/cli/commands/login'
 import { addMcpCommand } from '@claimcheck/cli/commands/mcp'
-import { addPluginCommands } from '@claimcheck/cli/commands/plugin'
-import { addTryCommand } from '@claimcheck/cli/commands/try'
 import { addVerifyCommand } from '@claimcheck/cli/commands/verify'
-import { createProgram, runProgram } from '@claimcheck/cli/program'
+import { createProgram, runProgram } from '@claimcheck/command-line/program'
+import { addPluginCommands } from '@claimcheck/plugin-tools/commands/plugin'
+import { addTryCommand } from '@claimcheck/plugin-tools/commands/try'
 import type { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
 import { FEATURES } from '../features.ts'
@@ -41,7 +41,7 @@ export function claimcheckProgram(): Command {
   addVerifyCommand(program)
   addMcpCommand(program)
   addTryCommand(program, AS_THE_SERVICE)
-  addPluginCommands(program)
+  addPluginCommands(program.command('plugin').description('write and test plugins'))
   return program
 }
 

@@ -1,5 +1,5 @@
 /** A feature of the tests' own: it counts decided claims by verdict, by following the log. */
-import { print, subcommand } from '@claimcheck/cli/run'
+import { print, subcommand } from '@claimcheck/command-line/run'
 import type { Worker } from '@claimcheck/server/base/worker'
 import type { HostServices } from '@claimcheck/server/host/container'
 import type { Feature } from '@claimcheck/server/host/feature'

@@ -1,14 +1,14 @@
 /** `claimcheck claim`: submits a claim to a service, waits for its verdict where asked to, and ends with an exit code by verdict. */
 import type { NewClaim } from '@claimcheck/client'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
 import { lastPush, type PushOptions } from '../service/checkout.ts'
 import { EXIT_HELP } from '../service/claim-words.ts'
 import { readParams } from '../service/params.ts'
 import { submitClaim } from '../service/submit.ts'
-import { typed } from '../typed.ts'
 
 interface ClaimOptions extends OutputOptions, AccessOptions {
   readonly agent?: string

@@ -1,13 +1,13 @@
 /** `claimcheck claims`: lists the claims of a workspace at a service, and follows them until they are decided. */
 import type { ClaimFilters, ClaimStatus } from '@claimcheck/client'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { writeLines } from '@claimcheck/command-line/terminal'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type OutputOptions, print, subcommand, table } from '../run.ts'
 import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
 import { claimLine, EXIT_HELP, exitCodeOfAll } from '../service/claim-words.ts'
 import { asCommandError, asking, clientOf } from '../service/client.ts'
 import { untilSignal } from '../service/until-signal.ts'
-import { writeLines } from '../terminal.ts'
 
 interface ListOptions extends OutputOptions, AccessOptions {
   readonly agent?: string

@@ -1,10 +1,12 @@
 /** `claimcheck login`, `logout` and `profiles`: which services this user claims at, and with which keys. */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
+import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand, table } from '../run.ts'
 import { plainAddress } from '../service/access.ts'
 import { openBrowser } from '../service/browser.ts'
 import { asking, clientOf } from '../service/client.ts'
@@ -22,8 +24,6 @@ import {
 } from '../service/profiles.ts'
 import { readSecret } from '../service/secret-input.ts'
 import { untilSignal } from '../service/until-signal.ts'
-import { writeError } from '../terminal.ts'
-import { typed } from '../typed.ts'
 
 interface LoginOptions extends OutputOptions {
   readonly profile?: string

@@ -1,16 +1,16 @@
 /** `claimcheck receipt get`, `verify` and `open`: receipts that a service publishes. No key is needed, and none is sent. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { writeOut } from '@claimcheck/command-line/terminal'
+import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { terminalJson } from '@claimcheck/core/words/terminal'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type AccessOptions, accessOf, withAccessOptions } from '../service/access.ts'
 import { openBrowser } from '../service/browser.ts'
 import { receiptPage } from '../service/claim-words.ts'
 import { asking, clientOf } from '../service/client.ts'
-import { writeOut } from '../terminal.ts'
-import { typed } from '../typed.ts'
 import { type VerifyOptions, verifyAt, withVerifyOptions } from './verify.ts'
 
 export function addServiceReceiptCommands(receipt: Command): void {

@@ -1,5 +1,7 @@
 /** `claimcheck verify`: checks a document of a log with what its issuer publishes (keys, evidence, rules), and its anchor with a node of a chain. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { publishedWords } from '@claimcheck/core/hosting'
 import { checkConsistency, checkInclusion, checkTreeHead } from '@claimcheck/core/log'
 import { type BundleReport, checkBundle, isReceipt, isUnvouched, type Receipt } from '@claimcheck/core/receipts'
@@ -7,8 +9,6 @@ import type { JsonValue } from '@claimcheck/core/rules'
 import { contradictsProof, evidenceProblem, HEAD_PROBLEMS } from '@claimcheck/core/words/checks'
 import { documentProblem, kindOf, notADocument, readBundle, treeHeadText } from '@claimcheck/core/words/document'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type AnchorOptions, anchorCheck } from '../verify/anchor-check.ts'
 import { entryReport } from '../verify/entry-report.ts'
 import { type SourceOptions, sourceProblem } from '../verify/expected-source.ts'

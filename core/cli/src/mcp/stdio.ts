@@ -1,6 +1,7 @@
 /** The MCP server on standard input and output, for the client that started the process. */
+
+import { writeError } from '@claimcheck/command-line/terminal'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
-import { writeError } from '../terminal.ts'
 import type { Backend } from './backend.ts'
 import { createMcpServer } from './server.ts'
 

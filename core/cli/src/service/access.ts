@@ -1,7 +1,8 @@
 /** Which service a command speaks to, and with which key: by its options, then the environment, then a profile. */
+
+import { CommandError } from '@claimcheck/command-line/errors'
+import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { typed } from '../typed.ts'
 import { askedName, type Env, type Profile, profileNamed, readProfiles } from './profiles.ts'
 
 export interface AccessOptions {

@@ -1,9 +1,9 @@
 /** What a git checkout says about its last push: repository, branch and commit. It only reads, and runs nothing that the checkout names. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { CommandError } from '../errors.ts'
-import { typed } from '../typed.ts'
 import { type Repository, repositoryOf } from './remote-url.ts'
 
 export interface PushOptions {

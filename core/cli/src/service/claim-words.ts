@@ -1,8 +1,8 @@
 /** The state of a claim as an exit code, and in lines for a person. */
 import type { ClaimStatus } from '@claimcheck/client'
+import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS, VERDICT_WORDS } from '@claimcheck/core/words/verdicts'
-import { typed } from '../typed.ts'
 import type { Paint, Tone } from '../verify/style.ts'
 
 /** 1 and 2 are those of every command: it failed, or its arguments are invalid. */

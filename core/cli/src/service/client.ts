@@ -11,9 +11,9 @@ import {
   RateLimitedError,
   TimeoutError,
 } from '@claimcheck/client'
+import { CommandError, type CommandErrorCode } from '@claimcheck/command-line/errors'
+import { typed } from '@claimcheck/command-line/typed'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { CommandError, type CommandErrorCode } from '../errors.ts'
-import { typed } from '../typed.ts'
 import type { Access } from './access.ts'
 
 /** How long a person waits at a terminal for a service that is away. */

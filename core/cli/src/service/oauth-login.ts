@@ -3,8 +3,8 @@
  * an API key, and ends with that.
  */
 import { hash, randomBytes } from 'node:crypto'
+import { CommandError } from '@claimcheck/command-line/errors'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { CommandError } from '../errors.ts'
 import { listenOnLoopback } from './loopback.ts'
 import { COMMAND_LINE_CLIENT, KEY_SCOPE } from './oauth-client.ts'
 

@@ -1,6 +1,6 @@
 /** Reads `--param`: `name=text`, `name:=json` and `name=@file`. */
 import { readFileSync } from 'node:fs'
-import { CommandError } from '../errors.ts'
+import { CommandError } from '@claimcheck/command-line/errors'
 
 const PARAM = /^([A-Za-z_][A-Za-z0-9_]*)(:?=)([\s\S]*)$/
 

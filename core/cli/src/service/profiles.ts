@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
-import { CommandError } from '../errors.ts'
-import { typed } from '../typed.ts'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { typed } from '@claimcheck/command-line/typed'
 
 export interface Profile {
   /** The address of the service, without a slash at its end. */

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { ReadStream } from 'node:tty'
-import { CommandError } from '../errors.ts'
+import { CommandError } from '@claimcheck/command-line/errors'
 
 const NOTHING = new Writable({ write: (_chunk, _encoding, done) => done() })
 

@@ -1,10 +1,10 @@
 /** The kinds of anchors that commands know, and the check of an anchor as the options of `verify` ask for it. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
+import { writeError } from '@claimcheck/command-line/terminal'
 import type { AnchorChecker, AnchorExaminer } from '@claimcheck/core/plugin'
 import type { CheckOptions } from '@claimcheck/core/receipts'
 import { createEasChecker, examineSigned } from '@claimcheck/plugin-anchor-eas/checker'
-import { CommandError } from '../errors.ts'
-import { writeError } from '../terminal.ts'
 import { isUrl, readSource } from './source.ts'
 
 /** Serves the doctor of a server, too. */

@@ -1,9 +1,9 @@
 /** Whether a receipt was read where its reader expects, as the options of `verify` ask for it. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
 import type { WireSource } from '@claimcheck/core/receipts'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { CommandError } from '../errors.ts'
 
 export interface SourceOptions {
   readonly expectSource?: string

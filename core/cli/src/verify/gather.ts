@@ -1,10 +1,10 @@
 /** What `verify` holds a receipt or change entry against: files and URLs that its options name, and what the issuer publishes at its host. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
 import { treeSizeIn } from '@claimcheck/core/log'
 import { type Bundle, type KeySet, KeySetError, parseKeySet } from '@claimcheck/core/receipts'
 import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 import { readBundle } from '@claimcheck/core/words/document'
-import { CommandError } from '../errors.ts'
 import { isUrl, type Read, readSource, tryReading } from './source.ts'
 
 export interface GatherOptions {

@@ -1,9 +1,9 @@
 /** Reads what `verify` is given: files and URLs, within limits. */
 import { readFile } from 'node:fs/promises'
+import { CommandError } from '@claimcheck/command-line/errors'
 import { parseUrl } from '@claimcheck/core/plugin'
 import { textOfFile } from '@claimcheck/core/words/file-text'
 import { visible } from '@claimcheck/core/words/plain-text'
-import { CommandError } from '../errors.ts'
 
 const FETCH_TIMEOUT_MS = 20_000
 const GONE = 410

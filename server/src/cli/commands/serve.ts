@@ -1,7 +1,7 @@
 /** `claimcheck serve`: runs the service until it is stopped. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
-import { writeError } from '@claimcheck/cli/terminal'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
 import type { Command } from 'commander'
 import { VERSION } from '../../base/version.ts'
 import { publicAddress } from '../../config/address.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck try`: one check of a claim by a plugin, as the service makes it. */
-import type { TryHost } from '@claimcheck/cli/commands/try'
-import { pluginAt, type TryFiles, trialInput } from '@claimcheck/cli/try/inputs'
+import type { TryHost } from '@claimcheck/plugin-tools/commands/try'
+import { pluginAt, type TryFiles, trialInput } from '@claimcheck/plugin-tools/try/inputs'
 
 interface ServiceOptions extends TryFiles {
   readonly open?: boolean

@@ -1,8 +1,8 @@
 /** Asks a person at a terminal before what cannot be undone. */
 
 import { createInterface } from 'node:readline/promises'
-import { CommandError } from '@claimcheck/cli/errors'
-import { writeError } from '@claimcheck/cli/terminal'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { writeError } from '@claimcheck/command-line/terminal'
 import { terminalText } from '@claimcheck/core/words/terminal'
 
 /** @throws CommandError `not_confirmed`, also where no terminal can answer */

@@ -1,8 +1,8 @@
 /** `claimcheck anchor`: shows the state of anchoring, or anchors at once. */
 import { setTimeout } from 'node:timers/promises'
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import { writeError } from '@claimcheck/cli/terminal'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
 import type { Anchorer } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'

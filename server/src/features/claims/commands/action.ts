@@ -1,6 +1,6 @@
 /** `claimcheck action`: what can be claimed here, and the page of each action. */
 
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import { ServiceError } from '../../../base/errors.ts'
 import type { HostServices } from '../../../host/container.ts'

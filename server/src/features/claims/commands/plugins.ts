@@ -1,8 +1,8 @@
 /** `claimcheck plugins`: loads the configured plugins, and lists what they are and may do. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
 import { type Fact, factLines } from '@claimcheck/cli/verify/facts'
 import { paintFor } from '@claimcheck/cli/verify/style'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import type { HostServices } from '../../../host/container.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck receipt`: on the installation, erases the content of a receipt, and lists what was erased; at a service, reads receipts. */
 import { addServiceReceiptCommands } from '@claimcheck/cli/commands/receipt'
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'

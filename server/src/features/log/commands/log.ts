@@ -1,6 +1,6 @@
 /** `claimcheck log`: begins the next log, and archives those that have ended. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { toBase64url } from '@claimcheck/core/receipts'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck signing-key`: rotates the key of the log. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { ServiceError } from '../../../base/errors.ts'

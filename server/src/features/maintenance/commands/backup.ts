@@ -1,8 +1,8 @@
 /** `claimcheck backup` and `claimcheck restore`. */
 
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
-import { typed } from '@claimcheck/cli/typed'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { newId } from '../../../base/ids.ts'

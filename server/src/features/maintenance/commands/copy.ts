@@ -1,7 +1,7 @@
 /** `claimcheck copy`: copies an installation to another database. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
-import { typed } from '@claimcheck/cli/typed'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { ConfigError, type HostConfig } from '../../../config/config.ts'
 import { describeDatabase } from '../../../config/database-url.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck doctor`: checks everything that is stored. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck migrate`: updates the schema of the database. */
 
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import type { Program } from '../../../host/feature.ts'

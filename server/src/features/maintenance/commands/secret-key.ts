@@ -1,8 +1,8 @@
 /** `claimcheck secret-key`: changes the key under which everything secret is stored, and tells what is stored under which key. */
 import { setTimeout } from 'node:timers/promises'
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import { writeError } from '@claimcheck/cli/terminal'
-import { typed } from '@claimcheck/cli/typed'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
+import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { secretKeyPath } from '../../../base/secret-keys.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck machine`: makes, lists and revokes the OAuth clients of machines. */
 
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import type { WithServices } from '../../../host/feature.ts'

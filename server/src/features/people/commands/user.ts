@@ -1,7 +1,7 @@
 /** `claimcheck user`: lists accounts, makes links to a new password, and closes accounts. */
 
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { type Command, Option } from 'commander'
 import { publicAddress } from '../../../config/address.ts'
 import type { HostServices } from '../../../host/container.ts'

@@ -1,8 +1,8 @@
 /** `claimcheck connection`: connects destinations, names them, tests them, replaces credentials, lists and disconnects. */
 import { readFileSync } from 'node:fs'
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
-import { typed } from '@claimcheck/cli/typed'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { typed } from '@claimcheck/command-line/typed'
 import { formatInstant, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import type { HostServices } from '../../../host/container.ts'

@@ -1,6 +1,6 @@
 /** `claimcheck key`: makes, lists, changes, rotates and revokes API keys, and releases agents that are bound to them. */
 
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/cli/run'
+import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'

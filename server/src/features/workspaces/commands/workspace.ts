@@ -1,8 +1,8 @@
 /** `claimcheck workspace`: makes, renames and deletes workspaces, and invites people to them. */
 
-import { CommandError } from '@claimcheck/cli/errors'
-import { type OutputOptions, print, subcommand } from '@claimcheck/cli/run'
-import { typed } from '@claimcheck/cli/typed'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { typed } from '@claimcheck/command-line/typed'
 import { type Command, Option } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
 import { publicAddress } from '../../../config/address.ts'

@@ -1,11 +1,11 @@
 /** What one check of a claim showed, for the author of its verifier: the answer first, then what it rests on. */
 
+import { table } from '@claimcheck/command-line/run'
 import { claimSentence, factSentences, outcomeSentence } from '@claimcheck/core/plugin'
 import { formatInstant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
-import { table } from '../run.ts'
 import type { Trial } from './trial.ts'
 
 const REDACTED = '[credential]'

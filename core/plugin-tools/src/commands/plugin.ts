@@ -1,8 +1,8 @@
-/** `plugin`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
+/** `new`, `test`, `record`: writes a new plugin, tests one with the conformance kit, and records a destination for it. */
 
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { type TryFiles, withTryOptions } from '../try/inputs.ts'
 
 interface NewOptions extends OutputOptions {
@@ -18,9 +18,8 @@ interface TestOptions extends OutputOptions {
   readonly timeout: number
 }
 
-export function addPluginCommands(program: Command): void {
-  const plugin = program.command('plugin').description('write and test plugins')
-
+/** @param plugin the program of an author, or the command `plugin` of another program */
+export function addPluginCommands(plugin: Command): void {
   subcommand(plugin, 'new', 'write the package of a new verifier that builds and passes the conformance kit')
     .argument('<action>', 'name of the action in three parts, such as acme.ticket.close')
     .argument('[folder]', 'folder to write to (default: claimcheck-plugin-<first part of the action>)')
@@ -43,8 +42,8 @@ export function addPluginCommands(program: Command): void {
     .option('--timeout <seconds>', 'limit for the whole run', seconds, 600)
     .addHelpText('after', '\nExit code: 0 the package passes, 1 it does not, 2 the kit could not run.')
     .action(async (folder: string, options: TestOptions) => {
-      const { runKit } = await import('../plugin/kit.ts')
-      const { kitLines } = await import('../plugin/kit-report.ts')
+      const { runKit } = await import('../kit/kit.ts')
+      const { kitLines } = await import('../kit/kit-report.ts')
       const report = await runKit(folder, options.timeout * 1000)
       print(options, report, kitLines(report))
       process.exitCode = report.ok ? 0 : 1

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { writeError } from '../terminal.ts'
+import { writeError } from '@claimcheck/command-line/terminal'
 
 const POLL_MS = 300
 /** Large folders that authors do not edit. */

@@ -1,4 +1,4 @@
-import { nameProgram, typed } from '@claimcheck/cli/typed'
+import { nameProgram, typed } from '@claimcheck/command-line/typed'
 import t from 'tap'
 
 const rows: [program: string, folder: string, typed: string][] = [

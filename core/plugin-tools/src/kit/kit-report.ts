@@ -1,7 +1,7 @@
 /** The report of the kit in lines: whether the plugin passes, what it did wrong, and what each kind of check found. */
 
+import { table } from '@claimcheck/command-line/run'
 import type { Report, ReportedCheck } from '@claimcheck/core/testkit'
-import { table } from '../run.ts'
 
 export function kitLines({ ok, checks, untested }: Report): string[] {
   const failed = checks.filter((check) => !check.ok)

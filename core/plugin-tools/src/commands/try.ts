@@ -1,8 +1,8 @@
 /** `try`: one check of a claim by a plugin that is being written, and what comes of it. */
 import { isAbsolute } from 'node:path'
+import { CommandError } from '@claimcheck/command-line/errors'
+import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
-import { type OutputOptions, print, subcommand } from '../run.ts'
 import { pluginAt, type TryFiles, withTryOptions } from '../try/inputs.ts'
 import type { Trial } from '../try/trial.ts'
 

@@ -3,9 +3,9 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { CommandError } from '@claimcheck/command-line/errors'
 import { isJsonObject } from '@claimcheck/core/rules'
 import type { Report } from '@claimcheck/core/testkit'
-import { CommandError } from '../errors.ts'
 
 const KIT_PROCESS = new URL('./kit-process.js', import.meta.url)
 

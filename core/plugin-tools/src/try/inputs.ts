@@ -1,9 +1,9 @@
 /** What `try` and `plugin record` are given: the plugin's place, a claim, the options of a connection. */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { CommandError } from '@claimcheck/command-line/errors'
 import { formatInstant, type Instant, isJsonObject, type JsonObject } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
-import { CommandError } from '../errors.ts'
 
 export interface TryFiles {
   readonly claim: string

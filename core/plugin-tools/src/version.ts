@@ -1,0 +1,4 @@
+/** The version in this package's package.json. */
+import { createRequire } from 'node:module'
+
+export const VERSION: string = createRequire(import.meta.url)('../package.json').version
