@@ -98,11 +98,17 @@ t.test('what looks like a bound agent needs its key', async (t) => {
 
 t.test('letters that look like two are found', async (t) => {
   const free = await installation.client('letters')
-  await keys.create(free.workspaceId, 'bound', { agentIds: ['mirror-mail', 'агент', 'paypal'] })
+  await keys.create(free.workspaceId, 'bound', { agentIds: ['mirror-mail', 'агент', 'paypal', 'CI-Release-bot'] })
   const others = [
     'rnirror-mail',
     'MIRROR-MAIL',
     'mirror-maiI',
+    'mIrror-maiI',
+    'mirror-mall',
+    'ci-reiease-bot',
+    'ci-reIease-bot',
+    'Ci-Re1ease-bot',
+    'cI-ReIease-bot',
     'are\u043d\u0442',
     'АГЕНТ',
     'p\u0430yp\u0430l',
@@ -116,7 +122,6 @@ const HONEST = [
   'release-bots',
   'release_bot',
   'releasebot',
-  'mirror-mall',
   'Müller',
   'Muller',
   'año-bot',

@@ -2,7 +2,7 @@
 import { CONFUSABLES, CONFUSABLES_VERSION } from './confusable-table.ts'
 
 /** What `looksOf` follows from, without the Unicode of Node.js, which refuses what it does not know (`names.ts`). */
-export const LOOKS_VERSION = `${CONFUSABLES_VERSION}/1`
+export const LOOKS_VERSION = `${CONFUSABLES_VERSION}/2`
 
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu
 /** Marks that compose with no letter: a line or a dot that is easily missed. Those of scripts that need marks are of these scripts. */
@@ -29,8 +29,8 @@ export function skeleton(text: string): string {
 }
 
 /**
- * One or two texts. Names that share one look alike, in either case: a capital I is taken both for the letter in small, and for the small L
- * that it looks like.
+ * One or two texts: names that share one look alike, in either case. A capital is taken for what it looks like, and for its small letter.
+ * A capital I is both i and l, each time that a name has it, so that those are one letter.
  */
 export function looksOf(name: string): readonly string[] {
   const isAscii = ASCII.test(name)
@@ -42,7 +42,7 @@ export function looksOf(name: string): readonly string[] {
     small += look.small
   }
   if (!isAscii) [shape, small] = [shape.normalize('NFD'), small.normalize('NFD')]
-  return shape === small ? [shape] : [shape, small]
+  return [...new Set([shape, small].map((look) => look.replaceAll('i', 'l')))]
 }
 
 /** Says how a name differs from one that it looks like: `U+0435 at position 2 is not U+0065 (e)`. Undefined for the same name. */

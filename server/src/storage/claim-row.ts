@@ -224,8 +224,10 @@ export function mayBeStored({ includes }: Pick<Expressions, 'includes'>, row: st
       WHERE speaker.id = ${row}.submitted_by AND speaker.workspace_id = ${row}.workspace_id
         AND speaker.revoked_at IS NULL AND (speaker.expires_at IS NULL OR speaker.expires_at > ${row}.submitted_at)
         AND ${includes('speaker.agent_ids', `${row}.agent_id`)})
-    ELSE NOT EXISTS (SELECT 1 FROM bound_looks AS bound
-      WHERE bound.workspace_id = ${row}.workspace_id AND bound.look IN (${row}.look, ${row}.other_look)) END`
+    ELSE NOT EXISTS (SELECT 1 FROM bound_agents AS bound
+        WHERE bound.workspace_id = ${row}.workspace_id AND bound.agent_id = ${row}.agent_id)
+      AND NOT EXISTS (SELECT 1 FROM bound_looks AS alike
+        WHERE alike.workspace_id = ${row}.workspace_id AND alike.look IN (${row}.look, ${row}.other_look)) END`
 }
 
 /** The statement that adds the last check of each of these claims, where it has one, to its history. */

@@ -50,7 +50,7 @@ export const boundAgents = table('bound_agents', ['workspaceId', 'agentId'], {
 })
 
 /** How bound agents look (`confusables.ts`): a claim for an id that looks like one of them needs its key as well. */
-export const boundLooks = table('bound_looks', ['workspaceId', 'look'], {
+export const boundLooks = table('bound_looks', ['workspaceId', 'look', 'agentId'], {
   workspaceId: text('workspace_id'),
   look: text('look'),
   agentId: text('agent_id'),
@@ -242,12 +242,16 @@ export function keyReads(db: Db) {
     },
     /** The bound agents that this one looks like, itself before others. */
     async boundLike(workspaceId: string, agentId: string): Promise<string[]> {
-      const found = await looksIn(db, workspaceId, looksOf(agentId))
-      const others = found.map((row) => row.agentId).filter((id) => id !== agentId)
-      return [...(others.length < found.length ? [agentId] : []), ...others]
+      const sql = `SELECT agent_id FROM (
+        SELECT agent_id FROM bound_agents WHERE workspace_id = ? AND agent_id = ?
+        UNION SELECT agent_id FROM bound_looks WHERE workspace_id = ? AND look IN ${db.dialect.texts}) AS alike
+        ORDER BY CASE WHEN agent_id = ? THEN 0 ELSE 1 END, agent_id`
+      const looks = JSON.stringify(looksOf(agentId))
+      const rows = await db.query(sql, [workspaceId, agentId, workspaceId, looks, agentId])
+      return rows.map((row) => String(row.agent_id))
     },
     async boundLooks(): Promise<BoundLookRow[]> {
-      return selectRows(db, boundLooks, 'ORDER BY workspace_id, look')
+      return selectRows(db, boundLooks, 'ORDER BY workspace_id, look, agent_id')
     },
     async byId(id: string): Promise<ApiKeyRow | undefined> {
       return selectRow(db, apiKeys, 'WHERE id = ?', [id])
@@ -289,21 +293,28 @@ export function keyWrites(db: Db) {
     },
     /**
      * Binds agents before this transaction stores a key that is bound to them. No claim is stored meanwhile: each is stored either
-     * before, or under the new rule.
+     * before, or under the new rule. Returns those that were not bound.
      */
-    async bindAgents(agents: readonly BoundAgentRow[]): Promise<void> {
-      if (agents.length === 0) return
+    async bindAgents(workspaceId: string, agentIds: readonly string[], at: Instant): Promise<readonly string[]> {
+      if (agentIds.length === 0) return []
       await runAll(db, db.dialect.lockTables(['claims']))
-      // The update locks the row: nobody releases the agent until the key is stored.
-      const suffix = 'ON CONFLICT (workspace_id, agent_id) DO UPDATE SET bound_at = bound_agents.bound_at'
-      await insertRows(db, boundAgents, agents, suffix)
-      await insertLooks(db, agents)
+      const before = await selectRows(
+        db,
+        boundAgents,
+        `WHERE workspace_id = ? AND agent_id IN ${db.dialect.texts} ${db.dialect.forUpdate}`,
+        [workspaceId, JSON.stringify(agentIds)],
+      )
+      const added = agentIds.filter((id) => !before.some(({ agentId }) => agentId === id))
+      const rows = added.map((agentId) => ({ workspaceId, agentId, boundAt: at }))
+      await insertRows(db, boundAgents, rows)
+      await insertLooks(db, rows)
+      return added
     },
     /** Makes the looks of all bound agents anew: for another table of what looks alike. Of two that look alike now, both stay bound. */
     async renewLooks(): Promise<void> {
       await runAll(db, db.dialect.lockTables(['claims']))
       await db.table(boundLooks.name).delete()
-      await insertLooks(db, await selectRows(db, boundAgents, 'ORDER BY bound_at, agent_id'))
+      await insertLooks(db, await selectRows(db, boundAgents, ''))
     },
     /** Locked until this transaction ends. */
     async lockAgent(workspaceId: string, agentId: string): Promise<BoundAgentRow | undefined> {
@@ -318,17 +329,11 @@ export function keyWrites(db: Db) {
   }
 }
 
-function looksIn(db: Db, workspaceId: string, looks: readonly string[]): Promise<BoundLookRow[]> {
-  const rest = `WHERE workspace_id = ? AND look IN ${db.dialect.texts}`
-  return selectRows(db, boundLooks, rest, [workspaceId, JSON.stringify(looks)])
-}
-
-/** What another agent looks like stays that agent's. */
 async function insertLooks(db: Db, agents: readonly BoundAgentRow[]): Promise<void> {
   const looks = agents.flatMap(({ workspaceId, agentId }) =>
     looksOf(agentId).map((look) => ({ workspaceId, look, agentId, version: LOOKS_VERSION })),
   )
-  await insertRows(db, boundLooks, looks, 'ON CONFLICT (workspace_id, look) DO NOTHING')
+  await insertRows(db, boundLooks, looks)
 }
 
 export function connectionReads(db: Db) {

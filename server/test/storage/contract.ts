@@ -725,8 +725,8 @@ export function testStorage(
     const boundKey = { ...UNUSED, ...made, id: 'key_1', agentIds: ['other', 'bound'], revokedAt: null }
     await storage.write(async (tx) => {
       await tx.workspaces.insert({ ...WORKSPACE, id: 'ws_2', name: 'other' })
-      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON }])
-      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'bound', boundAt: NOON + 1 }])
+      t.strictSame(await tx.keys.bindAgents('ws_1', ['bound'], NOON), ['bound'])
+      t.strictSame(await tx.keys.bindAgents('ws_1', ['bound'], NOON + 1), [])
       await tx.keys.insert(boundKey)
     })
     t.strictSame(await storage.read.keys.boundAgents('ws_1'), [
@@ -788,7 +788,7 @@ export function testStorage(
     const url = await fresh(t)
     const [binding, storing] = [await begin(t, url), await open(t, url)]
     const stored = await binding.write(async (tx) => {
-      await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: 'agent', boundAt: NOON }])
+      await tx.keys.bindAgents('ws_1', ['agent'], NOON)
       const insert = storing.write((other) => other.claims.insertNew([claimNumber(1)]))
       const apply = storing.apply({ log: LOG, newClaims: [claimNumber(2)] }).then(
         () => 'stored',

@@ -247,12 +247,12 @@ export class KeyService {
     return [row, { id, key }]
   }
 
-  /** @throws ServiceError `conflict` for an agent that looks like another bound one */
+  /** Two that look alike by a newer table stay as they are. @throws ServiceError `conflict` for a newly bound agent that looks like another */
   async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow, by: Acting): Promise<void> {
     if (agentIds === null) return
-    await tx.keys.bindAgents(agentIds.map((agentId) => ({ workspaceId, agentId, boundAt: this.#now() })))
+    const added = await tx.keys.bindAgents(workspaceId, agentIds, this.#now())
     await requireRoomForAgents(tx, this.#limits, workspaceId, by)
-    for (const agentId of agentIds) {
+    for (const agentId of added) {
       const other = (await tx.keys.boundLike(workspaceId, agentId)).find((id) => id !== agentId)
       if (other !== undefined) {
         const detail = `the agent ${visibleName(agentId)} looks like ${visibleName(other)}, which is bound already (${differenceOf(agentId, other)}): choose another id`

@@ -68,7 +68,7 @@ async function createKeys(db: MigrationDb): Promise<void> {
     table.text('agent_id').notNullable()
     // Of the table of characters that look alike.
     table.text('version').notNullable()
-    table.primary(['workspace_id', 'look'])
+    table.primary(['workspace_id', 'look', 'agent_id'])
   })
 
   // The origins from which scripts may submit claims with the keys of a workspace.

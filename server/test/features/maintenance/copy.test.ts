@@ -34,7 +34,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
     const key = { workspaceId: 'ws_1', name: text, lastFour: 'abcd', createdAt: NOON }
     await tx.keys.insert({ ...key, id: 'key_1', keyHash: 'hash-1', ...UNUSED, revokedAt: null })
     await tx.keys.insert({ ...key, id: 'key_2', keyHash: 'hash-2', ...UNUSED, revokedAt: NOON + 1 })
-    await tx.keys.bindAgents([{ workspaceId: 'ws_1', agentId: text.replaceAll('\n', ''), boundAt: NOON }])
+    await tx.keys.bindAgents('ws_1', [text.replaceAll('\n', '')], NOON)
     const secret = { secretHash: 'hash', lastFour: 'abcd', scopes: ['claims:read'], revokedAt: null }
     const machine = { ...secret, id: 'machine_1', workspaceId: 'ws_1', name: text, createdAt: NOON }
     const times = { createdAt: NOON, dueAt: NOON, attempts: 0, sentAt: null }

@@ -186,23 +186,43 @@ t.test(
 
 t.test('what bound agents look like is made anew when another table made it, and doctor says so', async (t) => {
   const { keys, workspace, storage, db } = await open(t)
-  await keys.create(workspace.id, 'bound', { agentIds: ['old-bot', 'Image'] })
+  await keys.create(workspace.id, 'bound', { agentIds: ['old-bot', 'На'] })
   const made = await storage.read.keys.boundLooks()
   t.match(made, [
-    { look: 'irnage', agentId: 'Image', version: LOOKS_VERSION },
-    { look: 'lrnage', agentId: 'Image' },
+    { look: 'ha', agentId: 'На', version: LOOKS_VERSION },
     { look: 'old-bot', agentId: 'old-bot' },
+    { look: 'ʜa', agentId: 'На' },
   ])
   await db('bound_looks').where({ look: 'old-bot' }).update({ version: 'older' })
-  await db('bound_looks').where({ look: 'lrnage' }).update({ agent_id: 'nothing', look: 'x' })
+  await db('bound_looks').where({ look: 'ha' }).update({ agent_id: 'nothing', look: 'x' })
   t.match(await wrongLooks(storage.read), [
-    /^bound_looks ws_\w+: what looks like Image is not known$/,
     /^bound_looks ws_\w+: what looks like old-bot is not known$/,
-    /^bound_looks ws_\w+: no bound agent looks like x$/,
+    /^bound_looks ws_\w+: what looks like На is not known$/,
+    /^bound_looks ws_\w+: old-bot is no look of old-bot$/,
+    /^bound_looks ws_\w+: x is no look of nothing$/,
   ])
   await keys.renewLooks()
   t.strictSame(await storage.read.keys.boundLooks(), made)
   t.strictSame(await wrongLooks(storage.read), [])
+})
+
+t.test('of two bound agents that look alike by a newer table, each stays bound by itself', async (t) => {
+  const { keys, workspace, storage, db } = await open(t)
+  const older = await keys.create(workspace.id, 'older', { agentIds: ['release-bot'] })
+  const younger = await keys.create(workspace.id, 'younger', { agentIds: ['other-bot'] })
+  const agent = { workspace_id: workspace.id, agent_id: 're1ease-bot' }
+  await db('bound_agents').where({ agent_id: 'other-bot' }).update(agent)
+  await db('api_keys')
+    .where({ id: younger.id })
+    .update({ agent_ids: JSON.stringify(['re1ease-bot']) })
+  await keys.renewLooks()
+  const like = (agentId: string) => storage.read.keys.boundLike(workspace.id, agentId)
+  t.strictSame(await like('re1ease-bot'), ['re1ease-bot', 'release-bot'])
+  await keys.rotate(younger.id, 0)
+  await t.rejects(keys.change(older.id, { agentIds: ['release-bot', 'reIease-bot'] }), { code: 'conflict' }, 'a third')
+  await keys.revoke(older.id)
+  await keys.releaseAgent(workspace.id, 'release-bot')
+  for (const agentId of ['re1ease-bot', 'Release-Bot']) t.strictSame(await like(agentId), ['re1ease-bot'], agentId)
 })
 
 t.test('an agent that looks like a bound one is bound by no key, and by another once that is released', async (t) => {
