@@ -142,7 +142,10 @@ t.test('a workspace is renamed, and keeps its id', async (t) => {
   await json('workspace', 'create', 'other')
   t.strictSame(await json('workspace', 'rename', 'before', 'after'), { id, name: 'after' })
   t.match((await run('workspace', 'rename', id, 'last')).stdout, 'The workspace after is called last now.')
-  t.match(await run('workspace', 'rename', 'last', 'other'), { code: 1, stderr: /already exists: choose another name/ })
+  t.match(await run('workspace', 'rename', 'last', 'other'), {
+    code: 1,
+    stderr: /the name other is taken, or looks like one that is: choose another name/,
+  })
   t.match(await run('workspace', 'rename', 'last', 'ws_1'), { code: 1, stderr: /name is not valid/ })
   t.match(await run('workspace', 'rename', 'before', 'x'), { code: 1, stderr: /before/ })
 })

@@ -188,7 +188,7 @@ t.test('owners rename their workspace, and nobody else', async (t) => {
   await owner.get(path)
   await host.claimcheck.workspaces.create('taken by others')
   for (const [name, problem] of [
-    ['taken by others', /A workspace named taken by others already exists: choose another name\./],
+    ['taken by others', /The name taken by others is taken, or looks like one that is: choose another name\./],
     ['ws_1', /The workspace name is not valid: use 1 to 64 letters/],
     ['', /The workspace name is not valid/],
   ] as const) {

@@ -2,10 +2,14 @@
 import { newId } from '@claimcheck/server/base/ids'
 import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
+import { Application, CLIENT, CONFIDENTIAL } from '../support/application.ts'
 import { Client } from '../support/client.ts'
 import { Installation } from '../support/installation.ts'
+import { query } from '../support/sql.ts'
+import { textOf, Visitor } from '../support/visitor.ts'
 
-const installation = await Installation.start({ file: { rate_limits: { key: 0 } } })
+const OAUTH = { clients: [CLIENT, CONFIDENTIAL], dynamic_registration: true }
+const installation = await Installation.start({ file: { oauth: OAUTH, rate_limits: { key: 0 } } })
 afterFile(() => installation.remove())
 const { keys, storage, workspaces } = installation.claimcheck
 
@@ -187,11 +191,9 @@ t.test('an id that was stored before stays readable, and is found by its bytes',
 
 t.test('names of keys and workspaces do not look like those that are there', async (t) => {
   const { workspaceId } = await installation.client('acme-corp')
-  for (const name of ['acme-c0rp', 'Acme-Corp', '\u0430cme-corp']) {
-    await t.rejects(workspaces.create(name), {
-      code: 'conflict',
-      message: /looks like acme-corp, which is taken \(U\+/,
-    })
+  for (const name of ['acme-corp', 'acme-c0rp', 'Acme-Corp', '\u0430cme-corp']) {
+    const message = `the name ${name} is taken, or looks like one that is: choose another name`
+    await t.rejects(workspaces.create(name), { code: 'conflict', message }, 'it names no workspace of other people')
   }
   const other = await workspaces.create('another')
   await t.rejects(workspaces.rename(other.id, 'acme-c0rp'), { code: 'conflict' })
@@ -208,4 +210,55 @@ t.test('names of keys and workspaces do not look like those that are there', asy
   t.equal((await keys.list(workspaceId)).find((key) => key.id === id)?.name, 'ó x y', 'in its one form')
   await t.rejects(keys.change(id, { name: 'DEPLOY' }), { code: 'conflict' })
   await t.rejects(keys.change(id, { name: 'a\u2066b' }), { code: 'bad_request', message: /U\+2066 at position 2/ })
+})
+
+t.test('no application that registers itself looks like one that the operator registered', async (t) => {
+  const redirect_uris = ['https://elsewhere.example/back']
+  const register = (client_name: string) =>
+    installation.request('/oauth/register', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ client_name, redirect_uris, token_endpoint_auth_method: 'none' }),
+    })
+  const names = ['Back office', 'BACK OFFICE', 'Back 0ffice', 'B\u0430ck office', 'CIaimcheck command line']
+  for (const name of [...names, 'Claimcheck command line']) {
+    const { status, body } = await register(name)
+    t.match([status, body], [400, { error: 'invalid_client_metadata', error_description: /is, or looks like, / }], name)
+  }
+  const made = await register('Front office')
+  t.equal(made.status, 201)
+  t.equal((await register('Front office')).status, 201, 'each installation of an application registers itself')
+  const owner = await Visitor.owner(installation.host, 'consenting')
+  await owner.get('/console')
+  const page = await new Application(made.body).consentPage(owner)
+  t.match(textOf(page.html), /It registered itself, and gave itself this name/)
+  const known = await new Application().consentPage(owner)
+  t.notMatch(textOf(known.html), /registered itself/)
+})
+
+t.test('a refusal at the consent page shows what is hidden in the name of a workspace', async (t) => {
+  const { host, config } = installation
+  const owner = await Visitor.owner(host, 'hiding')
+  const workspaceId = await owner.workspaceId()
+  const member = await Visitor.joining(host, workspaceId, 'member', 'Mia')
+  const stored = 'a\u202eb'
+  await query(config.databaseUrl, `UPDATE workspaces SET name = '${stored}' WHERE id = '${workspaceId}'`)
+  const application = new Application()
+  const asked = await application.consentPage(member, { scope: 'claims:submit' })
+  const allow = { decision: 'allow', workspace: workspaceId }
+  const answers = [await application.send(member, asked.path, allow).then((answer) => answer.text())]
+  await query(config.databaseUrl, `UPDATE workspaces SET sign_in_rule = 'passkey' WHERE id = '${workspaceId}'`)
+  answers.push(await application.send(member, asked.path, allow).then((answer) => answer.text()))
+  const two = await Visitor.joining(host, workspaceId, 'owner', 'Otto')
+  await query(config.databaseUrl, `UPDATE workspaces SET sign_in_rule = 'any' WHERE id = '${workspaceId}'`)
+  const { id } = await workspaces.create('second of Otto')
+  await installation.claimcheck.members.list(id)
+  const token = await installation.claimcheck.accounts.inviteToken(id, 'member', null)
+  await two.get(`/console/join/${token}`)
+  await two.post(`/console/join/${token}`)
+  answers.push((await application.consentPage(two)).html)
+  for (const html of answers) {
+    t.notMatch(html, stored)
+    t.match(textOf(html), 'a<U+202E>b')
+  }
 })

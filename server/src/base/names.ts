@@ -2,7 +2,7 @@
  * The policy for ids and names that people, programs and applications choose: FreeformClass of PRECIS (RFC 8264) as RFC 8266 uses it for
  * names, with the characters that emoji need. What looks like another name is `confusables.ts`'s.
  */
-import { codeOf, firstUnseen } from '@claimcheck/core/words/plain-text'
+import { codeOf, firstUnseen, visibleName } from '@claimcheck/core/words/plain-text'
 import { differenceOf, lookAlike } from './confusables.ts'
 import { ServiceError } from './errors.ts'
 
@@ -50,7 +50,7 @@ export function refuseLookAlike(name: string, taken: Iterable<string>): void {
   if (other === undefined) return
   throw new ServiceError(
     'conflict',
-    `the name looks like ${other}, which is taken (${differenceOf(name, other)}): choose another name`,
+    `the name looks like ${visibleName(other)}, which is taken (${differenceOf(name, other)}): choose another name`,
   )
 }
 

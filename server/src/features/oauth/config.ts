@@ -2,6 +2,7 @@
 
 import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
+import { lookAlike } from '../../base/confusables.ts'
 import { composed, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection } from '../../config/section.ts'
@@ -22,6 +23,11 @@ export interface OAuthConfig {
   readonly resources: readonly string[]
   /** Whether clients may register themselves (RFC 7591). */
   readonly dynamicRegistration: boolean
+}
+
+/** Those that people know by their names: of the operator, and the command line. */
+export function configuredClients({ clients }: Pick<OAuthConfig, 'clients'>): readonly OAuthClient[] {
+  return [COMMAND_LINE_CLIENT, ...clients]
 }
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
@@ -64,7 +70,11 @@ function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
     const isTaken = clients.findIndex((client) => client.client_id === id) < index
     if (id === COMMAND_LINE_CLIENT.clientId) report(`clients.${index}.client_id: ${id} is the command line's own`)
     if (isTaken) report(`clients.${index}.client_id: another client has the id ${id}`)
-    const nameProblem = clientNameProblem(composed(name))
+    const names = [
+      COMMAND_LINE_CLIENT.clientName,
+      ...clients.slice(0, index).map((client) => composed(client.client_name)),
+    ]
+    const nameProblem = clientNameProblem(composed(name)) ?? likeness(composed(name), names)
     if (nameProblem !== undefined) report(`clients.${index}.client_name: ${nameProblem}`)
     for (const [position, uri] of uris.entries()) {
       const problem = redirectProblem(uri)
@@ -85,6 +95,12 @@ function readOAuth(file: OAuthFile, report: Report): OAuthConfig {
     resources,
     dynamicRegistration,
   }
+}
+
+/** Two clients of the operator may have one name, such as one with a secret and one without. */
+function likeness(name: string, others: readonly string[]): string | undefined {
+  const other = name === COMMAND_LINE_CLIENT.clientName ? name : lookAlike(name, others)
+  return other && `it is, or looks like, the name ${other} of another client`
 }
 
 // RFC 8707 2: an absolute URI without a fragment. The service compares audiences and sends no request to them.

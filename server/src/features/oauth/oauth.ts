@@ -10,7 +10,7 @@ import type { Secrets } from '../../base/secrets.ts'
 import { newToken } from '../../base/tokens.ts'
 import { type Storage, StorageError } from '../../storage/storage.ts'
 import { createAudiences } from './audiences.ts'
-import type { OAuthConfig } from './config.ts'
+import { configuredClients, type OAuthConfig } from './config.ts'
 import { loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
@@ -33,6 +33,8 @@ export type Handler = (exchange: Exchange) => Promise<void>
 export interface ConsentRequest {
   readonly clientId: string
   readonly clientName: string
+  /** The operator registered it. Any other registered itself, under a name that it chose. */
+  readonly isConfigured: boolean
   readonly redirectUri: string
   readonly scopes: readonly Scope[]
   readonly resources: readonly string[]
@@ -104,6 +106,7 @@ export class OAuth {
     return {
       clientId,
       clientName: (await this.clientName(clientId)) ?? clientId,
+      isConfigured: configuredClients(this.#options.config.oauth).some((client) => client.clientId === clientId),
       redirectUri: String(params.redirect_uri),
       scopes: readScopes(params.scope),
       resources: resourcesOf(params.resource),

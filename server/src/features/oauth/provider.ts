@@ -12,7 +12,7 @@ import { newToken } from '../../base/tokens.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { adapterFactory, type MachineClients, SIGN_IN } from './adapter.ts'
 import type { Audiences } from './audiences.ts'
-import type { OAuthClient, OAuthConfig } from './config.ts'
+import { configuredClients, type OAuthClient, type OAuthConfig } from './config.ts'
 import { type Library, loadLibrary } from './library.ts'
 import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import { COOKIE_NAMES, onlyClearRedirects, onlyQueryResponses, onlyUsedCookies, withoutOpenid } from './middleware.ts'
@@ -97,6 +97,7 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
   const { config, records, storage, secrets, now, isSignedIn, errorPage } = options
   const { errors } = library
   const translated = translateStorageErrors(errors)
+  const configured = configuredClients(config)
 
   return {
     adapter: adapterFactory({
@@ -107,10 +108,10 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       now,
       ...recording(library, options),
     }),
-    clients: [
-      ...config.clients.map(toMetadata),
-      { ...toMetadata(COMMAND_LINE_CLIENT), grant_types: ['authorization_code'] },
-    ],
+    clients: configured.map((client) => ({
+      ...toMetadata(client),
+      ...(client.clientId === COMMAND_LINE_CLIENT.clientId ? { grant_types: ['authorization_code'] } : {}),
+    })),
     clientDefaults: {
       ...FIXED,
       response_types: [...FIXED.response_types],
@@ -158,7 +159,8 @@ function configuration(library: Library, options: ProviderOptions, rotation: Rot
       properties: ['software_id'],
       validator: (ctx, _name, _value, metadata) => {
         if (isMachineId(String(metadata.client_id))) return
-        restrictMetadata(metadata, ctx?.path === OAUTH_PATHS.register, errors)
+        const isNew = ctx?.path === OAUTH_PATHS.register
+        restrictMetadata(metadata, isNew ? configured.map(({ clientName }) => clientName) : undefined, errors)
       },
     },
     renderError: (ctx, { error: code, error_description: description }: ErrorOut) => {

@@ -3,6 +3,7 @@
  * dropped.
  */
 import type { ClientMetadata } from 'oidc-provider'
+import { lookAlike } from '../../base/confusables.ts'
 import { composed, idProblem, MAX_NAME_LENGTH } from '../../base/names.ts'
 import type { Library } from './library.ts'
 import { MAX_REDIRECT_URI_LENGTH, MAX_REDIRECT_URIS, redirectProblem } from './redirect-uris.ts'
@@ -36,21 +37,29 @@ export function clientNameProblem(name: string): string | undefined {
   return name.length > MAX_NAME_LENGTH ? `it has more than ${MAX_NAME_LENGTH} characters` : idProblem(name)
 }
 
-function readName(name: unknown, errors: Library['errors']): string {
+/** @param taken the names of the operator's clients */
+function readName(name: unknown, taken: readonly string[], errors: Library['errors']): string {
   if (typeof name !== 'string') throw new errors.InvalidClientMetadata('client_name must be a text')
   const read = composed(name)
   const problem = clientNameProblem(read)
   if (problem !== undefined) throw new errors.InvalidClientMetadata(`client_name must be readable: ${problem}`)
-  return read
+  if (!taken.includes(read) && lookAlike(read, taken) === undefined) return read
+  throw new errors.InvalidClientMetadata(
+    'client_name is, or looks like, that of a client that the operator registered: register another name, or use that client',
+  )
 }
 
 /**
  * Removes all other members from the metadata, in place.
- * @param isNew a client registers itself. Those of the configuration, and those that are kept, may be larger, and have names that an
- *   earlier policy allowed
+ * @param taken of a client that registers itself: the names that it may not have. Undefined: those of the configuration, and those that
+ *   are kept, may be larger, and have names that an earlier policy allowed
  * @throws InvalidClientMetadata
  */
-export function restrictMetadata(metadata: ClientMetadata, isNew: boolean, errors: Library['errors']): void {
+export function restrictMetadata(
+  metadata: ClientMetadata,
+  taken: readonly string[] | undefined,
+  errors: Library['errors'],
+): void {
   for (const [name, value] of Object.entries(metadata)) {
     if (!ACCEPTED.has(name)) delete metadata[name]
     // The library writes values into its messages: lists within a thousand lists would exhaust the stack, and be a fault of the service.
@@ -65,7 +74,7 @@ export function restrictMetadata(metadata: ClientMetadata, isNew: boolean, error
     }
   }
   const { client_name: name, redirect_uris: uris } = metadata
-  if (name !== undefined && isNew) metadata.client_name = readName(name, errors)
+  if (name !== undefined && taken) metadata.client_name = readName(name, taken, errors)
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
     throw new errors.InvalidClientMetadata(`redirect_uris must contain 1 to ${MAX_REDIRECT_URIS} URIs`)
   }
@@ -74,7 +83,7 @@ export function restrictMetadata(metadata: ClientMetadata, isNew: boolean, error
     const problem = isTooLong ? `must have at most ${MAX_REDIRECT_URI_LENGTH} characters` : redirectProblem(uri)
     if (problem !== undefined) throw new errors.InvalidClientMetadata(`redirect_uris: each ${problem}`)
   }
-  if (isNew) limitSize(metadata, errors)
+  if (taken) limitSize(metadata, errors)
 }
 
 /** The grants of people. */

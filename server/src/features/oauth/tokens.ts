@@ -1,10 +1,9 @@
 /** Authenticates access tokens. It reads the database each time, so that a revocation takes effect on the next request, on every host. */
 
-import { COMMAND_LINE_CLIENT } from '@claimcheck/cli/service/oauth-client'
 import { isToken } from '../../base/tokens.ts'
 import type { TokenCredential } from '../../http/credential.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { OAuthConfig } from './config.ts'
+import { configuredClients, type OAuthConfig } from './config.ts'
 import { machineScopes } from './machines.ts'
 import type { OAuthRecords } from './records.ts'
 import { allowedTo, readScopes } from './scopes.ts'
@@ -22,7 +21,7 @@ interface TokenServiceOptions {
 
 export function createTokenService(options: TokenServiceOptions): TokenService {
   const { storage, oauthRecords: records } = options
-  const configured = new Set([...options.config.oauth.clients, COMMAND_LINE_CLIENT].map(({ clientId }) => clientId))
+  const configured = new Set(configuredClients(options.config.oauth).map(({ clientId }) => clientId))
 
   async function isKnown(clientId: string | undefined): Promise<boolean> {
     if (clientId === undefined) return false

@@ -1,10 +1,10 @@
 /** Workspaces, which own keys, connections and claims. */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
-import { looksOf } from '../../base/confusables.ts'
+import { lookAlike, looksOf } from '../../base/confusables.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { newId } from '../../base/ids.ts'
-import { idProblem, refuseLookAlike } from '../../base/names.ts'
+import { idProblem } from '../../base/names.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { WorkspaceRow } from '../../storage/workspaces.ts'
 
@@ -60,7 +60,7 @@ export function createWorkspaceService({ storage, now }: { storage: Storage; now
       await storage.write(async (tx) => {
         // In the order in which deleting a workspace takes them.
         await requireWorkspace(tx, id)
-        refuseLookAlike(name, await tx.workspaces.lockNames(id))
+        await refuseName(tx, id, name)
         const before = await tx.workspaces.byIdOrName(id)
         if (!(await tx.workspaces.rename(id, name))) throw nameTaken(name)
         if (before?.name === name) return
@@ -107,7 +107,7 @@ export function newWorkspace(name: string, createdBy: string | null, at: Instant
 /** @throws ServiceError `conflict` for a name that another workspace has, or that looks like it */
 export async function insertWorkspace(tx: Writes, workspace: Workspace, by: Acting): Promise<void> {
   const { id, name, createdAt } = workspace
-  refuseLookAlike(name, await tx.workspaces.lockNames(id))
+  await refuseName(tx, id, name)
   if (!(await tx.workspaces.insert(workspace))) throw nameTaken(name)
   tx.audit.record({ event: 'workspace.created', at: createdAt, by, workspaceId: id, subject: id, details: { name } })
 }
@@ -123,6 +123,12 @@ export function checkWorkspaceName(name: string): void {
   )
 }
 
+/** @throws ServiceError `conflict` */
+async function refuseName(tx: Writes, id: string, name: string): Promise<void> {
+  if (lookAlike(name, await tx.workspaces.lockNames(id)) !== undefined) throw nameTaken(name)
+}
+
+/** Does not say which one: it may be one of people that the other does not know. */
 function nameTaken(name: string): ServiceError {
-  return new ServiceError('conflict', `a workspace named ${name} already exists: choose another name`)
+  return new ServiceError('conflict', `the name ${name} is taken, or looks like one that is: choose another name`)
 }

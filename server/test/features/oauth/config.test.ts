@@ -73,6 +73,14 @@ t.test('each problem is listed with its place, and no secret is repeated', async
     t.match(problem, /: oauth\.clients\.0\.client_name: it /, JSON.stringify(name))
     t.same(others, [])
   }
+  const alike = (client_name: string) => problems(t, { clients: [CLIENT, { ...CLIENT, client_id: 'b', client_name }] })
+  t.strictSame(alike('Backend 2'), [])
+  t.match(alike('Вackend'), [
+    /: oauth\.clients\.1\.client_name: it is, or looks like, the name Backend of another client/,
+  ])
+  t.match(alike('Claimcheck command line'), [
+    /it is, or looks like, the name Claimcheck command line of another client/,
+  ])
   const rows = [
     { clients: [{ ...CLIENT, client_id: 'with blank' }] },
     { clients: [{ ...CLIENT, client_secret: 'too-short' }] },

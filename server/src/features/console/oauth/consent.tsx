@@ -52,11 +52,16 @@ export function consentRoutes(app: App, services: ConsoleDependencies): void {
     const workspace = viewerOf(request).workspaces.find((one) => one.id === id)
     if (!workspace) return show(request, reply, asked, 'choose one of your workspaces')
     if (!workspace.isOpen) {
-      return show(request, reply, asked, `${workspace.name} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`)
+      return show(
+        request,
+        reply,
+        asked,
+        `${visibleName(workspace.name)} asks for ${RULE_WORDS[workspace.signInRule]} at signing in`,
+      )
     }
     const scopes = allowedTo(workspace.role, asked.scopes)
     if (scopes.length === 0) {
-      return show(request, reply, asked, `only owners of ${workspace.name} may allow what is asked for`)
+      return show(request, reply, asked, `only owners of ${visibleName(workspace.name)} may allow what is asked for`)
     }
     // After the grant is stored: a new password, a stricter rule, or a second step that is switched off ends grants, and must not miss one
     // that is made in the same moment.
@@ -85,7 +90,7 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
   const closed = viewer.workspaces.filter(({ isOpen }) => !isOpen)
   const possible = workspaces.filter(({ role }) => allowedTo(role, asked.scopes).length > 0)
   return (
-    <PlainPage title={`Allow ${asked.clientName}?`} problem={problem} csrf={viewer.csrf}>
+    <PlainPage title={`Allow ${visibleName(asked.clientName)}?`} problem={problem} csrf={viewer.csrf}>
       <p>
         <strong>
           <Name of={asked.clientName} />
@@ -100,6 +105,9 @@ function Consent({ uid, asked, viewer, problem }: ConsentProps) {
       <h2>It asks to</h2>
       <Scopes asked={asked} workspaces={workspaces} />
       <h2>The application</h2>
+      {asked.isConfigured ? null : (
+        <p>It registered itself, and gave itself this name, as any program may: look at where it leads back to.</p>
+      )}
       <dl class="facts">
         <dt>Leads back to</dt>
         <dd>{redirectPlace(asked.redirectUri)}</dd>
@@ -171,7 +179,7 @@ function OnlyOwners({ able, workspaces }: OnlyOwnersProps) {
   if (able.length === workspaces.length) return null
   if (able.length === 0)
     return <p class="help">Left out: only owners of a workspace may allow this, and you are a member.</p>
-  const names = able.map(({ name }) => name).join(', ')
+  const names = able.map(({ name }) => visibleName(name)).join(', ')
   return <p class="help">Only where you are an owner: {names}. Elsewhere it is left out.</p>
 }
 
