@@ -42,6 +42,7 @@ const ROUTES: readonly (readonly [route: string, fields: Readonly<Record<string,
   ['POST /console/w/:workspace/connections/:connection/credentials', { option_token: 'planted' }],
   ['POST /console/w/:workspace/members/invitations', { role: 'owner' }],
   ['POST /console/w/:workspace/members/:member/role', { role: 'owner' }],
+  ['POST /console/w/:workspace/members/:member/remove', {}],
   ['POST /console/w/:workspace/retention', { days: '30' }],
   ['POST /console/w/:workspace/sign-in-rule', { rule: 'any' }],
   ['GET /console/w/:workspace/delete', {}],
@@ -71,7 +72,6 @@ const WITHOUT: Readonly<Record<string, string>> = {
   'POST /console/w/:workspace/developers/keys/:key/revoke': 'ends access',
   'POST /console/w/:workspace/connections/:connection/disconnect': 'ends access',
   'POST /console/w/:workspace/members/invitations/withdraw': 'ends access',
-  'POST /console/w/:workspace/members/:member/remove': 'ends access',
   'POST /console/account/name': 'changes words alone',
   'POST /console/account/address': 'sends a mail to the person',
   'POST /console/account/address/:token': 'the link is the proof',
@@ -164,6 +164,19 @@ t.test('within ten minutes none of them asks', async (t) => {
     const page = await ask(owner, route, { ...ids, workspace, member }, fields)
     t.notMatch(textOf(page.html), /Confirm that it is you/, route)
   }
+})
+
+t.test('leaving a workspace needs none: it ends what the person may do', async (t) => {
+  const { installation, host, workspace, member } = await acme()
+  const [mia] = (await host.claimcheck.members.list(workspace)).filter(({ id }) => id === member)
+  const visitor = new Visitor(host, mia!.email)
+  await visitor.post('/console/sign-in', { email: mia!.email, password: PASSWORD })
+  await visitor.get('/console/account')
+  await signedInBefore(installation, visitor, 10 * MINUTES_MS)
+  const path = `/console/w/${workspace}/members`
+  t.equal((await visitor.post(`${path}/mem_none/remove`)).status, 404, 'what is refused in any case asks for none')
+  t.equal((await visitor.post(`${path}/${member}/remove`)).status, 200)
+  t.notMatch(await host.claimcheck.members.list(workspace), [{}, { id: member }])
 })
 
 t.test('a destination is connected after the sign-in, with what was typed but its secrets', async (t) => {

@@ -176,9 +176,14 @@ t.test('an address that is not confirmed counts for nothing', async (t) => {
   await invite('victim@bank.example')
   const invited = invitations(await sentTo('victim@bank.example'))[0]!
   const person = new Visitor(host, 'victim@bank.example')
-  const joined = await person.post(linkIn(invited.text).pathname, { name: 'Vera', email: '', password: PASSWORD })
+  const join = (more = {}) => person.post(linkIn(invited.text).pathname, { name: 'Vera', password: PASSWORD, ...more })
+  const asked = await join()
+  t.match([asked.status, textOf(asked.html)], [422, /never confirmed it.*sign in to it.*It is not mine: it loses/])
+  const joined = await join({ takes_address: 'on' })
   t.match(joined.path, /\/claims$/, 'who reads the mails gets the address')
-  t.match(textOf((await squatter.get('/console/account')).html), /@unconfirmed\.invalid/)
+  t.match(textOf((await squatter.get('/console/account')).html), /has no address any more.*@unconfirmed\.invalid/)
+  const again = await squatter.post('/console/account/address')
+  t.match([again.status, textOf(again.html)], [422, /Your account has no address any more/])
   t.equal((await squatter.post(link)).status, 404)
 })
 

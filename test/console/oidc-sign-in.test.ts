@@ -4,7 +4,7 @@ import { afterFile } from '../support/after-file.ts'
 import { Installation, sharedInstallation } from '../support/installation.ts'
 import { minuteWithRoom } from '../support/minute.ts'
 import { NAMELESS, OpenIdProvider } from '../support/openid-provider.ts'
-import { type Page, textOf, Visitor } from '../support/visitor.ts'
+import { PASSWORD, type Page, textOf, Visitor } from '../support/visitor.ts'
 
 const BEGIN = '/console/sign-in/outside'
 const CALLBACK = `${BEGIN}/callback`
@@ -133,6 +133,30 @@ t.test(
     const twice = await goThrough(new Visitor(host), { purpose: 'join', token: secondLink }, bobs)
     t.equal(twice.status, 422, 'who has an account is not given another')
     t.equal((await new Visitor(host).get(`/console/join/${secondLink}`)).status, 200, 'and the link can still be used')
+  },
+)
+
+t.test(
+  'an account that never confirmed a verified address keeps it from its person no longer than they want',
+  async (t) => {
+    const { host } = await served()
+    const owner = await Visitor.owner(host)
+    const login = newLogin('verified')
+    const invite = async () => host.claimcheck.accounts.inviteToken(await owner.workspaceId(), 'member', null)
+    const squatter = new Visitor(host, `${login}@example.com`)
+    await squatter.post(`/console/join/${await invite()}`, { name: 'Sam', email: squatter.email, password: PASSWORD })
+    provider.verified.add(login)
+    const token = await invite()
+    const person = new Visitor(host)
+    const asked = await goThrough(person, { purpose: 'join', token }, login)
+    t.match(
+      [asked.path, textOf(asked.html)],
+      [`/console/join/${token}?held=on`, /It is not mine: it loses the address/],
+    )
+    t.equal(person.cookies.has('claimcheck'), false)
+    const joined = await goThrough(person, { purpose: 'join', token, takes_address: 'on' }, login)
+    t.match(joined.path, /\/claims$/)
+    t.match(textOf((await squatter.get(ACCOUNT)).html), /@unconfirmed\.invalid/)
   },
 )
 

@@ -20,6 +20,8 @@ export class OpenIdProvider {
   /** What its token endpoint answers, changed. */
   alter: (tokens: Tokens) => Tokens = (tokens) => tokens
   isDown = false
+  /** The logins with an address that it calls verified. */
+  readonly verified = new Set<string>()
 
   readonly #callbackUrls = new Set<string>()
 
@@ -54,13 +56,20 @@ export class OpenIdProvider {
         { ...CLIENT, redirect_uris: [...this.#callbackUrls] },
         { ...OTHER_CLIENT, redirect_uris: [OTHER_CALLBACK] },
       ],
-      claims: { openid: ['sub'], email: ['email'], profile: ['name'] },
+      claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
       cookies: { keys: ['a key of the test'] },
       findAccount: (_context, id) => ({
         accountId: id,
         // One person has neither a name nor an address.
         claims: () =>
-          id === NAMELESS ? { sub: id } : { sub: id, name: `${id} of Example`, email: `${id}@example.com` },
+          id === NAMELESS
+            ? { sub: id }
+            : {
+                sub: id,
+                name: `${id} of Example`,
+                email: `${id}@example.com`,
+                email_verified: this.verified.has(id),
+              },
       }),
     })
     provider.use(async (context, next) => {

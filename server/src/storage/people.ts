@@ -1,5 +1,6 @@
 /** People, and the workspaces that they are members of, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
+import { reservedAddress } from '../base/reserved-addresses.ts'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
@@ -116,7 +117,7 @@ export function userWrites(db: Db) {
       )
       if (!row) return undefined
       const id = String(row.id)
-      await unconfirmed.update({ email: `${id.toLowerCase()}@unconfirmed.invalid` })
+      await unconfirmed.update({ email: reservedAddress(id, 'unconfirmed') })
       return id
     },
     async setName(id: string, name: string): Promise<void> {

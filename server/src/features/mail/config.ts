@@ -1,5 +1,6 @@
 /** SMTP_URL, SMTP_PLAINTEXT and MAIL_FROM: the server through which mail is sent. */
 import { parseUrl } from '@claimcheck/core/plugin'
+import { isReservedAddress } from '../../base/reserved-addresses.ts'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection, Env } from '../../config/section.ts'
 
@@ -23,9 +24,9 @@ const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 }
 const LOOPBACK = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 const ADDRESS = /^[^\s@<>(),;:"[\]\\\p{C}]{1,64}@[^\s@<>(),;:"[\]\\\p{C}]{1,190}$/u
 
-/** An address to which mail can be sent: none that a mail server could read as several. */
+/** An address to which mail can be sent: none that a mail server could read as several, and none that is reserved. */
 export function isMailAddress(text: string): boolean {
-  return ADDRESS.test(text)
+  return ADDRESS.test(text) && !isReservedAddress(text)
 }
 
 /** Undefined: no mail is sent. The problems never repeat SMTP_URL, which may hold a password. */

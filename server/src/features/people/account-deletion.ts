@@ -2,6 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
+import { reservedAddress } from '../../base/reserved-addresses.ts'
 import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { deleteWorkspace } from '../workspaces/workspaces.ts'
@@ -55,7 +56,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)
     for (const { memberId } of await tx.members.workspacesOf(id)) await tx.members.remove(memberId)
     // The address is free for another account; no mail reaches this one.
-    await tx.users.close(id, { email: `${id.toLowerCase()}@closed.invalid`, name: CLOSED_NAME }, now())
+    await tx.users.close(id, { email: reservedAddress(id, 'closed'), name: CLOSED_NAME }, now())
     tx.audit.record({ event: 'account.closed', at: now(), by, userId: id })
     return names
   }

@@ -15,6 +15,15 @@ export interface MadeLink {
   readonly token: string
 }
 
+/** Puts a new link into a mail, in the transaction that makes it. */
+export interface MailedLink {
+  readonly recipient: string
+  readonly mail: (tx: Writes, link: MadeLink) => Promise<void>
+}
+
+/** Of a link that no person or workspace made. */
+export const OF_NOBODY = { workspaceId: null, role: null, userId: null, createdBy: null, recipient: null } as const
+
 export interface OpenLinks {
   /** The token for the address is not stored. */
   make(tx: Writes, subject: LinkSubject, by: Acting): Promise<MadeLink>

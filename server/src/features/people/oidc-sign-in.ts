@@ -15,7 +15,7 @@ import type { TicketService } from './tickets.ts'
 export type SignInPurpose =
   | { readonly kind: 'sign_in'; readonly next: string }
   | { readonly kind: 'setup'; readonly token: string; readonly workspace: string }
-  | { readonly kind: 'join'; readonly token: string }
+  | { readonly kind: 'join'; readonly token: string; readonly takesAddress: boolean }
   | { readonly kind: 'link'; readonly userId: string }
 
 export interface Returned {

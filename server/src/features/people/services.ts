@@ -3,6 +3,7 @@
 import { construct } from '../../base/construct.ts'
 import { createAccountDeletion } from './account-deletion.ts'
 import { AccountService } from './accounts.ts'
+import { createAddressConfirmation } from './address-confirmation.ts'
 import { createAllowances } from './allowances.ts'
 import { createIdentityService } from './identities.ts'
 import { createKnownBrowsers } from './known-browsers.ts'
@@ -17,6 +18,7 @@ import { createTicketService } from './tickets.ts'
 export const services = {
   allowances: createAllowances,
   accounts: construct(AccountService),
+  addressConfirmation: createAddressConfirmation,
   sessions: createSessionService,
   members: construct(MemberService),
   tickets: createTicketService,

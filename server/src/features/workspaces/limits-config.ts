@@ -6,7 +6,7 @@ export interface DailyLimits {
   /** By accounts that share one allowance. */
   readonly invitationsPerAccount: number
   readonly invitationsPerWorkspace: number
-  /** To one address that did not ask for them, from all workspaces. */
+  /** To one address, from all workspaces; and as many links that confirm it, of accounts that share one allowance. */
   readonly invitationsPerRecipient: number
   /** Of each other kind, to one address. */
   readonly mailsPerRecipient: number

@@ -4,6 +4,7 @@ import { openSecrets } from '@claimcheck/server/base/secrets'
 import type { Config } from '@claimcheck/server/features'
 import { createAccountDeletion } from '@claimcheck/server/features/people/account-deletion'
 import { AccountService } from '@claimcheck/server/features/people/accounts'
+import { createAddressConfirmation } from '@claimcheck/server/features/people/address-confirmation'
 import { createAllowances } from '@claimcheck/server/features/people/allowances'
 import { createIdentityService } from '@claimcheck/server/features/people/identities'
 import { MemberService } from '@claimcheck/server/features/people/members'
@@ -49,6 +50,7 @@ export async function openPeople(t: Test, options: PeopleOptions = {}) {
     tickets,
     allowances: createAllowances({ storage, now }),
     accounts: new AccountService({ storage, now }),
+    addressConfirmation: createAddressConfirmation({ storage, now }),
     sessions: createSessionService({ storage, now, config }),
     secondSteps: new SecondStepService({ storage, secrets, tickets, now }),
     accountDeletion: createAccountDeletion({ storage, now }),

@@ -1,4 +1,5 @@
 /** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
+import { isReservedAddress } from '../../../base/reserved-addresses.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
@@ -251,6 +252,15 @@ export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
 
 /** On the account page, while mails do not go there. */
 export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
+  if (isReservedAddress(email)) {
+    return (
+      <p class="notice warning" role="status">
+        Your account has no address any more: it was not confirmed, and a person who reads its mails has it now. You
+        sign in as {email}. To get notices, and links to a new password, ask an owner to invite another address of
+        yours.
+      </p>
+    )
+  }
   return (
     <>
       <p class="notice warning" role="status">

@@ -5,6 +5,7 @@ import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { addressLink } from '../../mail/messages.ts'
+import type { MailedLink } from '../../people/links.ts'
 import type { User } from '../../people/sessions.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { ConsolePage } from '../page.tsx'
@@ -12,11 +13,16 @@ import { Actions, PostForm } from '../parts/form.tsx'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { changeAccount } from './account.tsx'
 
+/** The field with which a person takes an address from an account that never confirmed it. */
+export const TAKES_ADDRESS = 'takes_address'
+/** In the query of an invitation's page: the field is shown. */
+export const HELD = 'held'
+
 type Token = { Params: { token: string } }
 
 /** Needs a session. A person who only gets the mail cannot confirm, and so cannot enter the account by it. */
 export function addressRoutes(app: App, services: ConsoleDependencies): void {
-  const { accounts, outbox } = services
+  const { addressConfirmation, outbox } = services
   if (!outbox.isOn) return
 
   app.post(paths.accountAddress, async (request, reply) => {
@@ -40,7 +46,7 @@ export function addressRoutes(app: App, services: ConsoleDependencies): void {
   })
 
   app.post<Token>(`${paths.accountAddress}/:token`, async (request, reply) => {
-    await accounts.confirmAddress(sessionOf(request).user, request.params.token, actingOf(request))
+    await addressConfirmation.confirm(sessionOf(request).user, request.params.token, actingOf(request))
     return reply.redirect(`${paths.account}?done=address-confirmed`, 303)
   })
 }
@@ -56,13 +62,13 @@ export async function askToConfirm(services: ConsoleDependencies, user: User, by
 }
 
 async function sendAddressLink(
-  { accounts, outbox, ownAddress }: ConsoleDependencies,
+  { addressConfirmation, outbox, ownAddress }: ConsoleDependencies,
   user: User,
   by: Acting,
 ): Promise<void> {
-  const mail: Parameters<typeof accounts.askConfirmation>[1] = (tx, { id: about, token }) => {
+  const mail: MailedLink['mail'] = (tx, { id: about, token }) => {
     const message = addressLink(ownAddress.url() + paths.confirmAddress(token))
     return outbox.addLink(tx, { recipient: user.email, message, about })
   }
-  await accounts.askConfirmation(user, mail, by)
+  await addressConfirmation.ask(user, mail, by)
 }

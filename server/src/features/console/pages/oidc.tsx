@@ -5,7 +5,7 @@ import { HttpError } from '../../../http/errors.ts'
 import type { App } from '../../../http/instance.ts'
 import { paths, returnPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
-import type { NewUser } from '../../people/accounts.ts'
+import { HeldAddress, type NewUser } from '../../people/new-accounts.ts'
 import type { Returned, SignInPurpose } from '../../people/oidc-sign-in.ts'
 import { checkWorkspaceName } from '../../workspaces/workspaces.ts'
 import { createAttempts } from '../attempts.ts'
@@ -17,7 +17,7 @@ import { formOf } from '../request-fields.ts'
 import { actingOf, enter, enteringBy, optionalSessionOf, sessionOf } from '../session.ts'
 import { ticketCookie } from '../ticket-cookie.ts'
 import { changeAccount } from './account.tsx'
-import { askToConfirm } from './address.tsx'
+import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 
 export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
@@ -72,7 +72,9 @@ async function readPurpose({ accounts }: ConsoleDependencies, request: FastifyRe
   if (kind === 'sign_in') return { kind, next: returnPath(next) }
   if (kind === 'link' && session) return { kind, userId: session.user.id }
   const link = await accounts.link(token)
-  if (kind === 'join' && link?.kind === 'invitation') return { kind, token }
+  if (kind === 'join' && link?.kind === 'invitation') {
+    return { kind, token, takesAddress: formOf(request)[TAKES_ADDRESS] !== undefined }
+  }
   if (kind !== 'setup' || link?.kind !== 'setup') throw new ServiceError('not_found', 'this link cannot be used')
   if (!link.hasWorkspace) checkWorkspaceName(workspace.trim())
   return { kind, token, workspace: workspace.trim() }
@@ -106,7 +108,14 @@ async function arrive(
       return enter(entering, { user, method: 'outside' }, paths.home)
     }
     case 'join': {
-      const { user, workspaceId } = await accounts.join(purpose.token, newUser, actingOf(request))
+      const { token, takesAddress } = purpose
+      const joining = accounts.join(token, { ...newUser, takesAddress }, actingOf(request))
+      const joined = await joining.catch((error: unknown) => {
+        if (error instanceof HeldAddress) return undefined
+        throw error
+      })
+      if (!joined) return reply.redirect(`${paths.invitation(token)}?${HELD}=on`, 303)
+      const { user, workspaceId } = joined
       await askToConfirm(services, user, actingOf(request))
       return enter(entering, { user, method: 'outside' }, paths.claims(workspaceId))
     }

@@ -6,15 +6,16 @@ import type { App } from '../../../http/instance.ts'
 import { paths, returnPath, signInPath } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { Name, Now } from '../../../web/parts/values.tsx'
-import type { Link, NewUser } from '../../people/accounts.ts'
+import type { Link } from '../../people/accounts.ts'
 import { unusableLink } from '../../people/links.ts'
+import type { NewUser } from '../../people/new-accounts.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
 import { type Attempts, createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { beginGuess } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
-import { Field, PostForm } from '../parts/form.tsx'
+import { Field, PostForm, Tick } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
 import { NewPassword } from '../parts/new-password.tsx'
 import { OidcEntry } from '../parts/sign-in-methods.tsx'
@@ -35,7 +36,7 @@ import { type Destination, sendCode, sendSignIn } from '../sign-in-page.tsx'
 import { type TicketCookie, ticketCookie } from '../ticket-cookie.ts'
 import { carriedForm, sendConfirmation } from '../unsent.tsx'
 import { ROLE_WORDS } from '../words.ts'
-import { askToConfirm } from './address.tsx'
+import { askToConfirm, HELD, TAKES_ADDRESS } from './address.tsx'
 
 /** They hash a password. */
 const HASHES = { config: { cost: 'password' } } as const
@@ -167,7 +168,9 @@ function joinRoutes(app: App, services: ConsoleDependencies, attempts: Attempts)
     const { token } = request.params
     const link = await requireLink(services, token, 'invitation')
     const session = optionalSessionOf(request)
-    return sendPage(reply, <Join token={token} link={link} values={{}} session={session} oidcName={oidcName} />)
+    const isHeld = link.isHeld || queryOf(request)[HELD] !== undefined
+    const props = { token, link: { ...link, isHeld }, values: {}, session, oidcName }
+    return sendPage(reply, <Join {...props} />)
   })
 
   app.post<Token>('/console/join/:token', HASHES, async (request, reply) => {
@@ -247,8 +250,8 @@ async function sendReset(
 
 type Values = Readonly<Record<string, string | undefined>>
 
-function newUserOf({ name = '', email = '', password = '' }: Values): NewUser {
-  return { name, email, proof: { password } }
+function newUserOf({ name = '', email = '', password = '', [TAKES_ADDRESS]: takes }: Values): NewUser {
+  return { name, email, proof: { password }, takesAddress: takes !== undefined }
 }
 
 /** Begins a session, and shows the unsent form or redirects to `next`. */
@@ -355,6 +358,7 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
           <PostForm action={action}>
             <input type="hidden" name="token" value={token} />
             <NewAccountFields values={values} recipient={link.recipient} />
+            {link.isHeld ? <TakesAddress isTicked={values[TAKES_ADDRESS] !== undefined} /> : null}
             <button type="submit">Join</button>
             <OidcEntry name={oidcName} purpose="join" />
           </PostForm>
@@ -364,6 +368,19 @@ function Join({ token, link, values, session, oidcName, problem }: JoinProps) {
         </>
       )}
     </PlainPage>
+  )
+}
+
+/** Who reads the mails of an address is asked before an account that has it, and may be theirs, loses it. */
+function TakesAddress({ isTicked }: { readonly isTicked: boolean }) {
+  return (
+    <fieldset>
+      <legend>An account has this address, and never confirmed it</legend>
+      <p class="help">If it is yours, sign in to it, and open this link again: joining confirms the address.</p>
+      <Tick field={TAKES_ADDRESS} value="on" isTicked={isTicked}>
+        It is not mine: it loses the address, and I get it
+      </Tick>
+    </fieldset>
   )
 }
 

@@ -1,0 +1,63 @@
+/** Confirming the address of an account: by a link that is mailed to it, and used in a session of the account. */
+import type { Instant } from '@claimcheck/core/rules'
+import { type Acting, byCommand } from '../../base/actor.ts'
+import { ServiceError } from '../../base/errors.ts'
+import { isReservedAddress } from '../../base/reserved-addresses.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
+import { type DailyLimits, DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
+import { requireCurrent } from './current.ts'
+import { mailboxSubject, spendDaily } from './daily-limits.ts'
+import { type MailedLink, OF_NOBODY, openLinks, unusableLink } from './links.ts'
+import type { User } from './sessions.ts'
+
+/** @param by who does it; by default the command line */
+export interface AddressConfirmation {
+  /** Mails a link. @throws ServiceError `too_many`; `conflict` for an account without an address */
+  ask(user: Pick<User, 'id' | 'email' | 'payer'>, mail: MailedLink['mail'], by?: Acting): Promise<void>
+  /** @throws ServiceError `not_found` for an unusable link, and for one of another account or address */
+  confirm(user: User, token: string, by?: Acting): Promise<void>
+}
+
+interface Parts {
+  readonly storage: Storage
+  readonly now: () => Instant
+  readonly config?: LimitsConfig
+}
+
+export function createAddressConfirmation({ storage, now, config }: Parts): AddressConfirmation {
+  const { invitationsPerRecipient: most }: DailyLimits = config?.limits ?? DEFAULT_LIMITS
+  const links = openLinks({ storage, now })
+
+  return {
+    async ask({ id, email, payer }, mail, by = byCommand()) {
+      if (isReservedAddress(email)) {
+        throw new ServiceError('conflict', 'your account has no address any more: ask an owner for another invitation')
+      }
+      // By who pays: neither invitations, nor the accounts that other people make in the name of this mailbox, use up what it gets.
+      const subject = mailboxSubject(`confirmations by ${payer}`, email)
+      await storage.write(async (tx) => {
+        await spendDaily(tx, [{ subject, most, what: 'an address gets' }], now())
+        await mail(tx, await links.make(tx, { kind: 'address', ...OF_NOBODY, userId: id, recipient: email }, by))
+      })
+    },
+    async confirm(user, token, by = byCommand()) {
+      const link = await links.require(token, 'address')
+      await storage.write(async (tx) => {
+        const { email } = await requireCurrent(tx, user)
+        if (link.userId !== user.id || link.recipient !== email) throw unusableLink()
+        await links.use(tx, link)
+        await recordConfirmed(tx, user, now(), by)
+      })
+    },
+  }
+}
+
+export async function recordConfirmed(
+  tx: Writes,
+  { id, email }: Pick<User, 'id' | 'email'>,
+  at: Instant,
+  by: Acting,
+): Promise<void> {
+  await tx.users.confirm(id, email, at)
+  tx.audit.record({ event: 'account.address_confirmed', at, by, userId: id, details: { email } })
+}
