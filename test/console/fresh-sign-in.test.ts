@@ -166,6 +166,27 @@ t.test('within ten minutes none of them asks', async (t) => {
   }
 })
 
+t.test('a member is removed after the sign-in, with every key that was ticked', async (t) => {
+  const { installation, owner, workspace, member, base } = await acme()
+  const { keys, members } = installation.claimcheck
+  const { userId } = (await members.list(workspace)).find(({ id }) => id === member)!
+  const by = { actor: { kind: 'user', id: userId }, address: null } as const
+  for (const name of ['one', 'two', 'three']) await keys.create(workspace, name, {}, by)
+  await signedInBefore(installation, owner, 10 * MINUTES_MS)
+  const action = `${base}/members/${member}/remove`
+  const ticked = (await keys.list(workspace)).slice(0, 2).map(({ id }) => ['revoke', id] as const)
+  const asked = await owner.post(action, ticked)
+  t.match([asked.status, (await members.list(workspace)).length], [403, 2])
+  const fields = { ...hiddenFields(asked, '/console/sign-in'), password: PASSWORD }
+  const confirmed = await owner.post('/console/sign-in', fields)
+  const resent = [...confirmed.html.matchAll(/name="(revoke)" value="([^"]*)"/g)].map(
+    ([, name, id]) => [name!, id!] as const,
+  )
+  t.strictSame(resent, ticked)
+  t.match((await owner.post(action, resent)).path, /done=member-removed/)
+  t.match(await keys.list(workspace), [{ revokedAt: Number }, { revokedAt: Number }, { revokedAt: null }])
+})
+
 t.test('leaving a workspace needs none: it ends what the person may do', async (t) => {
   const { installation, host, workspace, member } = await acme()
   const [mia] = (await host.claimcheck.members.list(workspace)).filter(({ id }) => id === member)

@@ -11,6 +11,8 @@ export interface Page {
 }
 
 type Fields = Readonly<Record<string, string>>
+/** Where a name has several values. */
+type Field = readonly [name: string, value: string]
 
 const MOST_REDIRECTS = 5
 
@@ -86,8 +88,10 @@ export class Visitor {
   }
 
   /** Sends a form as the console's own pages send it. Follows redirects on this host. */
-  post(path: string, fields: Fields = {}, headers: Fields = {}): Promise<Page> {
-    const body = new URLSearchParams({ ...(this.csrf === undefined ? {} : { _csrf: this.csrf }), ...fields })
+  post(path: string, fields: Fields | readonly Field[] = {}, headers: Fields = {}): Promise<Page> {
+    const given = Array.isArray(fields) ? fields : Object.entries(fields)
+    const isGiven = this.csrf === undefined || given.some(([name]) => name === '_csrf')
+    const body = new URLSearchParams([...(isGiven ? [] : [['_csrf', this.csrf]]), ...given])
     return this.#ask(path, { method: 'POST', body, headers: { origin: this.host.url, ...headers } })
   }
 

@@ -8,7 +8,7 @@ import { sendPage } from '../../web/document.tsx'
 import { Facts } from '../../web/parts/facts.tsx'
 import { PlainPage } from './page.tsx'
 import { Csrf, PostForm } from './parts/form.tsx'
-import { type Fields, formOf } from './request-fields.ts'
+import { type Fields, formOf, listOf } from './request-fields.ts'
 
 export interface UnsentForm {
   /** One of our own paths. */
@@ -38,7 +38,9 @@ const LACKS_SECRETS = 'unsent_lacks_secrets'
 export function unsentFormOf(request: FastifyRequest): UnsentForm | undefined {
   const { keepsField } = request.routeOptions.config
   if (!keepsField) return undefined
-  const given = Object.entries(formOf(request)).filter(([name]) => name !== '_csrf') as [string, string][]
+  const names = Object.keys(formOf(request)).filter((name) => name !== '_csrf')
+  // Each value of boxes with one name: those of the keys that are revoked with a member.
+  const given = names.flatMap((name) => listOf(request, name).map((value) => [name, value] as const))
   const fields = given.filter(([name]) => keepsField(name, request))
   const lacksSecrets = given.some(([name, value]) => value !== '' && !keepsField(name, request))
   return { action: returnPath(request.url), fields, lacksSecrets }

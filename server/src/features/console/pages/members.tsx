@@ -172,7 +172,20 @@ function changeRoutes(app: App, services: ConsoleDependencies): void {
     return sendPage(reply, <Remove viewer={viewerOf(request)} {...asked} made={made} />)
   })
 
-  app.post<OfMember>('/members/:member/remove', async (request, reply) => {
+  // Who leaves ends what they may do themselves.
+  const isOther = (request: FastifyRequest) =>
+    (request.params as OfMember['Params']).member !== workspaceOf(request).memberId
+  const asks = {
+    ...KEEPS_ALL,
+    preHandler: [
+      async (request: FastifyRequest<OfMember>) => {
+        await requireMember(services, request)
+      },
+      freshSignInOnly(services, isOther),
+    ],
+  }
+
+  app.post<OfMember>('/members/:member/remove', asks, async (request, reply) => {
     const { member } = await requireMember(services, request)
     const { id } = workspaceOf(request)
     const isSelf = member.userId === sessionOf(request).user.id
