@@ -12,7 +12,7 @@ import { Installation, SCRIPTED } from '../support/installation.ts'
 import { Mailbox } from '../support/mailbox.ts'
 import { OpenIdProvider } from '../support/openid-provider.ts'
 import { servedRoutes } from '../support/served-routes.ts'
-import { query } from '../support/sql.ts'
+import { openQuerying } from '../support/sql.ts'
 import { Visitor } from '../support/visitor.ts'
 
 const mailbox = await Mailbox.open()
@@ -29,7 +29,9 @@ const installation = await Installation.start({
     rate_limits: { sign_in: 0 },
   },
 })
+const db = await openQuerying(installation.config.databaseUrl)
 afterFile(async () => {
+  await db.close()
   await installation.remove()
   await provider.close()
   await mailbox.close()
@@ -56,7 +58,7 @@ async function database(): Promise<Readonly<Record<string, readonly string[]>>> 
     if (isShared && isSqlite) continue
     const excepted = OF_USE[table.name] ?? []
     if (excepted === 'all') continue
-    const rows = await query(installation.config.databaseUrl, `SELECT * FROM ${table.name}`)
+    const rows = await db.query(`SELECT * FROM ${table.name}`)
     const kept = rows.map((row) => Object.entries(row).filter(([column]) => !excepted.includes(column)))
     state[table.name] = kept.map((row) => JSON.stringify(row)).toSorted()
   }
@@ -104,7 +106,7 @@ async function world() {
     'GET /console/w/:workspace/retention/change': 'days=30',
   }
   // Those about what was made above.
-  while ((await query(installation.config.databaseUrl, 'SELECT id FROM mails')).length > 0) await setTimeout(100)
+  while ((await db.query('SELECT id FROM mails')).length > 0) await setTimeout(100)
   return { owner, ids, links, queries }
 }
 

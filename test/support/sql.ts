@@ -8,17 +8,37 @@ import pg from 'pg'
 export type Row = Readonly<Record<string, unknown>>
 
 /** @param url as in DATABASE_URL, with an absolute path */
-export function query(url: string, sql: string): Promise<Row[]> {
-  return url.startsWith('sqlite:') ? querySqlite(url.slice('sqlite:'.length), sql) : queryPostgres(url, sql)
+export async function query(url: string, sql: string): Promise<Row[]> {
+  const db = await openQuerying(url)
+  try {
+    return await db.query(sql)
+  } finally {
+    await db.close()
+  }
+}
+
+/** One connection for many queries. */
+export interface Querying {
+  readonly query: (sql: string) => Promise<Row[]>
+  readonly close: () => Promise<void>
+}
+
+/** @param url as in DATABASE_URL, with an absolute path */
+export async function openQuerying(url: string): Promise<Querying> {
+  if (url.startsWith('sqlite:')) {
+    const db = await knexOn(url.slice('sqlite:'.length))
+    return { query: (sql) => db.raw(sql), close: () => db.destroy() }
+  }
+  const client = new pg.Client(url)
+  await client.connect()
+  return { query: async (sql) => (await client.query(sql)).rows, close: () => client.end() }
 }
 
 /** Everything that the database holds, as text in which what was stored in clear is found. */
 export async function dump(url: string): Promise<string> {
   if (url.startsWith('sqlite:')) return readFile(url.slice('sqlite:'.length), 'latin1')
-  const tables = await queryPostgres(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
-  const rows = await Promise.all(
-    tables.map(({ tablename }) => queryPostgres(url, `SELECT t::text FROM ${tablename} t`)),
-  )
+  const tables = await query(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+  const rows = await Promise.all(tables.map(({ tablename }) => query(url, `SELECT t::text FROM ${tablename} t`)))
   return JSON.stringify(rows)
 }
 
@@ -35,25 +55,6 @@ export async function rows(url: string): Promise<Readonly<Record<string, readonl
     return [String(name), found.map((row) => JSON.stringify(row)).sort()] as const
   })
   return Object.fromEntries(await Promise.all(all))
-}
-
-async function queryPostgres(url: string, sql: string): Promise<Row[]> {
-  const client = new pg.Client(url)
-  await client.connect()
-  try {
-    return (await client.query(sql)).rows
-  } finally {
-    await client.end()
-  }
-}
-
-async function querySqlite(file: string, sql: string): Promise<Row[]> {
-  const db = await knexOn(file)
-  try {
-    return await db.raw(sql)
-  } finally {
-    await db.destroy()
-  }
 }
 
 /** @param file of SQLite. @param driver without it, the first that loads */
