@@ -6,15 +6,20 @@ import t from 'tap'
 import { afterFile } from '../support/after-file.ts'
 import { Installation } from '../support/installation.ts'
 import { Mailbox } from '../support/mailbox.ts'
-import { query } from '../support/sql.ts'
+import { openQuerying } from '../support/sql.ts'
 import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const RATE_LIMITS = { network: 0, refusals: 0, sign_in: 0 }
-const ATTEMPTS = 24
+const PER_ACCOUNT = 6
+const ATTEMPTS = PER_ACCOUNT + 2
+const PER_NOTICE = 4
+const LIMITS = { invitations_per_account: PER_ACCOUNT, mails_per_recipient: PER_NOTICE }
 
 const mailbox = await Mailbox.open()
-const installation = await Installation.start({ env: mailbox.env, file: { rate_limits: RATE_LIMITS } })
+const installation = await Installation.start({ env: mailbox.env, file: { rate_limits: RATE_LIMITS, limits: LIMITS } })
+const db = await openQuerying(installation.config.databaseUrl)
 afterFile(async () => {
+  await db.close()
   await installation.remove()
   await mailbox.close()
 })
@@ -31,7 +36,7 @@ async function inviting(name: string) {
 
 /** When nothing waits any more. */
 async function sentTo(part: string) {
-  while ((await query(installation.config.databaseUrl, 'SELECT id FROM mails WHERE sent_at IS NULL')).length > 0) {
+  while ((await db.query('SELECT id FROM mails WHERE sent_at IS NULL')).length > 0) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   return mailbox.mails.filter(({ to }) => to.some((address) => address.includes(part)))
@@ -45,7 +50,7 @@ function linkIn(text: string): URL {
 }
 
 t.test(
-  'an account sends 20 invitations a day, also by further accounts and workspaces, and no words in subjects',
+  'an account sends so many invitations a day, also by further accounts and workspaces, and no words in subjects',
   async (t) => {
     const { owner, invite, workspace } = await inviting('www.evil.example pay now')
     const answers: number[] = []
@@ -61,10 +66,10 @@ t.test(
       (await owner.post(`/console/w/${other}/members/invitations`, { role: 'member', email: 'x@relayed.example' }))
         .status,
     )
-    t.equal(answers.filter((status) => status === 200).length, 20)
-    t.equal(answers.filter((status) => status === 429).length, ATTEMPTS + 1 - 20)
+    t.equal(answers.filter((status) => status === 200).length, PER_ACCOUNT)
+    t.equal(answers.filter((status) => status === 429).length, ATTEMPTS + 1 - PER_ACCOUNT)
     const mails = invitations(await sentTo('@relayed.example'))
-    t.equal(mails.length, 20, `of ${ATTEMPTS + 2} attempts`)
+    t.equal(mails.length, PER_ACCOUNT, `of ${ATTEMPTS + 2} attempts`)
     for (const { text, headers, from } of mails) {
       t.match([headers.get('from'), from], ['Claimcheck <claimcheck@example.com>', 'claimcheck@example.com'])
       t.notMatch(text, /www\.evil/)
@@ -144,7 +149,7 @@ t.test('a mail that the server refuses for good is told to who invited, with the
     await new Promise((done) => setTimeout(done, 50))
   t.notMatch(await shown(), /later@example\.net The mail could not/)
   while (mailbox.refusals.length > 0) await new Promise((done) => setTimeout(done, 50))
-  await query(installation.config.databaseUrl, "DELETE FROM mails WHERE recipient = 'later@example.net'")
+  await db.query("DELETE FROM mails WHERE recipient = 'later@example.net'")
 })
 
 t.test('an address that is not confirmed counts for nothing', async (t) => {
@@ -172,7 +177,7 @@ t.test('an address that is not confirmed counts for nothing', async (t) => {
   const link = linkIn((await sentTo('victim@bank.example'))[0]!.text).pathname
   const { owner, invite } = await inviting('real')
   t.equal((await owner.post(link)).status, 404, 'a link confirms in a session of its account alone')
-  await query(installation.config.databaseUrl, 'DELETE FROM throttles')
+  await db.query('DELETE FROM throttles')
   await invite('victim@bank.example')
   const invited = invitations(await sentTo('victim@bank.example'))[0]!
   const person = new Visitor(host, 'victim@bank.example')
@@ -187,14 +192,14 @@ t.test('an address that is not confirmed counts for nothing', async (t) => {
   t.equal((await squatter.post(link)).status, 404)
 })
 
-t.test('of each notice an address gets ten a day, and the last one says so', async (t) => {
+t.test('of each notice an address gets so many a day, and the last one says so', async (t) => {
   const { owner, workspace } = await inviting('noisy')
-  for (let count = 0; count < 13; count++) await claimcheck.keys.create(workspace, `key ${count}`)
+  for (let count = 0; count < PER_NOTICE + 3; count++) await claimcheck.keys.create(workspace, `key ${count}`)
   const notices = (await sentTo(owner.email)).filter((mail) => /A new API key/.test(mail.headers.get('subject')!))
-  t.equal(notices.length, 10, 'of 13')
+  t.equal(notices.length, PER_NOTICE, `of ${PER_NOTICE + 3}`)
   t.strictSame(
     notices.map(({ text }) => /there are no more of them/.test(text)),
-    [...Array(9).fill(false), true],
+    [...Array(PER_NOTICE - 1).fill(false), true],
   )
   await claimcheck.machines.create(workspace, 'nightly', ['claims:read'])
   await mailbox.mailTo(owner.email, /A new machine/)
