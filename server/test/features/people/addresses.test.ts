@@ -1,7 +1,4 @@
-/**
- * Addresses of accounts: reserved ones, the mails that confirm them, and who gets one that another account never confirmed. Threat S8 of
- * `security.md`.
- */
+/** Addresses of accounts: reserved ones, confirming them, and who gets an unconfirmed one. Threat S8 of `security.md`. */
 import { isMailAddress } from '@claimcheck/server/features/mail/config'
 import type { NewUser } from '@claimcheck/server/features/people/new-accounts'
 import t from 'tap'
