@@ -41,7 +41,7 @@ t.test('a workspace has a bounded number of claims that wait', async (t) => {
   const absent = { params: { see: 'absent' } }
   t.match(await client.submit(absent), { status: 202, body: { state: 'queued' } })
   t.match(await client.submit(absent), { status: 202, body: { state: 'queued' } })
-  t.match(await client.submit(), { status: 429, body: { detail: /at most 2 of this workspace may wait/ } })
+  t.match(await client.submit(), { status: 429, body: { detail: /this workspace may have at most 2 that wait/ } })
   await setTimeout(1000)
   t.equal((await other.submit()).status, 429, 'other hosts see it within a second')
 })
@@ -64,5 +64,5 @@ t.test('the console tells the quotas, and refuses a claim in words', async (t) =
   })
   t.equal(refused.status, 429)
   t.equal(refused.headers.get('retry-after'), '10')
-  t.match(textOf(refused.html), /at most 1 of this workspace may wait for a decision/)
+  t.match(textOf(refused.html), /this workspace may have at most 1 that wait for a decision/)
 })

@@ -1,6 +1,7 @@
 /** What a request may do: the accepted credential, attached to it. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyRequest } from 'fastify'
+import type { Payer } from '../storage/payers.ts'
 import type { App } from './instance.ts'
 
 /** An accepted API key, which gives full access to its workspace. */
@@ -8,8 +9,8 @@ export interface KeyCredential {
   readonly kind: 'key'
   readonly keyId: string
   readonly workspaceId: string
-  /** Who pays for what the workspace uses: an account, or a workspace that the command line made. */
-  readonly payer: string
+  /** Who pays for what the workspace uses. */
+  readonly payer: Payer
   /** The agents that it is bound to; null: it claims for all that are not bound. */
   readonly agentIds: readonly string[] | null
   /** Whether its workspace has bound agents. */
@@ -22,8 +23,8 @@ export interface TokenCredential {
   /** Of a machine the client id: its tokens have no grant. */
   readonly grantId: string
   readonly workspaceId: string
-  /** Who pays for what the workspace uses: an account, or a workspace that the command line made. */
-  readonly payer: string
+  /** Who pays for what the workspace uses. */
+  readonly payer: Payer
   /** The scopes that the member's current role still permits. */
   readonly scopes: readonly string[]
   readonly audience: string
@@ -49,7 +50,7 @@ export function credentialOf(request: FastifyRequest): Credential {
   return request.getDecorator<Credential>(DECORATOR)
 }
 
-/** Who pays for a request. A key or grant, its workspace and the account behind that; of a session the account alone. */
+/** Who pays for a request. A key or grant, its workspace and the account behind that, a `Payer`; of a session the account alone. */
 export type Payers = Readonly<Partial<Record<'key' | 'workspace' | 'account', string>>>
 
 export function payersOf(credential: Credential): Payers {

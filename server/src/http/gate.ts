@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Meters } from '../base/meters.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
+import { partOf, takersOf } from '../storage/payers.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
 import { type Count, type Counters, createOwnCounts, type OwnCounts, WINDOW_MS } from './counters.ts'
@@ -44,6 +45,12 @@ interface GateOptions {
 
 type Limit = keyof RateLimits
 
+interface Limited {
+  readonly limit: Limit
+  readonly subject: string
+  readonly most: number
+}
+
 const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
 /** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
 const REFUSED_AT_ONCE = 100
@@ -64,15 +71,14 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     LIMITS,
   )
 
-  function refuse(limit: Limit, client: string, { leftMs }: Count, request: FastifyRequest, reply: FastifyReply) {
+  function refuse({ limit, subject, most }: Limited, count: Count, request: FastifyRequest, reply: FastifyReply) {
     refused.inc(limit)
     // The id of a key, grant, workspace or account, or a network.
-    request.log.warn({ limit, client }, 'a client is over its rate limit')
-    reply.header('retry-after', Math.ceil(leftMs / 1000))
-    return new HttpError(429, `too many requests: at most ${rateLimits[limit]} ${UNITS[limit]} a minute`)
+    request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
+    sayLeft(reply, limit, most, count)
+    reply.header('retry-after', Math.ceil(count.leftMs / 1000))
+    return new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
   }
-
-  const say = (reply: FastifyReply, limit: Limit, count: Count) => sayLeft(reply, limit, rateLimits[limit], count)
 
   function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
@@ -101,32 +107,27 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     request: FastifyRequest,
     reply: FastifyReply,
   ): HttpError | undefined {
+    const limited = { limit: 'network', subject: network, most: rateLimits.network } as const
     const before = own.last('network', network)
-    if (isBeyond(before.count + tokens, tokens, rateLimits.network)) {
-      say(reply, 'network', before)
-      return refuse('network', network, before, request, reply)
-    }
-    say(reply, 'network', own.add('network', network, tokens))
+    if (isBeyond(before.count + tokens, tokens, limited.most)) return refuse(limited, before, request, reply)
+    sayLeft(reply, 'network', limited.most, own.add('network', network, tokens))
     return undefined
   }
 
   async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const limited = (Object.entries(payers) as [keyof Payers, string][]).filter(([limit]) => rateLimits[limit] > 0)
+    const limited = limitsOf(payers, rateLimits)
     // What is used up already takes nothing from the others, and costs no statement.
-    for (const [limit, subject] of limited) {
-      const last = counters.last(limit, subject)
-      if (last.count < rateLimits[limit]) continue
-      say(reply, limit, last)
-      throw refuse(limit, subject, last, request, reply)
+    for (const one of limited) {
+      const last = counters.last(one.limit, one.subject)
+      if (last.count >= one.most) throw refuse(one, last, request, reply)
     }
-    const counts = await Promise.all(limited.map(([limit, subject]) => counters.add(limit, subject, tokens)))
-    const taken = limited.map(([limit, subject], index) => ({ limit, subject, count: counts[index]! }))
-    const left = ({ limit, count }: (typeof taken)[number]) => rateLimits[limit] - count.count
-    const [tightest] = taken.toSorted((one, other) => left(one) - left(other))
+    const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
+    const taken = limited.map((one, index) => ({ ...one, count: counts[index]! }))
+    const [tightest] = taken.toSorted((one, other) => one.most - one.count.count - (other.most - other.count.count))
     if (!tightest) return
-    const { limit, subject, count } = tightest
-    say(reply, limit, count)
-    if (isBeyond(count.count, tokens, rateLimits[limit])) throw refuse(limit, subject, count, request, reply)
+    const { limit, most, count } = tightest
+    if (isBeyond(count.count, tokens, most)) throw refuse(tightest, count, request, reply)
+    sayLeft(reply, limit, most, count)
   }
 
   return {
@@ -141,21 +142,31 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const count = await counters.add('refusals', network)
-        say(reply, 'refusals', count)
-        if (count.count > rateLimits.refusals) throw refuse('refusals', network, count, request, reply)
+        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
+        if (count.count > limited.most) throw refuse(limited, count, request, reply)
+        sayLeft(reply, 'refusals', limited.most, count)
       },
       async peek(request, reply) {
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const last = counters.last('refusals', network)
-        if (last.count < rateLimits.refusals) return
-        say(reply, 'refusals', last)
-        const problem = refuse('refusals', network, last, request, reply)
+        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
+        if (last.count < limited.most) return
+        const problem = refuse(limited, last, request, reply)
         await hold(network, request.raw.socket)
         throw problem
       },
     },
   }
+}
+
+/** Those that are on. Of an account with its parts; the ids of keys and workspaces have none. */
+function limitsOf(payers: Payers, rateLimits: RateLimits): readonly Limited[] {
+  return (Object.entries(payers) as [keyof Payers, string][])
+    .filter(([limit]) => rateLimits[limit] > 0)
+    .flatMap(([limit, payer]) =>
+      takersOf(payer).map((taker) => ({ limit, subject: taker.name, most: partOf(rateLimits[limit], taker) })),
+    )
 }
 
 const UNITS: Readonly<Record<Limit, string>> = {

@@ -14,6 +14,7 @@ import {
 import { type CheckContext, MAX_DIGEST_BYTES, type Manifest } from '@claimcheck/core/plugin'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'
+import type { Payer } from '../storage/payers.ts'
 import type { DigestLimit } from './digest-limit.ts'
 import type { Admitted, AdmittedUrl, Gate } from './gate.ts'
 import type { Spending } from './rate-limit-budget.ts'
@@ -31,8 +32,8 @@ export interface CheckGuard
   /** Of that origin; without a path, when left out. */
   readonly baseUrl?: string
   readonly reach: Reach
-  /** Of the claim; left out where a connection is tried. */
-  readonly workspaceId?: string
+  /** Who pays for it. All checks that name none pay together. */
+  readonly payer?: Payer
   /** What its requests count against; nothing, when left out. */
   readonly spending?: Spending
 }
@@ -56,7 +57,7 @@ export interface Sender {
 }
 
 export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDigests }: Sender): CheckRequests {
-  const { timer, secrets, reach, spending, workspaceId = '' } = guard
+  const { timer, secrets, reach, spending, payer = '' } = guard
   const origin = requireOrigin(guard.origin)
   let breach: BreachError | undefined
   const rules: RequestGuard = {
@@ -67,7 +68,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
     manifest: reach,
     userAgent: `claimcheck/${VERSION}`,
     maxDigestBytes: MAX_DIGEST_BYTES,
-    limitDigests: (read) => limitDigests(workspaceId, read),
+    limitDigests: (read) => limitDigests(payer, read),
     spend: spending?.count,
     refused(_rule, _problem, found) {
       breach ??= found

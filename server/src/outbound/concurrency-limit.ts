@@ -4,11 +4,12 @@
  */
 import { mayTake } from '@claimcheck/core/plugin'
 import type { DueKind } from '../storage/claims.ts'
+import { type Level, type Payer, takersOf } from '../storage/payers.ts'
 
 /** Whose slot it is, and what its check reads. */
 export interface Asker {
   /** Who pays for what the workspace uses. */
-  readonly payer: string
+  readonly payer: Payer
   readonly workspaceId: string
   /** The key, grant or person that submitted the claim. */
   readonly submittedBy: string
@@ -31,7 +32,7 @@ export interface ConcurrencyLimit {
 export type Release = () => void
 
 /** The largest user that may take no more. */
-export type UsedUp = 'payer' | 'workspace' | 'key' | 'destination'
+export type UsedUp = Level | 'key' | 'destination'
 
 /** Checks that decide take from `kept`, first looks from `first`, and both then from `common`; those that only look from `common` alone. */
 export type Share = 'kept' | 'first' | 'common'
@@ -40,10 +41,10 @@ export type Share = 'kept' | 'first' | 'common'
 const KEPT = 4
 const FIRST = 8
 /**
- * Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a workspace that pays for itself 3/4, a key of it 9/13; a
- * destination half, of which one payer takes 6/7.
+ * Alone, an account takes 3/4 of a share, a workspace of it 9/13, a key 27/40; a workspace that pays for itself 3/4, a key of it 9/13; all
+ * guests of an account 9/13, one of them 27/40; a destination half, of which one payer takes 6/7.
  */
-const WEIGHTS = { payer: 3, workspace: 3, key: 3, destination: 1, payerAtDestination: 3 } as const
+const [OF_OWNER, OF_DESTINATION] = [3, 1]
 
 export function createConcurrencyLimit(capacity: number): ConcurrencyLimit {
   const kept = createPool(Math.floor(capacity / KEPT))
@@ -87,25 +88,26 @@ interface Pool {
 /** The names under which an asker's slots are counted. */
 interface Users {
   /** The largest first: each takes of what the one before may take. */
-  readonly owners: readonly (readonly [kind: 'payer' | 'workspace' | 'key', name: string])[]
-  readonly destinations: readonly { readonly all: string; readonly ofPayer: string }[]
+  readonly owners: readonly (readonly [kind: Level | 'key', name: string])[]
+  /** Each with those of the payer there, the largest first. */
+  readonly destinations: readonly { readonly all: string; readonly ofPayer: readonly string[] }[]
 }
 
 function usersOf({ payer, workspaceId, submittedBy, destinations }: Asker): Users {
   return {
     owners: [
-      ...(payer === workspaceId ? [] : [['payer', `payer ${payer}`] as const]),
-      ['workspace', `workspace ${workspaceId}`],
+      ...takersOf(payer, workspaceId).map(({ level, name }) => [level, name] as const),
       ['key', `key ${workspaceId} ${submittedBy}`],
     ],
-    destinations: destinations.map((destination) => {
-      return { all: `destination ${destination}`, ofPayer: `at ${destination} ${payer}` }
-    }),
+    destinations: destinations.map((destination) => ({
+      all: `destination ${destination}`,
+      ofPayer: takersOf(payer).map(({ name }) => `at ${destination} ${name}`),
+    })),
   }
 }
 
 function createPool(capacity: number): Pool {
-  /** By user: a payer, a workspace, a key, a destination, a payer at a destination. */
+  /** By user: who pays, a guest, a workspace, a key, a destination, who pays or a guest at a destination. */
   const counts = new Map<string, number>()
   let taken = 0
 
@@ -117,17 +119,20 @@ function createPool(capacity: number): Pool {
       const free = capacity - taken
       let left = free
       for (const [kind, name] of owners) {
-        left = WEIGHTS[kind] * left - used(name)
+        left = OF_OWNER * left - used(name)
         if (left <= 0) return kind
       }
-      const hasRoom = destinations.every((destination) => {
-        const ofDestination = WEIGHTS.destination * free - used(destination.all)
-        return mayTake(used(destination.ofPayer), ofDestination, WEIGHTS.payerAtDestination)
+      const hasRoom = destinations.every(({ all, ofPayer }) => {
+        let ofDestination = OF_DESTINATION * free - used(all)
+        return ofPayer.every((name) => {
+          ofDestination = OF_OWNER * ofDestination - used(name)
+          return ofDestination > 0
+        })
       })
       return hasRoom ? undefined : 'destination'
     },
     take({ owners, destinations }) {
-      const ofDestinations = destinations.flatMap(({ all, ofPayer }) => [all, ofPayer])
+      const ofDestinations = destinations.flatMap(({ all, ofPayer }) => [all, ...ofPayer])
       const users = [...owners.map(([, name]) => name), ...ofDestinations]
       taken++
       for (const user of users) counts.set(user, used(user) + 1)

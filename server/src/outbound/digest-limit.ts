@@ -1,26 +1,35 @@
 /** How many digests are computed at a time: each may read 512 MiB, and is computed by the thread that serves. */
 import pLimit, { type LimitFunction } from 'p-limit'
+import { type Payer, partOf, takersOf } from '../storage/payers.ts'
 
-/** Begins the work when its workspace and the host have room for it. */
-export type DigestLimit = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>
+/** Begins the work when who pays for it and the host have room for it. */
+export type DigestLimit = <T>(payer: Payer, work: () => Promise<T>) => Promise<T>
 
 /** Eight streams share a gigabit link at 15 MiB/s each: 512 MiB take 35 s of the 60 s that a check may take. */
 const AT_A_TIME = 8
-/** Four workspaces fill the host. */
-const OF_WORKSPACE = 2
+/** Four who pay fill the host. */
+const OF_PAYER = 2
 
 export function createDigestLimit(): DigestLimit {
   const all = pLimit(AT_A_TIME)
-  const byWorkspace = new Map<string, LimitFunction>()
+  const byTaker = new Map<string, LimitFunction>()
 
-  return async (workspaceId, work) => {
-    const own = byWorkspace.get(workspaceId) ?? pLimit(OF_WORKSPACE)
-    byWorkspace.set(workspaceId, own)
+  async function within<T>(name: string, most: number, work: () => Promise<T>): Promise<T> {
+    const own = byTaker.get(name) ?? pLimit(most)
+    byTaker.set(name, own)
     try {
-      // Only what its workspace has room for waits for the host: one after the other, over all workspaces.
-      return await own(() => all(work))
+      return await own(work)
     } finally {
-      if (own.activeCount + own.pendingCount === 0) byWorkspace.delete(workspaceId)
+      if (own.activeCount + own.pendingCount === 0) byTaker.delete(name)
     }
+  }
+
+  return (payer, work) => {
+    // Only what a guest has room for waits for the account, and only what that has room for waits for the host: one after the other.
+    const queued = takersOf(payer).reduce(
+      (next, taker) => () => within(taker.name, partOf(OF_PAYER, taker), next),
+      () => all(work),
+    )
+    return queued()
   }
 }

@@ -7,11 +7,12 @@
 import { DestinationError, mayTake } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
+import { type Payer, takersOf } from '../storage/payers.ts'
 
 /** Whose requests they are, and which budget they use: a connection's, or that of all who read an origin without credentials. */
 export interface Spender {
   /** Who pays for what the workspace uses. */
-  readonly payer: string
+  readonly payer: Payer
   readonly workspaceId: string
   readonly submittedBy: string
   readonly connectionId: string | null
@@ -25,6 +26,8 @@ export interface RateLimitBudgets {
   begin(spender: Spender, isDeciding: boolean): () => void
   /** What a check's requests count against. */
   forCheck(spender: Spender, check: SpendingCheck): Spending
+  /** Forgets the budget of what is no connection any more. */
+  forget(connectionId: string): void
 }
 
 export interface SpendingCheck {
@@ -49,7 +52,8 @@ export interface Spending {
 const KEPT = 4
 /**
  * Alone, an account uses 2/3 of what may be used, a workspace of it 4/7, a key 8/15; of what checks that decide may use, 4/5, 16/21 and
- * 64/85. A workspace that pays for itself uses as much as an account, and its keys as much as a workspace of one.
+ * 64/85. A workspace that pays for itself uses as much as an account, and its keys as much as a workspace of one; all guests of an account
+ * use as much as a workspace of it, and one of them as much as a key.
  */
 const WEIGHTS = { looking: 2, deciding: 4 } as const
 /** Looking again uses no more than it leaves. */
@@ -143,6 +147,10 @@ export function createRateLimitBudgets({ now }: { readonly now: () => Instant })
         budget.heardAt ??= now()
       }
     },
+    forget(connectionId) {
+      budgets.delete(connectionId)
+      anonymous.delete(connectionId)
+    },
     forCheck(spender, { isDeciding, isAgain, hasCredentials }) {
       if (spender.connectionId !== null && !hasCredentials) anonymous.set(spender.connectionId, true)
       const kind = kindOf(isDeciding)
@@ -207,8 +215,8 @@ function keptOf({ limit }: Window): number {
 
 /** The largest first: each uses of what the one before may use. */
 function usersOf({ payer, workspaceId, submittedBy }: Spender, kind: Kind): readonly string[] {
-  const own = [`${kind} ${workspaceId}`, `${kind} ${workspaceId} ${submittedBy}`]
-  return payer === workspaceId ? own : [`${kind} payer ${payer}`, ...own]
+  const owners = takersOf(payer, workspaceId).map(({ name }) => `${kind} ${name}`)
+  return [...owners, `${kind} ${workspaceId} ${submittedBy}`]
 }
 
 function add(spent: Map<string, number>, users: readonly string[], count: number): void {

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import type { CheckRecord, JsonObject, ReasonCode, VerdictValue } from '@claimcheck/core/rules'
 import { looksOf } from '../base/confusables.ts'
 import type { Expressions } from './dialect.ts'
+import type { Payer } from './payers.ts'
 import {
   type Column,
   computed,
@@ -56,8 +57,8 @@ const ifKnown = (field: 'action' | 'profileAction') => (claim: Content) =>
 const FIELDS = {
   claimId: field(text('claim_id'), SHOWN),
   workspaceId: field(text('workspace_id'), {}),
-  /** Who pays for it, as it was when it was submitted: an account, or the workspace. */
-  payer: field(text('payer'), {}),
+  /** Who pays for it, as it was when it was submitted. */
+  payer: field(text<Payer>('payer'), {}),
   clientClaimId: field(text('client_claim_id'), { ...SHOWN, left: clientIdLeft }),
   agentId: field(text('agent_id'), { ...SHOWN, left: nothing }),
   /** 1: submitted through a key that was bound to this agent, also when it was stored. */

@@ -21,6 +21,7 @@ import {
 import type { Db } from './db.ts'
 import type { ErasureRow } from './erasures.ts'
 import { OPEN_LOG_ID } from './log-state.ts'
+import { allowanceOf, allowanceSql, type Payer } from './payers.ts'
 import { rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { assignments } from './table.ts'
 
@@ -44,6 +45,12 @@ export interface ActionCount {
 /** An agent, and where its newest claim is. */
 export interface LastClaim extends ClaimPosition {
   readonly agentId: string
+}
+
+export interface QueuedCount {
+  readonly payer: Payer
+  readonly workspaceId: string
+  readonly count: number
 }
 
 /** A claim's place in the queue. */
@@ -77,14 +84,18 @@ const LANE = `payer || ' ' || workspace_id || ' ' || submitted_by || ' ' || COAL
 
 const KEY = `'key ' || workspace_id || ' ' || submitted_by`
 const ORIGIN = `'origin ' || workspace_id || ' ' || COALESCE(origin, '')`
-const PAYER = `'payer ' || payer`
-const BUSY_NAMES = [PAYER, 'workspace_id', KEY, ORIGIN, LANE]
+const PAYER = `'payer ' || ${allowanceSql('payer')}`
+const GUEST = `'guest ' || payer`
+const BUSY_NAMES = [PAYER, GUEST, 'workspace_id', KEY, ORIGIN, LANE]
 
-/** The names by which claims are passed over: those of a payer, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
+/** The names by which claims are passed over: those of an allowance, of a guest, of a workspace, of a key in it, of an origin in it, and of the lane alone. */
 export function namesOfLane(lane: string) {
   const { payer, workspaceId, submittedBy, origin } = partsOfLane(lane)
   return {
-    payer: `payer ${payer}`,
+    payer: `payer ${allowanceOf(payer)}`,
+    // Each guest that finds the part of all guests used up: all of them have no name in the queue.
+    guests: `guest ${payer}`,
+    guest: `guest ${payer}`,
     workspace: workspaceId,
     key: `key ${workspaceId} ${submittedBy}`,
     destination: `origin ${workspaceId} ${origin ?? ''}`,
@@ -219,7 +230,7 @@ function queueReads(db: Db) {
   const { texts } = db.dialect
 
   return {
-    /** The claims of one kind that are due, without those that `busy` names by its payer, workspace, key, origin or lane (`namesOfLane`). */
+    /** The claims of one kind that are due, without those that `busy` names by its payer, guest, workspace, key, origin or lane (`namesOfLane`). */
     async due(kind: DueKind, now: Instant, limit: number, busy: readonly string[]): Promise<DueClaim[]> {
       const isFree = BUSY_NAMES.map((name) => `(${name}) NOT IN ${texts}`).join(' AND ')
       const sql = `SELECT claim_id, target, ${LANE} AS lane, deadline_at FROM claims
@@ -237,12 +248,17 @@ function queueReads(db: Db) {
     async firstQueued(): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
     },
-    /** How many claims of each workspace of a payer are queued, counted until there are `most` in all. */
-    async queuedCounts(payer: string, most: number): Promise<ReadonlyMap<string, number>> {
-      const some = `SELECT workspace_id FROM claims WHERE state = 'queued' AND payer = ? LIMIT ?`
-      const sql = `SELECT workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY workspace_id`
-      const rows = await db.query(sql, [payer, most])
-      return new Map(rows.map((row) => [String(row.workspace_id), Number(row.count)]))
+    /** How many claims of each workspace that an allowance pays for are queued, counted until there are `most` in all. */
+    async queuedCounts(allowance: string, most: number): Promise<readonly QueuedCount[]> {
+      // A range, as the index has them: the allowance, then its guests, `/` before each. 0 is the next character.
+      const some = `SELECT payer, workspace_id FROM claims WHERE state = 'queued' AND payer >= ? AND payer < ? LIMIT ?`
+      const sql = `SELECT payer, workspace_id, COUNT(*) AS count FROM (${some}) AS queued GROUP BY payer, workspace_id`
+      const rows = await db.query(sql, [allowance, `${allowance}0`, most])
+      return rows.map((row) => ({
+        payer: String(row.payer),
+        workspaceId: String(row.workspace_id),
+        count: Number(row.count),
+      }))
     },
     /** How many claims of all workspaces are due, of each kind, and since when the oldest whose check decides has been. */
     async dueCounts(

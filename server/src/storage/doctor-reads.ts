@@ -6,6 +6,7 @@ import { erasures } from './erasures.ts'
 import { evidence, receipts, type TileRow, tiles } from './log.ts'
 import { logs, treeHeads } from './log-state.ts'
 import { machines } from './machines.ts'
+import { allowanceSql, guestSql } from './payers.ts'
 import { members, users } from './people.ts'
 import { rowsOf, selectRows, toJson } from './rows.ts'
 import { links, sessions } from './sign-in.ts'
@@ -164,7 +165,9 @@ function strayReads(db: Db) {
 }
 
 const OWNED = 'EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = claims.workspace_id)'
-const PAID = '(payer = workspace_id OR EXISTS (SELECT 1 FROM users WHERE users.id = claims.payer))'
+const isAccount = (id: string) => `EXISTS (SELECT 1 FROM users WHERE users.id = ${id})`
+const [ALLOWANCE, GUEST] = [allowanceSql('claims.payer'), guestSql('claims.payer')]
+const PAID = `(payer = workspace_id OR (${isAccount(ALLOWANCE)} AND (${GUEST} = '' OR ${isAccount(GUEST)})))`
 const CONNECTED = `(connection_id IS NULL OR EXISTS (SELECT 1 FROM connections
   WHERE connections.id = claims.connection_id AND connections.workspace_id = claims.workspace_id))`
 

@@ -1,9 +1,9 @@
 /** The OAuth clients of machines, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
+import { type Payer, payerOfWorkspace } from './payers.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, type RowOf, table, text } from './table.ts'
-import { payerOfWorkspace } from './workspaces.ts'
 
 export const machines = table('machines', ['id'], {
   /** The client id. */
@@ -26,7 +26,7 @@ export type MachineRow = RowOf<typeof machines>
 export function machineReads(db: Db) {
   return {
     /** With who pays for what the workspace uses. */
-    async byId(id: string): Promise<(MachineRow & { readonly payer: string }) | undefined> {
+    async byId(id: string): Promise<(MachineRow & { readonly payer: Payer }) | undefined> {
       const sql = `SELECT ${machines.names}, ${payerOfWorkspace('machines.workspace_id')} AS payer FROM machines WHERE id = ?`
       const [row] = await db.query(sql, [id])
       return row && { ...machines.read(row), payer: String(row.payer) }

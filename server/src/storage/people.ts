@@ -2,9 +2,10 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { reservedAddress } from '../base/reserved-addresses.ts'
 import type { Db } from './db.ts'
+import { type Payer, payerOfWorkspace } from './payers.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, integer, nullable, qualified, type RowOf, table, text } from './table.ts'
-import { payerOfWorkspace, type WorkspaceRow, workspaces } from './workspaces.ts'
+import { type WorkspaceRow, workspaces } from './workspaces.ts'
 
 export type Role = 'owner' | 'member'
 
@@ -49,12 +50,7 @@ export interface WorkspaceOfMember extends WorkspaceRow {
   readonly memberId: string
   readonly role: Role
   /** Who pays for what the workspace uses. */
-  readonly payer: string
-}
-
-/** Who pays for what an account uses: accounts with the same payer share one allowance. */
-export function payerOf({ id, sharesWith }: Pick<UserRow, 'id' | 'sharesWith'>): string {
-  return sharesWith ?? id
+  readonly payer: Payer
 }
 
 export function userReads(db: Db) {
@@ -68,6 +64,13 @@ export function userReads(db: Db) {
     },
     async byIds(ids: readonly string[]): Promise<UserRow[]> {
       return selectRows(db, users, `WHERE id IN ${db.dialect.texts}`, [JSON.stringify(ids)])
+    },
+    /** How many accounts share the allowance of this one. Closed accounts do not count. */
+    async countOfGuests(id: string): Promise<number> {
+      const [row] = await db.query('SELECT COUNT(*) AS count FROM users WHERE shares_with = ? AND closed_at IS NULL', [
+        id,
+      ])
+      return Number(row!.count)
     },
     /** Closed accounts do not count. */
     async any(): Promise<boolean> {
@@ -126,9 +129,9 @@ export function userWrites(db: Db) {
     async separate(id: string): Promise<void> {
       await db.table('users').where({ id }).update({ shares_with: null })
     },
-    /** Those that share with it share with the other as well. @param payer an account that shares with none */
-    async share(id: string, payer: string): Promise<void> {
-      await db.table('users').where({ id }).orWhere({ shares_with: id }).update({ shares_with: payer })
+    /** Those that share with it share with the other as well. @param other an account that shares with none */
+    async share(id: string, other: string): Promise<void> {
+      await db.table('users').where({ id }).orWhere({ shares_with: id }).update({ shares_with: other })
     },
     async nextGeneration(id: string): Promise<void> {
       await db.query('UPDATE users SET generation = generation + 1 WHERE id = ?', [id])
@@ -145,7 +148,7 @@ export function memberReads(db: Db) {
       return selectRow(db, members, 'WHERE id = ?', [id])
     },
     /** With who pays for what the workspace uses. */
-    async byIdWithPayer(id: string): Promise<(MemberRow & { readonly payer: string }) | undefined> {
+    async byIdWithPayer(id: string): Promise<(MemberRow & { readonly payer: Payer }) | undefined> {
       const sql = `SELECT ${members.names}, ${payerOfWorkspace('members.workspace_id')} AS payer FROM members WHERE id = ?`
       const [row] = await db.query(sql, [id])
       return row && { ...members.read(row), payer: String(row.payer) }

@@ -4,6 +4,7 @@ import type { Proven } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import { type Db, runAll } from './db.ts'
+import { type Payer, payerOfWorkspace } from './payers.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
@@ -13,8 +14,8 @@ export type SignInRule = 'any' | 'second_step' | 'passkey'
 export const workspaces = table('workspaces', ['id'], {
   id: text('id'),
   name: text('name'),
-  /** The account that made it, which pays for what it uses. null: the command line; it pays for itself. */
-  createdBy: nullable(text('created_by')),
+  /** The owner that pays for what it uses: who made it, and after them the one who has been an owner longest. null: it pays for itself. */
+  paidBy: nullable(text('paid_by')),
   createdAt: instant('created_at'),
   signInRule: text<SignInRule>('sign_in_rule'),
   /** It has no members, keys or connections since then, and its name is free. The row stays, because claims refer to it. */
@@ -101,7 +102,7 @@ export const connections = table('connections', ['id'], {
 })
 
 export type WorkspaceRow = RowOf<typeof workspaces>
-export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'> & Partial<Pick<WorkspaceRow, 'createdBy'>>
+export type NewWorkspaceRow = Pick<WorkspaceRow, 'id' | 'name' | 'createdAt'> & Partial<Pick<WorkspaceRow, 'paidBy'>>
 export type ApiKeyRow = RowOf<typeof apiKeys>
 export type BoundAgentRow = RowOf<typeof boundAgents>
 export type BoundLookRow = RowOf<typeof boundLooks>
@@ -125,21 +126,12 @@ function foundColumns(of: Found) {
   return Object.fromEntries(found.columns.map(({ name }, index) => [name, cells[index]!]))
 }
 
-/**
- * SQL for who pays for what a workspace uses: the account with which its maker shares one allowance, its maker, or the workspace itself.
- * @param id an expression for the workspace's id
- */
-export function payerOfWorkspace(id: string): string {
-  return `(SELECT COALESCE(maker.shares_with, paid.created_by, paid.id)
-    FROM workspaces AS paid LEFT JOIN users AS maker ON maker.id = paid.created_by WHERE paid.id = ${id})`
-}
-
 /** A key that was looked up to authenticate a request. */
 export interface FoundKeyRow extends ApiKeyRow {
   /** Whether its workspace has bound agents. */
   readonly bindsAgents: boolean
   /** Who pays for what the workspace uses. */
-  readonly payer: string
+  readonly payer: Payer
 }
 
 const ACTIVE = 'WHERE disconnected_at IS NULL'
@@ -152,19 +144,19 @@ export function workspaceReads(db: Db) {
       return selectRow(db, workspaces, `WHERE (id = ? OR name = ?) AND ${THERE}`, [idOrName, idOrName])
     },
     /** Who pays for what the workspace uses. Undefined when it does not exist. */
-    async payer(id: string): Promise<string | undefined> {
+    async payer(id: string): Promise<Payer | undefined> {
       const [row] = await db.query(
         `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces WHERE id = ?`,
         [id],
       )
       return row && String(row.payer)
     },
-    /** How many workspaces there are of the accounts that share this one's allowance. */
-    async countOfPayer(userId: string): Promise<number> {
+    /** Who pays for each of the workspaces that the allowance of an account pays for. */
+    async payersOf(allowance: string): Promise<Payer[]> {
       const sharing = 'SELECT id FROM users WHERE id = ? OR shares_with = ?'
-      const sql = `SELECT COUNT(*) AS count FROM workspaces WHERE ${THERE} AND created_by IN (${sharing})`
-      const [row] = await db.query(sql, [userId, userId])
-      return Number(row!.count)
+      const sql = `SELECT ${payerOfWorkspace('workspaces.id')} AS payer FROM workspaces
+        WHERE ${THERE} AND paid_by IN (${sharing})`
+      return (await db.query(sql, [allowance, allowance])).map(({ payer }) => String(payer))
     },
     async any(): Promise<boolean> {
       return (await db.query(`SELECT id FROM workspaces WHERE ${THERE} LIMIT 1`)).length > 0
@@ -187,14 +179,8 @@ export function workspaceWrites(db: Db) {
     async insert(workspace: NewWorkspaceRow): Promise<boolean> {
       const suffix = 'ON CONFLICT (name) DO NOTHING RETURNING id'
       return (
-        (
-          await insertRows(
-            db,
-            workspaces,
-            [{ createdBy: null, ...workspace, signInRule: 'any', deletedAt: null }],
-            suffix,
-          )
-        ).length === 1
+        (await insertRows(db, workspaces, [{ paidBy: null, ...workspace, signInRule: 'any', deletedAt: null }], suffix))
+          .length === 1
       )
     },
     /** False when another workspace has the name. */
@@ -209,6 +195,9 @@ export function workspaceWrites(db: Db) {
     /** Locked until this transaction ends, so that nothing comes into a workspace that is being deleted. */
     async lock(id: string): Promise<WorkspaceRow | undefined> {
       return selectRow(db, workspaces, `WHERE id = ? AND ${THERE} ${db.dialect.forChange}`, [id])
+    },
+    async setPaidBy(id: string, userId: string): Promise<void> {
+      await db.table(workspaces.name).where({ id }).update({ paid_by: userId })
     },
     async setSignInRule(id: string, rule: SignInRule): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })

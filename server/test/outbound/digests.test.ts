@@ -106,27 +106,37 @@ t.test('a digest is held to the guards of every request', async (t) => {
   t.match(requests.breach()?.message, /sha256 or sha512 only/)
 })
 
-t.test('a workspace computes two digests at a time, and a host eight', async (t) => {
+t.test('who pays has two digests computed at a time, a guest one of them, and a host eight', async (t) => {
   const open = new Map<string, ServerResponse>()
   const host = await serve(t, ({ url }, response) => {
     response.write('it begins')
     open.set(url!, response)
   })
   const outbound = outboundTo(t, [host])
-  const begin = (workspaceId: string, number: number, timer = new AbortController()) => {
-    const { digest } = outbound.forCheck(guardOf(`http://${host}`, { timer, workspaceId }))
-    return code(digest(`http://${host}/${workspaceId}/${number}`, { algorithms: sha256 }))
+  const begin = (payer: string, number: number, timer = new AbortController()) => {
+    const { digest } = outbound.forCheck(guardOf(`http://${host}`, { timer, payer }))
+    return code(digest(`http://${host}/${payer}/${number}`, { algorithms: sha256 }))
   }
   const underWay = async (count: number) => {
     for (const end = Date.now() + 5000; open.size < count && Date.now() < end; ) await setTimeout(5)
     await setTimeout(50)
     return [...open.keys()].sort()
   }
+  const guests = [1, 2, 3].map((number) => begin('ann/bob', number))
+  t.strictSame(await underWay(1), ['/ann/bob/1'])
+  const inviter = begin('ann', 1)
+  t.strictSame(await underWay(2), ['/ann/1', '/ann/bob/1'])
+  const close = setInterval(() => {
+    for (const response of open.values()) response.end()
+  }, 5)
+  t.strictSame(new Set(await Promise.all([...guests, inviter])), new Set(['no error']))
+  clearInterval(close)
+  open.clear()
   const alone = [1, 2, 3].map((number) => begin('a', number))
   const timer = new AbortController()
   const hurried = begin('a', 4, timer)
   t.strictSame(await underWay(2), ['/a/1', '/a/2'])
-  const others = ['b', 'c', 'd', 'e'].flatMap((workspaceId) => [1, 2, 3].map((number) => begin(workspaceId, number)))
+  const others = ['b', 'c', 'd', 'e'].flatMap((payer) => [1, 2, 3].map((number) => begin(payer, number)))
   t.strictSame(
     await underWay(8),
     ['a', 'b', 'c', 'd'].flatMap((id) => [`/${id}/1`, `/${id}/2`]),
@@ -134,7 +144,7 @@ t.test('a workspace computes two digests at a time, and a host eight', async (t)
   timer.abort()
   open.get('/a/1')!.end()
   t.equal(await alone[0], 'no error')
-  t.ok((await underWay(9)).includes('/e/1'), 'a workspace that has none goes before one that has two')
+  t.ok((await underWay(9)).includes('/e/1'), 'who has none goes before one that has two')
   const ending = setInterval(() => {
     for (const response of open.values()) response.end()
   }, 5)

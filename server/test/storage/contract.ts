@@ -488,13 +488,35 @@ export function testStorage(
     ])
     for (const name of Object.values(namesOfLane(lanes[0]!))) {
       const left = (await read.claims.due('first', NOON + 10, 5, [name])).length
-      t.equal(left, name === 'ws_1' || /^(key|payer) /.test(name) ? 0 : 1, name)
+      t.equal(left, name === 'ws_1' || /^(key|payer|guest) /.test(name) ? 0 : 1, name)
     }
     const all = await read.claims.due('first', NOON + 10, 2, [])
     t.strictSame(
       all.map(({ lane }) => lane),
       lanes.slice(1).reverse(),
     )
+  })
+
+  t.test('claims of a guest are passed over and counted with those of the account that pays, and alone', async (t) => {
+    const [ann, bob, cyn] = ['A', 'B', 'C'].map((letter) => `usr_${letter.repeat(26)}`)
+    const payers = [ann!, `${ann}/${bob}`, `${ann}/${bob}`, `${ann}/${cyn}`, `${bob}/${ann}`]
+    const queue = payers.map((payer, number) => claimNumber(number, { dueAt: NOON + number, payer }))
+    const { read } = await begin(t, await fresh(t), queue)
+    const left = async (name: 'payer' | 'guests' | 'guest', number: number) => {
+      const busy = namesOfLane(laneOf(queue[number]!))[name]
+      return (await read.claims.due('first', NOON + 10, 5, [busy])).map(({ claimId }) => claimId).sort()
+    }
+    for (const number of [0, 1, 3]) t.strictSame(await left('payer', number), ['clm_4'])
+    for (const name of ['guest', 'guests'] as const)
+      t.strictSame(await left(name, 2), ['clm_0', 'clm_3', 'clm_4'], name)
+    const counted = [...(await read.claims.queuedCounts(ann!, 10))].sort((one, other) =>
+      one.payer < other.payer ? -1 : 1,
+    )
+    t.strictSame(counted, [
+      { payer: ann, workspaceId: 'ws_1', count: 1 },
+      { payer: `${ann}/${bob}`, workspaceId: 'ws_1', count: 2 },
+      { payer: `${ann}/${cyn}`, workspaceId: 'ws_1', count: 1 },
+    ])
   })
 
   t.test('of claims that no check has read the newest comes first; of the others the longest due', async (t) => {
@@ -524,9 +546,10 @@ export function testStorage(
   t.test('the queued claims of a workspace are counted, up to a number', async (t) => {
     const rows = [1, 2, 3].map((number) => claimNumber(number))
     const { read } = await begin(t, await fresh(t), [...rows, claimNumber(4, { state: 'decided', dueAt: null })])
-    t.strictSame([...(await read.claims.queuedCounts('ws_1', 10))], [['ws_1', 3]])
-    t.strictSame([...(await read.claims.queuedCounts('ws_1', 2))], [['ws_1', 2]])
-    t.strictSame([...(await read.claims.queuedCounts('ws_2', 2))], [])
+    const counted = { payer: 'ws_1', workspaceId: 'ws_1' }
+    t.strictSame(await read.claims.queuedCounts('ws_1', 10), [{ ...counted, count: 3 }])
+    t.strictSame(await read.claims.queuedCounts('ws_1', 2), [{ ...counted, count: 2 }])
+    t.strictSame(await read.claims.queuedCounts('ws_2', 2), [])
   })
 
   t.test('pages of claims go on where the last one ended, also among claims of one moment', async (t) => {

@@ -181,7 +181,7 @@ function requestsOf(
     reach,
     secrets,
     limits,
-    workspaceId: claim.workspaceId,
+    payer: claim.payer,
     spending: budgets.forCheck(claim, {
       isDeciding: kind === 'deciding',
       isAgain: history.length > 0,

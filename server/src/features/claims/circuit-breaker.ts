@@ -43,7 +43,10 @@ interface Origin {
   readonly tries: Set<Try>
 }
 
-/** One for each workspace, connection and origin: no claim fails because of what another workspace reads. */
+/**
+ * One for each workspace, connection and origin, and not for who pays: no claim fails because of what another workspace reads. Who makes
+ * more workspaces gains some tries, of the slots that the concurrency limit gives them by who pays.
+ */
 function nameOf({ workspaceId, connectionId, origin }: Lane): string {
   return `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
 }

@@ -24,7 +24,7 @@ async function up(db: MigrationDb, dialect: Dialect): Promise<void> {
   await db.schema.createTable('claims', (table) => {
     table.text('claim_id').primary()
     table.text('workspace_id').notNullable().references('workspaces.id')
-    // An account, or the workspace itself.
+    // `Payer`: an account, `ACCOUNT/GUEST`, or the workspace itself.
     table.text('payer').notNullable()
     table.text('client_claim_id').notNullable()
     table.text('agent_id').notNullable()

@@ -1,29 +1,30 @@
 /**
- * The quotas of a payer: how many claims its workspaces may submit a minute, over all keys and hosts, and how many may wait for a decision.
- * One workspace of an account takes most of them, so that the others keep some.
+ * The quotas of who pays: how many claims its workspaces may submit a minute, over all keys and hosts, and how many may wait for a decision.
+ * Guests, and workspaces of an account, take a part each.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../base/errors.ts'
 import type { Meters } from '../../base/meters.ts'
 import type { Counters } from '../../http/counters.ts'
+import { allowanceOf, type Payer, partOf, type Taker, takersOf, WHO } from '../../storage/payers.ts'
 import type { Reads } from '../../storage/storage.ts'
 import type { ClaimsConfig, QuotaSettings } from './config.ts'
 
 export interface Quotas {
   /** Counts a submission. Returns why a new claim is refused, if it is. @throws StorageError `unavailable` */
   refusal(user: QuotaUser): Promise<ServiceError | undefined>
-  /** For people. */
+  /** Of the workspace: its part. */
   state(user: QuotaUser): Promise<QuotaState>
 }
 
 export interface QuotaUser {
   readonly workspaceId: string
-  readonly payer: string
+  readonly payer: Payer
 }
 
 export interface QuotaState extends QuotaSettings {
-  /** Claims of the payer that wait. */
+  /** Claims of the workspace that wait. */
   readonly waiting: number
 }
 
@@ -43,14 +44,11 @@ const MOST_COUNTED = 100_000
 /** A waiting claim is decided by its deadline at the latest, many much earlier. */
 const RETRY_WAITING_MS = 10_000
 
-/** Alone, one of an account's workspaces takes so much of a quota. */
-const PART_OF_WORKSPACE = 3 / 4
-
-/** Of one payer. */
+/** Of one allowance, by the names of its takers. */
 interface Waiting {
   readonly at: Instant
   readonly counted: Promise<ReadonlyMap<string, number>>
-  /** Submitted since, by workspace. */
+  /** Submitted since. */
   readonly added: Map<string, number>
 }
 
@@ -62,80 +60,80 @@ export function createQuotas({ storage, counters, config, now, meters }: QuotasO
   const { claimsPerMinute, waitingClaims } = config.quotas
   const counts = new LRUCache<string, Waiting>({ max: MAX_COUNTS })
 
-  function waitingOf(payer: string): Waiting {
-    const known = counts.get(payer)
+  function waitingOf(payer: Payer): Waiting {
+    const allowance = allowanceOf(payer)
+    const known = counts.get(allowance)
     if (known && now() - known.at < COUNT_AGE_MS) return known
-    const counted = storage.read.claims.queuedCounts(payer, waitingClaims)
+    const counted = count(allowance, waitingClaims)
     const waiting: Waiting = { at: now(), counted, added: new Map() }
-    counts.set(payer, waiting)
+    counts.set(allowance, waiting)
     // Those who wait get the error; the next submission counts again.
-    counted.catch(() => counts.get(payer) === waiting && counts.delete(payer))
+    counted.catch(() => counts.get(allowance) === waiting && counts.delete(allowance))
     return waiting
   }
 
-  async function rateRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
-    if (claimsPerMinute === 0) return undefined
-    const most = partOf(claimsPerMinute, payer, workspaceId)
-    const isShared = most < claimsPerMinute
-    // A workspace beyond its part counts no more against the others.
-    const before = isShared ? counters.last('claims_of_workspace', workspaceId) : undefined
-    const isOver = before !== undefined && before.count >= most
-    const [ofWorkspace, ofPayer] = await Promise.all([
-      isOver || !isShared ? before : counters.add('claims_of_workspace', workspaceId),
-      isOver ? undefined : counters.add('claims', payer),
-    ])
-    if (isOver || (ofWorkspace && ofWorkspace.count > most)) {
-      refused.inc('claims_per_minute')
-      return tooMany(`this workspace may submit at most ${most} a minute`, ofWorkspace!.leftMs)
+  async function count(allowance: string, most: number): Promise<ReadonlyMap<string, number>> {
+    const ofTakers = new Map<string, number>()
+    for (const { payer, workspaceId, count } of await storage.read.claims.queuedCounts(allowance, most)) {
+      add(ofTakers, takersOf(payer, workspaceId), count)
     }
-    if (ofPayer!.count <= claimsPerMinute) return undefined
-    refused.inc('claims_per_minute')
-    return tooMany(`${nameOf(payer, workspaceId)} may submit at most ${claimsPerMinute} a minute`, ofPayer!.leftMs)
+    return ofTakers
   }
 
-  async function waitingRefusal({ payer, workspaceId }: QuotaUser): Promise<ServiceError | undefined> {
+  async function rateRefusal(takers: readonly Taker[]): Promise<ServiceError | undefined> {
+    if (claimsPerMinute === 0) return undefined
+    const limits = takers.map((taker) => ({ ...taker, most: partOf(claimsPerMinute, taker) }))
+    // Beyond its own part, a taker counts no more against the others.
+    const last = limits.map((limit) => ({ ...limit, ...counters.last('claims', limit.name) }))
+    let over = last.find(({ count, most }) => count >= most)
+    if (!over) {
+      const counted = await Promise.all(
+        limits.map(async (limit) => ({ ...limit, ...(await counters.add('claims', limit.name)) })),
+      )
+      over = counted.find(({ count, most }) => count > most)
+    }
+    if (!over) return undefined
+    refused.inc('claims_per_minute')
+    return tooMany(`${WHO[over.level]} may submit at most ${over.most} a minute`, over.leftMs)
+  }
+
+  async function waitingRefusal(payer: Payer, takers: readonly Taker[]): Promise<ServiceError | undefined> {
     if (waitingClaims === 0) return undefined
     const { counted, added } = waitingOf(payer)
     const stored = await counted
-    const ofWorkspace = (stored.get(workspaceId) ?? 0) + (added.get(workspaceId) ?? 0)
-    const most = partOf(waitingClaims, payer, workspaceId)
-    if (ofWorkspace >= most) {
+    const over = takers.find(
+      (taker) => (stored.get(taker.name) ?? 0) + (added.get(taker.name) ?? 0) >= partOf(waitingClaims, taker),
+    )
+    if (over) {
       refused.inc('waiting_claims')
-      return tooMany(`at most ${most} of this workspace may wait for a decision`, RETRY_WAITING_MS)
-    }
-    if (sum(stored) + sum(added) >= waitingClaims) {
-      refused.inc('waiting_claims')
-      const rule = `at most ${waitingClaims} of ${nameOf(payer, workspaceId)} may wait for a decision`
+      const rule = `${WHO[over.level]} may have at most ${partOf(waitingClaims, over)} that wait for a decision`
       return tooMany(rule, RETRY_WAITING_MS)
     }
-    added.set(workspaceId, (added.get(workspaceId) ?? 0) + 1)
+    add(added, takers, 1)
     return undefined
   }
 
   return {
-    async refusal(user) {
+    async refusal({ payer, workspaceId }) {
       if (claimsPerMinute === 0 && waitingClaims === 0) return undefined
-      const [rate, waiting] = await Promise.all([rateRefusal(user), waitingRefusal(user)])
+      const smallestFirst = takersOf(payer, workspaceId).toReversed()
+      const [rate, waiting] = await Promise.all([rateRefusal(smallestFirst), waitingRefusal(payer, smallestFirst)])
       return rate ?? waiting
     },
-    async state({ payer }) {
-      const most = waitingClaims || MOST_COUNTED
-      return { ...config.quotas, waiting: sum(await storage.read.claims.queuedCounts(payer, most)) }
+    async state({ payer, workspaceId }) {
+      const own = takersOf(payer, workspaceId).at(-1)!
+      const counted = await count(allowanceOf(payer), waitingClaims || MOST_COUNTED)
+      return {
+        claimsPerMinute: partOf(claimsPerMinute, own),
+        waitingClaims: partOf(waitingClaims, own),
+        waiting: counted.get(own.name) ?? 0,
+      }
     },
   }
 }
 
-/** How much of a quota a workspace may take: all of it, where it pays for itself. */
-function partOf(quota: number, payer: string, workspaceId: string): number {
-  return payer === workspaceId ? quota : Math.ceil(quota * PART_OF_WORKSPACE)
-}
-
-function nameOf(payer: string, workspaceId: string): string {
-  return payer === workspaceId ? 'this workspace' : 'the account that made this workspace'
-}
-
-function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0)
+function add(counts: Map<string, number>, takers: readonly Taker[], count: number): void {
+  for (const { name } of takers) counts.set(name, (counts.get(name) ?? 0) + count)
 }
 
 function tooMany(rule: string, retryAfterMs: number): ServiceError {

@@ -1,5 +1,6 @@
 /** What is open at /mcp: so many at once, and none longer than its credential is good or the server runs. */
 import { HttpError } from '../../http/errors.ts'
+import { type Payer, partOf, type Taker, takersOf, WHO } from '../../storage/payers.ts'
 
 export interface Exchange {
   /** Aborted when the client goes, when the credential is not good any more, and when the server stops. */
@@ -12,7 +13,7 @@ export interface Owner {
   readonly spender: string
   readonly workspaceId: string
   /** Who pays for what the workspace uses. */
-  readonly payer: string
+  readonly payer: Payer
 }
 
 export interface Exchanges {
@@ -31,7 +32,6 @@ export const REFUSED = 'refused'
 interface Limits {
   readonly mostOfOne: number
   /** Owners make as many keys as they like, and people as many workspaces: one account must not take all of a host. */
-  readonly mostOfWorkspace: number
   readonly mostOfPayer: number
   readonly mostInAll: number
   readonly askEveryMs: number
@@ -39,37 +39,35 @@ interface Limits {
 
 export const LIMITS: Limits = {
   mostOfOne: 32,
-  mostOfWorkspace: 96,
   mostOfPayer: 128,
   mostInAll: 512,
   askEveryMs: 1000,
 }
 
 export function createExchanges(limits: Limits = LIMITS): Exchanges {
-  const { mostOfOne, mostOfWorkspace, mostOfPayer, mostInAll, askEveryMs } = limits
-  const open = new Map<() => void, Owner>()
+  const { mostOfOne, mostOfPayer, mostInAll, askEveryMs } = limits
+  /** What ends each, with the names of all whom it counts for. */
+  const open = new Map<() => void, readonly string[]>()
 
-  function countOf(member: keyof Owner, owner: Owner): number {
+  function require(name: string, most: number, rule: string): void {
     let count = 0
-    for (const one of open.values()) if (one[member] === owner[member]) count += 1
-    return count
+    for (const names of open.values()) if (names.includes(name)) count += 1
+    if (count >= most) throw new HttpError(429, `too many MCP requests are open: ${rule}`)
   }
 
   return {
-    open(owner, isGood) {
+    open({ spender, workspaceId, payer }, isGood) {
       if (open.size >= mostInAll)
         throw new HttpError(429, 'too many MCP requests are open on this host: try again later')
-      if (countOf('spender', owner) >= mostOfOne) {
-        throw new HttpError(429, `too many MCP requests are open: at most ${mostOfOne} of one key or grant`)
-      }
-      if (countOf('workspaceId', owner) >= mostOfWorkspace) {
-        throw new HttpError(429, `too many MCP requests are open: at most ${mostOfWorkspace} of one workspace`)
+      require(`spender ${spender}`, mostOfOne, `at most ${mostOfOne} of one key or grant`)
+      const takers = takersOf(payer, workspaceId)
+      for (const taker of takers.toReversed()) {
+        const most = partOf(mostOfPayer, taker)
+        require(taker.name, most, `${WHO[taker.level]} may have at most ${most}`)
       }
       // As many as it leaves free: however many accounts are greedy, the next one gets a place.
-      if (countOf('payer', owner) >= Math.min(mostOfPayer, mostInAll - open.size)) {
-        const most = `at most ${mostOfPayer} of the workspaces of one account, and fewer while a host is busy`
-        throw new HttpError(429, `too many MCP requests are open: ${most}`)
-      }
+      const [{ name }] = takers as [Taker]
+      require(name, mostInAll - open.size, 'others need what this host has left. Try again later')
       const controller = new AbortController()
       let isAsking = false
       // It fails closed: what cannot be asked ends as well.
@@ -87,7 +85,7 @@ export function createExchanges(limits: Limits = LIMITS): Exchanges {
         controller.abort(reason)
       }
       const stop = () => end()
-      open.set(stop, owner)
+      open.set(stop, [`spender ${spender}`, ...takers.map(({ name }) => name)])
       return { signal: controller.signal, end: stop }
     },
     endAll() {

@@ -8,7 +8,7 @@ import { hashToken, newToken } from '../../base/tokens.ts'
 import type { MachineRow } from '../../storage/machines.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
-import { requireRoomForMachine } from '../workspaces/possession-limits.ts'
+import { requireRoom } from '../workspaces/possession-limits.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
 import { SCOPES, type Scope } from './scopes.ts'
 
@@ -78,7 +78,7 @@ export function createMachineService({ storage, now, config }: MachineOptions): 
           row.name,
           others.map((machine) => machine.name),
         )
-        await requireRoomForMachine(tx, config?.limits ?? DEFAULT_LIMITS, workspaceId, by)
+        requireRoom(config?.limits ?? DEFAULT_LIMITS, 'machine', others.length + 1, by)
         await tx.machines.insert(row)
         const details = { name: row.name, scopes: row.scopes.join(' ') }
         tx.audit.record({ event: 'machine.created', at: now(), by, workspaceId, subject: clientId, details })

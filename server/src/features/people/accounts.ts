@@ -127,7 +127,7 @@ export class AccountService {
       const user = await insertUser(tx)
       await tx.links.setUserOfSetup(link.id, user.id)
       const byOwner = joiner(user.id, by)
-      if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, { ...first, createdBy: user.id }, byOwner)
+      if (first && !(await tx.workspaces.any())) await insertWorkspace(tx, { ...first, paidBy: user.id }, byOwner)
       for (const { id } of await tx.workspaces.list()) {
         await insertMember(tx, newMember(id, user.id, 'owner', this.#now()), byOwner)
       }

@@ -36,7 +36,7 @@ export function createAddressConfirmation({ storage, now, config }: Parts): Addr
       // By who pays: neither invitations, nor the accounts that other people make in the name of this mailbox, use up what it gets.
       const subject = mailboxSubject(`confirmations by ${payer}`, email)
       await storage.write(async (tx) => {
-        await spendDaily(tx, [{ subject, most, what: 'an address gets' }], now())
+        await spendDaily(tx, [{ subject, most, what: 'an address may get' }], now(), 'nothing was sent')
         await mail(tx, await links.make(tx, { kind: 'address', ...OF_NOBODY, userId: id, recipient: email }, by))
       })
     },

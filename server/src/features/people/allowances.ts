@@ -1,14 +1,16 @@
 /**
- * Who pays: an account has an allowance, or shares the one of another account. Invited accounts share with those who invited them:
- * otherwise one account could multiply every limit by inviting more. Only the operator changes it.
+ * Who pays: an account has an allowance, or shares the one of another account, as its guest. Invited accounts share with those who invited
+ * them: otherwise one account could multiply every limit by inviting more. Only the operator changes it.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { payerOf, type UserRow } from '../../storage/people.ts'
+import { allowanceOf, payerOf } from '../../storage/payers.ts'
+import type { UserRow } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
-import { countDaily } from './daily-limits.ts'
+import { ofPayer, spendDaily } from './daily-limits.ts'
+import type { User } from './sessions.ts'
 
 export interface Allowances {
   /** Gives the account an allowance. Accounts that share with it, or with the same account as it did, stay as they are. @throws ServiceError `not_found` */
@@ -18,8 +20,17 @@ export interface Allowances {
    * @throws ServiceError `not_found`; `conflict` when that account shares with this one
    */
   share(email: string, withEmail: string, by?: Acting): Promise<void>
+  /** With whom the account shares. */
+  sharing(user: Pick<User, 'id' | 'payer'>): Promise<Sharing>
   /** Counts a download. @throws ServiceError `too_many` */
-  spendExport(user: { readonly payer: string }): Promise<void>
+  spendExport(user: Pick<User, 'payer'>): Promise<void>
+}
+
+export interface Sharing {
+  /** The name of the account with the allowance; null: this one has it. */
+  readonly host: string | null
+  /** How many accounts share the allowance of this one. */
+  readonly guests: number
 }
 
 interface AllowanceParts {
@@ -47,28 +58,32 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
     share: (email, withEmail, by = byCommand()) =>
       storage.write(async (tx) => {
         const user = await requireAccount(tx, email)
-        const payer = payerOf(await requireAccount(tx, withEmail))
-        if (payer === user.id) {
+        const other = allowanceOf(payerOf(await requireAccount(tx, withEmail)))
+        if (other === user.id) {
           const problem =
             user.email === withEmail.trim().toLowerCase()
               ? 'it is the same account'
               : 'that account shares with this one'
           throw new ServiceError('conflict', `${email} cannot share with ${withEmail}: ${problem}`)
         }
-        if (payer === user.sharesWith) return
-        await tx.users.share(user.id, payer)
-        record(tx, user, payer, by)
+        if (other === user.sharesWith) return
+        await tx.users.share(user.id, other)
+        record(tx, user, other, by)
       }),
+    async sharing({ id, payer }) {
+      const allowance = allowanceOf(payer)
+      if (allowance === id) return { host: null, guests: await storage.read.users.countOfGuests(id) }
+      const host = await storage.read.users.byId(allowance)
+      return { host: host?.name ?? allowance, guests: 0 }
+    },
     async spendExport({ payer }) {
-      const subject = `exports by ${payer}`
-      const spent = await storage.write((tx) => countDaily(tx, [{ subject, most: exportsPerAccount }], now()))
-      const { isWithin = true, expiresAt = now() } = spent.get(subject) ?? {}
-      if (isWithin) return
-      const rule = `you, and those you share an allowance with, download at most ${exportsPerAccount} files a day`
-      const advice = 'Try again later, or ask the operator to raise limits.exports_per_account'
-      throw new ServiceError('too_many', `nothing was exported: ${rule}. ${advice}`, {
-        retryAfterMs: expiresAt - now(),
+      const limits = ofPayer(payer, {
+        kind: 'exports',
+        most: exportsPerAccount,
+        may: 'export',
+        limit: 'limits.exports_per_account',
       })
+      await storage.write((tx) => spendDaily(tx, limits, now(), 'nothing was exported'))
     },
   }
 }
@@ -76,7 +91,7 @@ export function createAllowances({ storage, now, config }: AllowanceParts): Allo
 /** With which account a new account shares, by who invited it. Null: the command line did, and it has an allowance itself. */
 export async function sharedByInvited(tx: Writes, inviterId: string | null): Promise<string | null> {
   const inviter = inviterId === null ? undefined : await tx.users.byId(inviterId)
-  return inviter ? payerOf(inviter) : null
+  return inviter ? allowanceOf(payerOf(inviter)) : null
 }
 
 /** Locks it. @throws ServiceError `not_found` */

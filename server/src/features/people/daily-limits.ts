@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Instant } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
+import { adviceFor, type Payer, partOf, takersOf, WHO } from '../../storage/payers.ts'
 import type { Writes } from '../../storage/storage.ts'
 
 export interface DailyLimit {
@@ -48,17 +49,49 @@ export async function countDaily(
   )
 }
 
-/** @throws ServiceError `too_many` when one is at its limit */
+export interface SpentLimit extends DailyLimit {
+  /** As in "a workspace may invite". */
+  readonly what: string
+  /** What else helps than to wait. */
+  readonly advice?: string
+}
+
+interface OfPayer {
+  readonly kind: string
+  readonly most: number
+  /** As in "invite". */
+  readonly may: string
+  /** Its name in the configuration. */
+  readonly limit: string
+}
+
+/** The limits of all who pay, the smallest first. */
+export function ofPayer(payer: Payer, { kind, most, may, limit }: OfPayer): readonly SpentLimit[] {
+  return takersOf(payer)
+    .map((taker) => ({
+      subject: `${kind} by ${taker.name}`,
+      most: partOf(most, taker),
+      what: `${WHO[taker.level]} may ${may}`,
+      advice: adviceFor(taker, limit),
+    }))
+    .toReversed()
+}
+
+/**
+ * Within a transaction that ends with the error: what is refused counts for none of them.
+ * @param outcome as in "nothing was sent" @throws ServiceError `too_many` when one is at its limit
+ */
 export async function spendDaily(
   tx: Writes,
-  limits: readonly (DailyLimit & { readonly what: string })[],
+  limits: readonly SpentLimit[],
   at: Instant,
+  outcome: string,
 ): Promise<void> {
   const spent = await countDaily(tx, limits, at)
-  for (const { subject, most, what } of limits) {
+  for (const { subject, most, what, advice = 'ask the operator to raise the limit' } of limits) {
     const { isWithin = true, expiresAt = at } = spent.get(subject) ?? {}
     if (isWithin) continue
-    const message = `nothing was sent: ${what} at most ${most} a day. Try again later, or ask the operator to raise the limit`
+    const message = `${outcome}: ${what} at most ${most} a day. Try again later, or ${advice}`
     throw new ServiceError('too_many', message, { retryAfterMs: expiresAt - at })
   }
 }

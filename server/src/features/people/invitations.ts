@@ -2,11 +2,12 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
-import { payerOf, type Role } from '../../storage/people.ts'
+import { payerOf } from '../../storage/payers.ts'
+import type { Role } from '../../storage/people.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { DailyLimits } from '../workspaces/limits-config.ts'
 import { requireWorkspace } from '../workspaces/workspaces.ts'
-import { mailboxSubject, spendDaily } from './daily-limits.ts'
+import { mailboxSubject, ofPayer, type SpentLimit, spendDaily } from './daily-limits.ts'
 import type { MailedLink, OpenLinks } from './links.ts'
 
 interface Parts {
@@ -63,13 +64,18 @@ async function spend(
     throw new ServiceError('conflict', 'confirm your e-mail address first: your Account page sends you a link')
   }
   const payer = inviter ? payerOf(inviter) : createdBy
-  const limits = [
-    { subject: `invitations by ${payer}`, most: invitationsPerAccount, what: 'you, and those you share with, invite' },
-    { subject: `invitations to ${workspaceId}`, most: invitationsPerWorkspace, what: 'a workspace invites' },
+  const limits: SpentLimit[] = [
+    ...ofPayer(payer, {
+      kind: 'invitations',
+      most: invitationsPerAccount,
+      may: 'invite',
+      limit: 'limits.invitations_per_account',
+    }),
+    { subject: `invitations to ${workspaceId}`, most: invitationsPerWorkspace, what: 'a workspace may invite' },
   ]
   if (recipient !== null) {
     const subject = mailboxSubject('invitations', recipient)
-    limits.push({ subject, most: invitationsPerRecipient, what: 'an address gets' })
+    limits.push({ subject, most: invitationsPerRecipient, what: 'an address may get' })
   }
-  await spendDaily(tx, limits, at)
+  await spendDaily(tx, limits, at, 'nothing was sent')
 }

@@ -3,7 +3,8 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand, byUser } from '../../base/actor.ts'
 import { newId } from '../../base/ids.ts'
 import { hashToken, isToken, newToken } from '../../base/tokens.ts'
-import { payerOf, type UserRow } from '../../storage/people.ts'
+import { type Payer, payerOf } from '../../storage/payers.ts'
+import type { UserRow } from '../../storage/people.ts'
 import type { SessionRow, SignedInBy } from '../../storage/sign-in.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { PeopleConfig } from './config.ts'
@@ -16,8 +17,8 @@ export interface User {
   readonly hasPassword: boolean
   /** Whether this person showed that they read mails to the address. */
   readonly isConfirmed: boolean
-  /** Who pays for what the account uses: accounts with the same payer share one allowance. */
-  readonly payer: string
+  /** Who pays for what the account uses. */
+  readonly payer: Payer
   /** Another one after everything that acts for the user has ended. */
   readonly generation: number
 }

@@ -85,6 +85,8 @@ export function createTrial(parts: TrialOptions): Trial {
   ): Promise<Probe> {
     const timer = new AbortController()
     let end = () => {}
+    // New credentials have a budget that nobody else uses, until the trial ends.
+    const newBudget = `trial ${newToken()}`
     const probing = async () => {
       const baseUrl = await type.baseUrl(options)
       const { secrets } = withoutSecretValues(type, options)
@@ -95,14 +97,13 @@ export function createTrial(parts: TrialOptions): Trial {
       const payer = (await storage.read.workspaces.payer(workspaceId)) ?? workspaceId
       const hasCredentials = secrets.size > 0
       const submittedBy = trying.userId ?? 'command line'
-      // New credentials have a budget that nobody else uses.
-      const budgetOf = connectionId ?? (hasCredentials ? `trial ${newToken()}` : null)
+      const budgetOf = connectionId ?? (hasCredentials ? newBudget : null)
       const spender = { payer, workspaceId, submittedBy, connectionId: budgetOf, origin }
       // Its time may be over: then nothing ends what it would take now.
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
-      const guard = { timer, now, origin, baseUrl, secrets, reach, throughConnection: true, workspaceId, spending }
+      const guard = { timer, now, origin, baseUrl, secrets, reach, throughConnection: true, payer, spending }
       const requests = outbound.forCheck(guard)
       const probed = await type.probe(options, { requests, timer, target })
       const breach = requests.breach()
@@ -118,6 +119,8 @@ export function createTrial(parts: TrialOptions): Trial {
     } finally {
       timer.abort()
       end()
+      // Else trials would push the budgets of connections out.
+      parts.budgets.forget(newBudget)
     }
   }
 

@@ -14,7 +14,7 @@ import { readName, refuseLookAlike } from '../../base/names.ts'
 import type { Secrets } from '../../base/secrets.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
-import type { Reads, Storage, Writes } from '../../storage/storage.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
 import {
   type AddressVisibility,
   type ConnectionRow,
@@ -37,7 +37,7 @@ import {
   type Trying,
 } from './connection-trial.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
-import { requireRoomForConnection } from './possession-limits.ts'
+import { requireRoom } from './possession-limits.ts'
 import type { PublishedConnection } from './sources.ts'
 import { requireWorkspace } from './workspaces.ts'
 
@@ -266,7 +266,7 @@ export class ConnectionService {
     await this.#storage.write(async (tx) => {
       const row = await tx.connections.activeById(id)
       if (!row || !(await tx.connections.rename(id, read, workspaceId))) throw noSuchConnection(id)
-      await refuseName(tx, { ...row, name: read })
+      refuseName({ ...row, name: read }, await tx.connections.active([row.workspaceId]))
       const from = this.#toSummary(row).name
       this.#recordChange(tx, row, 'connection.renamed', acting, {
         from,
@@ -377,8 +377,9 @@ export class ConnectionService {
     const details = { provider: row.provider, name: summary.name, address, credentials: secrets, ...outcome(tried) }
     await this.#storage.write(async (tx) => {
       await requireWorkspace(tx, workspaceId)
-      await requireRoomForConnection(tx, this.#limits, workspaceId, acting)
-      await refuseName(tx, row)
+      const others = await tx.connections.active([workspaceId])
+      requireRoom(this.#limits, 'connection', others.length + 1, acting)
+      refuseName(row, others)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
     })
@@ -393,7 +394,8 @@ export class ConnectionService {
     acting: Acting,
   ): Promise<ConnectionSummary | NotConnected> {
     // Before its credentials are tried.
-    await refuseName(this.#storage.read, { id: '', workspaceId, name: readConnectionName(by.name) })
+    const others = await this.#storage.read.connections.active([workspaceId])
+    refuseName({ id: '', name: readConnectionName(by.name) }, others)
     const trying = { workspaceId, userId: by.userId, connectionId: null }
     const tried = await this.#tryOut(trying, provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
@@ -460,15 +462,11 @@ function readConnectionName(name = ''): string | null {
 }
 
 /** Among those of the workspace that have a name. @throws ServiceError `conflict` */
-async function refuseName(
-  { connections }: Pick<Reads, 'connections'>,
-  { id, workspaceId, name }: Pick<ConnectionRow, 'id' | 'workspaceId' | 'name'>,
-): Promise<void> {
+function refuseName({ id, name }: Pick<ConnectionRow, 'id' | 'name'>, active: readonly ConnectionRow[]): void {
   if (name === null) return
-  const others = (await connections.active([workspaceId])).filter((connection) => connection.id !== id)
   refuseLookAlike(
     name,
-    others.flatMap((connection) => connection.name ?? []),
+    active.flatMap((other) => (other.id === id ? [] : (other.name ?? []))),
   )
 }
 

@@ -17,7 +17,7 @@ import type { Activity } from './activity.ts'
 import { wrongLooks } from './bound-looks.ts'
 import { hasExpired, type KeySettings, keyRefusal, readSettings, settingDetails, UNLIMITED } from './key-settings.ts'
 import { DEFAULT_LIMITS, type Limits, type LimitsConfig } from './limits-config.ts'
-import { requireRoomForAgents, requireRoomForKey } from './possession-limits.ts'
+import { requireRoom } from './possession-limits.ts'
 import { requireWorkspace } from './workspaces.ts'
 
 /** `lastFour`: the last four characters of the key. `createdBy`: the id of a user; null when made by the command line. `lastUsedAt`: to the minute. */
@@ -70,7 +70,8 @@ export class KeyService {
     },
     { maxItems: MAX_LOOKUPS },
   )
-  readonly #isUsable = (key: ApiKey) => key.revokedAt === null && !hasExpired(key, this.#now())
+  readonly #isUsable = (key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>) =>
+    key.revokedAt === null && !hasExpired(key, this.#now())
 
   constructor({ storage, now, activity, config }: KeyServiceOptions) {
     this.#limits = config?.limits ?? DEFAULT_LIMITS
@@ -102,8 +103,9 @@ export class KeyService {
   ): Promise<NewKey> {
     const [row, made] = this.#newRow(workspaceId, readName(name), readSettings(settings, UNLIMITED, this.#now()), by)
     await requireWorkspace(tx, workspaceId)
-    await requireRoomForKey(tx, this.#limits, workspaceId, this.#now(), by)
-    await refuseName(tx, row)
+    const others = await tx.keys.list(workspaceId)
+    this.#requireRoom(others, by)
+    refuseName(row, others)
     await this.#bindAgents(tx, row, by)
     await tx.keys.insert(row)
     this.#record(tx, 'key.created', row, by, settingDetails(row))
@@ -115,7 +117,10 @@ export class KeyService {
     return (await this.#storage.read.keys.list(workspaceId)).map(toApiKey)
   }
 
-  /** @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for a revoked one; `bad_request` */
+  /**
+   * @throws ServiceError `not_found`, also for a key of another workspace than `workspaceId`; `conflict` for one that is revoked or
+   * replaced, and for an expired one that would work again where the workspace has no room; `bad_request`
+   */
   change(
     id: string,
     { name, ...settings }: KeyChanges,
@@ -123,13 +128,15 @@ export class KeyService {
     by: Acting = byCommand(),
   ): Promise<ApiKey> {
     return this.#storage.write(async (tx) => {
-      const row = await this.#locked(tx, id, workspaceId)
-      if (row.revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
+      const row = await this.#lockedInOrder(tx, id, workspaceId)
+      refuseToChange(row)
       const changes = {
         name: name === undefined ? row.name : readName(name),
         ...readSettings(settings, row, this.#now()),
       }
-      if (changes.name !== row.name) await refuseName(tx, { ...row, ...changes })
+      const others = (await tx.keys.list(row.workspaceId)).filter((key) => key.id !== id)
+      if (!this.#isUsable(row) && this.#isUsable({ ...row, ...changes })) this.#requireRoom(others, by)
+      if (changes.name !== row.name) refuseName({ ...row, ...changes }, others)
       // Also where it is bound to the same agents: they may have been released while the key had expired.
       await this.#bindAgents(tx, { ...row, ...changes }, by)
       const changed = await tx.keys.change(row, changes)
@@ -152,15 +159,13 @@ export class KeyService {
       throw new ServiceError('bad_request', 'the overlap must be 0 to 90 days')
     }
     return this.#storage.write(async (tx) => {
-      // Before the key, in the order in which a workspace is deleted.
-      await requireWorkspace(tx, workspaceId ?? (await this.#known(tx, id)).workspaceId)
-      const old = await this.#locked(tx, id, workspaceId)
+      const old = await this.#lockedInOrder(tx, id, workspaceId)
       refuseToRotate(old, this.#now())
       const { expiresAt, networks, agentIds } = old
       const lastsTo = expiresAt === null ? null : this.#now() + (expiresAt - old.createdAt)
       const [row, made] = this.#newRow(old.workspaceId, old.name, { expiresAt: lastsTo, networks, agentIds }, by)
       // Otherwise a chain of rotations would make any number of keys that work.
-      if (overlapMs > 0) await requireRoomForKey(tx, this.#limits, old.workspaceId, this.#now(), by)
+      if (overlapMs > 0) this.#requireRoom(await tx.keys.list(old.workspaceId), by)
       await this.#bindAgents(tx, row, by)
       await tx.keys.insert(row)
       const endsAt = Math.min(this.#now() + overlapMs, expiresAt ?? Number.POSITIVE_INFINITY)
@@ -251,7 +256,8 @@ export class KeyService {
   async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow, by: Acting): Promise<void> {
     if (agentIds === null) return
     const added = await tx.keys.bindAgents(workspaceId, agentIds, this.#now())
-    await requireRoomForAgents(tx, this.#limits, workspaceId, by)
+    // Binding some excludes all others who do.
+    requireRoom(this.#limits, 'agent', (await tx.keys.boundAgents(workspaceId)).length, by)
     for (const agentId of added) {
       const other = (await tx.keys.boundLike(workspaceId, agentId)).find((id) => id !== agentId)
       if (other !== undefined) {
@@ -264,6 +270,17 @@ export class KeyService {
   #record(tx: Writes, event: AuditEvent, row: ApiKeyRow, by: Acting, details = {}): void {
     const { id: subject, workspaceId, name } = row
     tx.audit.record({ event, at: this.#now(), by, workspaceId, subject, details: { name, ...details } })
+  }
+
+  /** @param others with which one more is to work */
+  #requireRoom(others: readonly ApiKeyRow[], by: Acting): void {
+    requireRoom(this.#limits, 'key', others.filter(this.#isUsable).length + 1, by)
+  }
+
+  /** With its workspace, which is locked before it, as by those who delete the workspace. */
+  async #lockedInOrder(tx: Writes, id: string, workspaceId: string | undefined): Promise<ApiKeyRow> {
+    await requireWorkspace(tx, workspaceId ?? (await this.#known(tx, id)).workspaceId)
+    return this.#locked(tx, id, workspaceId)
   }
 
   async #known(tx: Writes, id: string): Promise<ApiKeyRow> {
@@ -280,11 +297,10 @@ export class KeyService {
 }
 
 /** The names of keys that are in use: several may have one name, as a key has that it replaces. @throws ServiceError `conflict` */
-async function refuseName(tx: Writes, { id, workspaceId, name }: ApiKeyRow): Promise<void> {
-  const others = (await tx.keys.list(workspaceId)).filter((key) => key.id !== id && key.revokedAt === null)
+function refuseName({ name }: ApiKeyRow, others: readonly ApiKeyRow[]): void {
   refuseLookAlike(
     name,
-    others.map((key) => key.name),
+    others.filter(({ revokedAt }) => revokedAt === null).map((key) => key.name),
   )
 }
 
@@ -292,9 +308,15 @@ function isBoundTo({ workspaceId, agentIds }: ApiKey, agent: BoundAgentRow): boo
   return workspaceId === agent.workspaceId && agentIds !== null && agentIds.includes(agent.agentId)
 }
 
-function refuseToRotate({ id, revokedAt, replacedBy, ...settings }: ApiKeyRow, now: Instant): void {
+function refuseToChange({ id, revokedAt, replacedBy }: ApiKeyRow): void {
   if (revokedAt !== null) throw new ServiceError('conflict', `the key ${id} is revoked: make a new one`)
-  if (replacedBy !== null) throw new ServiceError('conflict', `the key ${id} is replaced already, by ${replacedBy}`)
+  if (replacedBy === null) return
+  throw new ServiceError('conflict', `the key ${id} is replaced already, by ${replacedBy}: use that one`)
+}
+
+function refuseToRotate(key: ApiKeyRow, now: Instant): void {
+  refuseToChange(key)
+  const { id, ...settings } = key
   if (hasExpired(settings, now)) throw new ServiceError('conflict', `the key ${id} has expired: make a new one`)
 }
 

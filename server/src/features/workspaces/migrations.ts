@@ -9,7 +9,7 @@ async function createWorkspaces(db: MigrationDb, dialect: Dialect): Promise<void
     table.text('id').primary()
     table.text('name').notNullable().unique()
     // The id of the account that made it; null: the command line. Accounts come later.
-    table.text('created_by').index()
+    table.text('paid_by').index()
     table.bigInteger('created_at').notNullable()
     // any, second_step or passkey.
     table.text('sign_in_rule').notNullable().defaultTo('any')

@@ -9,7 +9,7 @@ import { workspaceMigrations } from './migrations.ts'
 
 export const workspacesStored: Stored = {
   tables: [
-    { table: workspaces, owners: { created_by: users } },
+    { table: workspaces, owners: { paid_by: users } },
     { table: apiKeys, owners: { workspace_id: workspaces }, refersTo: [users] },
     { table: boundAgents, owners: { workspace_id: workspaces } },
     { table: boundLooks, owners: { workspace_id: workspaces } },

@@ -11,8 +11,8 @@ import type { WorkspaceRow } from '../../storage/workspaces.ts'
 export interface Workspace {
   readonly id: string
   readonly name: string
-  /** The account that made it; null: the command line. */
-  readonly createdBy: string | null
+  /** The owner that pays for what it uses. null: the command line made it. */
+  readonly paidBy: string | null
   readonly createdAt: Instant
 }
 
@@ -98,10 +98,10 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   tx.audit.record({ event: 'workspace.deleted', at, by, workspaceId: id, subject: id, details: { name } })
 }
 
-/** Makes the workspace without storing it. @param createdBy the account that pays for it; null: the command line @throws ServiceError `bad_request` */
-export function newWorkspace(name: string, createdBy: string | null, at: Instant): Workspace {
+/** Makes the workspace without storing it. @param paidBy who makes it, and pays for what it uses; null: the command line @throws ServiceError `bad_request` */
+export function newWorkspace(name: string, paidBy: string | null, at: Instant): Workspace {
   checkWorkspaceName(name)
-  return { id: newId('ws_', at), name, createdBy, createdAt: at }
+  return { id: newId('ws_', at), name, paidBy, createdAt: at }
 }
 
 /** @throws ServiceError `conflict` for a name that another workspace has, or that looks like it */

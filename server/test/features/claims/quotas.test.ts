@@ -13,7 +13,7 @@ function quotasOf(quotas: QuotaSettings) {
   const queuedCounts = async (payer: string, most: number) => {
     queued.reads++
     if (queued.fails) throw new Error('the database is away')
-    return new Map([[payer, Math.min(queued.count, most)]])
+    return [{ payer, workspaceId: payer, count: Math.min(queued.count, most) }]
   }
   const now = () => clock.now
   const counters = createCounters({ storage: { shared: undefined }, now })
@@ -49,7 +49,7 @@ t.test('claims that wait are counted in the database once a second, and those su
   t.match(answers, [
     undefined,
     undefined,
-    { code: 'too_many', message: /at most 10 of this workspace may wait/, retryAfterMs: 10_000 },
+    { code: 'too_many', message: /this workspace may have at most 10 that wait/, retryAfterMs: 10_000 },
   ])
   t.equal(queued.reads, 1)
   queued.count = 5
@@ -98,7 +98,7 @@ t.test(
       'the rest is for other workspaces of the account',
     )
     t.match(await refusal('hostile new', 'hostile'), {
-      message: /the account that made this workspace may submit at most 40 a minute/,
+      message: /an account, with those that share its allowance, may submit at most 40 a minute/,
     })
     clock.now += 45_000
     t.equal(await submit('hostile', 25), 40, 'again in the next minute')
@@ -114,5 +114,7 @@ t.test('25 workspaces of one account have as many claims waiting as one account 
   t.equal(await submit('hostile', 25), 40)
   t.equal(await submit('one workspace', 1), 30)
   t.equal(await submit('one workspace', 2), 10, 'the other one still gets its part')
-  t.match(await refusal('hostile new', 'hostile'), { message: /at most 40 of the account that made this workspace/ })
+  t.match(await refusal('hostile new', 'hostile'), {
+    message: /an account, with .*, may have at most 40 that wait for a decision/,
+  })
 })

@@ -88,6 +88,7 @@ interface Services {
 /** What takes the place of the service's own, and routes beside them. */
 interface Over extends Partial<Omit<AppOptions, 'routes' | 'access'>> {
   readonly services?: Services
+  readonly keys?: Parameters<typeof memoryKeys>[0]
   readonly published?: ProfileList
   readonly keyDocument?: () => Promise<object | string>
   readonly readiness?: () => Promise<Readiness>
@@ -130,25 +131,27 @@ const REGISTRY = {
 export async function startApp(over: Over = {}) {
   const lines: LogLine[] = []
   const claims = memoryClaims()
-  const keys = memoryKeys({
-    [KEY]: {
-      kind: 'key',
-      keyId: 'key_1',
-      workspaceId: WORKSPACE,
-      payer: WORKSPACE,
-      agentIds: null,
-      bindsAgents: false,
+  const keys = memoryKeys(
+    over.keys ?? {
+      [KEY]: {
+        kind: 'key',
+        keyId: 'key_1',
+        workspaceId: WORKSPACE,
+        payer: WORKSPACE,
+        agentIds: null,
+        bindsAgents: false,
+      },
+      [OTHER_KEY]: {
+        kind: 'key',
+        keyId: 'key_2',
+        workspaceId: 'ws_2',
+        payer: 'ws_2',
+        agentIds: null,
+        bindsAgents: false,
+      },
     },
-    [OTHER_KEY]: {
-      kind: 'key',
-      keyId: 'key_2',
-      workspaceId: 'ws_2',
-      payer: 'ws_2',
-      agentIds: null,
-      bindsAgents: false,
-    },
-  })
-  const { services = SERVICES(claims, keys), securityContact, metricsSettings, more = [], ...options } = over
+  )
+  const { services = SERVICES(claims, keys), keys: _, securityContact, metricsSettings, more = [], ...options } = over
   const parts = {
     ...services,
     registry: REGISTRY,

@@ -7,6 +7,7 @@ import { publicAddress } from '../../../config/address.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
+import { allowanceOf } from '../../../storage/payers.ts'
 import { paths } from '../../../web/console-paths.ts'
 import type { AccountDeletion } from '../account-deletion.ts'
 import type { AccountService } from '../accounts.ts'
@@ -50,7 +51,7 @@ export function addUserCommands(program: Command, withServices: WithServices<Ser
       name,
       has_password: hasPassword,
       // The account that it shares with may be closed: it has an id only.
-      shares_with: payer === id ? null : (emails.get(payer) ?? payer),
+      shares_with: payer === id ? null : (emails.get(allowanceOf(payer)) ?? allowanceOf(payer)),
       created_at: new Date(createdAt).toISOString(),
     }))
     const rows = listed.map((item) => [item.id, item.email, item.name, item.shares_with ?? '-', item.created_at])

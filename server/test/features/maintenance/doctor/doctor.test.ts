@@ -116,6 +116,11 @@ const statements: [what: string, statement: string, named: RegExp][] = [
     "DELETE FROM workspaces WHERE name = 'acme'",
     /^api_keys key_\w+: there is no workspaces ws_/,
   ],
+  [
+    'a guest missing that pays',
+    `UPDATE claims SET payer = (SELECT id FROM users) || '/usr_${'0'.repeat(26)}' WHERE attempts = 0`,
+    /^claim clm_\w+: its workspace_id, payer or connection_id/,
+  ],
   ['a connection missing', 'DELETE FROM connections', /^claim clm_\w+: its workspace_id, payer or connection_id/],
   [
     'the other key in a head',

@@ -1,0 +1,175 @@
+/** What invited accounts take of the allowance that they share, each counter by the attack of a removed guest. Threat A8 of `security.md`. */
+import { byUser } from '@claimcheck/server/base/actor'
+import { createMeters } from '@claimcheck/server/base/meters'
+import { createQuotas } from '@claimcheck/server/features/claims/quotas'
+import { createExchanges } from '@claimcheck/server/features/mcp/exchanges'
+import { COSTS } from '@claimcheck/server/http/costs'
+import { createCounters } from '@claimcheck/server/http/counters'
+import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-limit'
+import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
+import t, { type Test } from 'tap'
+import { KEY, OTHER_KEY, startApp, UNLIMITED } from '../../http/support/server.ts'
+import { first, NOON, newUser, openPeople, type People } from './people.ts'
+
+const ORIGIN = 'https://api.github.com'
+const READ = COSTS.read.tokens
+const DAY_MS = 24 * 60 * 60_000
+
+/** Someone who takes of an allowance: an account, and a workspace that it made. */
+interface Taker {
+  readonly userId: string
+  /** Who pays for the person's sessions. */
+  readonly payer: string
+  readonly workspaceId: string
+  /** Who pays for what the workspace uses. */
+  readonly workspacePayer: string
+}
+
+async function takerOf({ accounts, members }: People, userId: string): Promise<Taker> {
+  const [workspace] = await members.workspacesOf(userId)
+  const user = (await accounts.list()).find(({ id }) => id === userId)!
+  return { userId, payer: user.payer, workspaceId: workspace!.id, workspacePayer: workspace!.payer }
+}
+
+/** Ann, a guest that she removed, and another guest, each with one workspace. */
+async function openGuests(t: Test) {
+  const people = await openPeople(t)
+  const { accounts, members } = people
+  const { userId, workspaceId } = await first(people)
+  const guest = async (name: string) => {
+    const token = await accounts.inviteToken(workspaceId, 'owner', userId)
+    const { user } = await accounts.join(token, newUser(name))
+    const joined = (await members.list(workspaceId)).find((member) => member.userId === user.id)!
+    await members.remove(workspaceId, joined.id, byUser(userId, '::1'))
+    await members.createWorkspace(user.id, name, byUser(user.id, '::1'))
+    return takerOf(people, user.id)
+  }
+  const [bob, cyn] = [await guest('bob'), await guest('cyn')]
+  return { people, ann: await takerOf(people, userId), bob, cyn }
+}
+
+/** Takes until it is refused. Returns how often it was not. */
+async function takeAll(take: (index: number) => unknown, most = 1000): Promise<number> {
+  for (let taken = 0; taken < most; taken++) {
+    try {
+      if ((await take(taken)) === false) return taken
+    } catch {
+      return taken
+    }
+  }
+  return most
+}
+
+/** The two guests take all that they get, and then the account that invited them. */
+async function inTurn(takers: readonly Taker[], take: (taker: Taker, index: number) => unknown, most?: number) {
+  const taken: number[] = []
+  for (const taker of takers) taken.push(await takeAll((index) => take(taker, index), most))
+  return taken
+}
+
+t.test('a removed guest makes no more workspaces than leave some to other guests and to who pays', async (t) => {
+  const { people, ann, bob, cyn } = await openGuests(t)
+  const make = ({ userId }: Taker, index: number) =>
+    people.members.createWorkspace(userId, `${userId} ${index}`, byUser(userId, '::1'))
+  // Each has one already: 20 in all.
+  t.strictSame(await inTurn([bob, cyn, ann], make), [10, 3, 4])
+  await t.rejects(make(bob, 100), {
+    code: 'conflict',
+    message: /shares the allowance of another one may have at most 11 workspaces: .*user allowance/,
+  })
+})
+
+t.test('a removed guest invites no more people than leave invitations to others', async (t) => {
+  const { people, ann, bob, cyn } = await openGuests(t)
+  people.clock.now = NOON + DAY_MS
+  const invite = ({ userId, workspaceId }: Taker) => people.accounts.inviteToken(workspaceId, 'member', userId)
+  t.strictSame(await inTurn([bob, cyn, ann], invite), [11, 4, 5])
+  await t.rejects(invite(bob), { code: 'too_many', message: /at most 11 a day.*user allowance/s })
+})
+
+t.test('a removed guest downloads no more files than leave downloads to others', async (t) => {
+  const { people, ann, bob, cyn } = await openGuests(t)
+  t.strictSame(await inTurn([bob, cyn, ann], (taker) => people.allowances.spendExport(taker)), [112, 38, 50])
+  await t.rejects(people.allowances.spendExport(bob), { code: 'too_many', message: /at most 112 a day/ })
+})
+
+t.test('a removed guest submits no more claims than leave some to others', async (t) => {
+  const { people, ann, bob, cyn } = await openGuests(t)
+  const { storage } = people
+  const now = () => NOON
+  const counters = createCounters({ storage, now })
+  const quotas = { claimsPerMinute: 400, waitingClaims: 0 }
+  const { refusal } = createQuotas({ storage, counters, config: { quotas }, now, meters: createMeters() })
+  const submit = async ({ workspacePayer: payer }: Taker, index: number) =>
+    (await refusal({ payer, workspaceId: `ws_${index % 5}` })) === undefined
+  t.strictSame(await inTurn([bob, cyn, ann], submit), [225, 75, 100])
+})
+
+t.test('a removed guest takes no more MCP places than leave some to others', async (t) => {
+  const { ann, bob, cyn } = await openGuests(t)
+  const exchanges = createExchanges()
+  t.teardown(() => exchanges.endAll())
+  const open = ({ workspacePayer: payer }: Taker, index: number) =>
+    exchanges.open({ spender: `${payer} ${index % 30}`, workspaceId: `${payer} ${index % 5}`, payer }, async () => true)
+  t.strictSame(await inTurn([bob, cyn, ann], open), [72, 24, 32])
+})
+
+t.test('a removed guest takes no more slots for checks than leave some to others', async (t) => {
+  const { ann, bob, cyn } = await openGuests(t)
+  const slots = createConcurrencyLimit(256)
+  const take = ({ workspacePayer: payer }: Taker, index: number) => {
+    const asker = { payer, workspaceId: `${payer} ${index % 30}`, submittedBy: 'key', destinations: [`at ${index}`] }
+    return typeof slots.take(asker, 'looking') === 'function'
+  }
+  t.strictSame(await inTurn([bob, cyn, ann], take), [108, 3, 9])
+})
+
+t.test('a removed guest leaves slots at one destination to others', async (t) => {
+  const { ann, bob, cyn } = await openGuests(t)
+  const slots = createConcurrencyLimit(256)
+  const take = ({ workspacePayer: payer }: Taker, index: number) => {
+    const asker = { payer, workspaceId: `${payer} ${index % 30}`, submittedBy: 'key', destinations: ['one'] }
+    return typeof slots.take(asker, 'looking') === 'function'
+  }
+  t.strictSame(await inTurn([bob, cyn, ann], take), [65, 1, 3])
+})
+
+t.test('a removed guest uses no more of what a destination permits than leaves some to others', async (t) => {
+  const { ann, bob, cyn } = await openGuests(t)
+  const budgets = createRateLimitBudgets({ now: () => NOON })
+  let left = 1000
+  const read = ({ workspacePayer: payer }: Taker, index: number) => {
+    const spender = {
+      payer,
+      workspaceId: `${payer} ${index % 30}`,
+      submittedBy: 'key',
+      connectionId: null,
+      origin: ORIGIN,
+    }
+    if (!budgets.mayBegin(spender)) return false
+    const end = budgets.begin(spender, false)
+    const answered = budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials: false }).count()
+    left--
+    const reset = String((NOON + 60_000) / 1000)
+    const headers = { 'x-ratelimit-limit': '1000', 'x-ratelimit-remaining': String(left), 'x-ratelimit-reset': reset }
+    answered(new Headers({ ...headers, date: new Date(NOON).toUTCString() }))
+    end()
+    return true
+  }
+  t.strictSame(await inTurn([bob, cyn, ann], read), [400, 28, 72])
+})
+
+t.test('a removed guest asks for no more than leaves requests to who pays', async (t) => {
+  const { ann, bob } = await openGuests(t)
+  const keyOf = (keyId: string, { workspacePayer: payer }: Taker) =>
+    ({ kind: 'key', keyId, workspaceId: keyId, payer, agentIds: null, bindsAgents: false }) as const
+  const keys = { [KEY]: keyOf('key_1', bob), [OTHER_KEY]: keyOf('key_2', ann) }
+  const app = await startApp({ rateLimits: { ...UNLIMITED, account: 200 }, keys })
+  t.teardown(app.close)
+  const ask = (key: string) => async () => (await app.ask('/v1/whoami', { key })).status === 200
+  t.equal(await takeAll(ask(KEY)), Math.floor(112 / READ))
+  const { headers, text } = await app.ask('/v1/whoami', { key: KEY })
+  t.match(headers, { 'ratelimit-limit': '112', 'ratelimit-policy': '"account";q=112;w=60' })
+  t.match(text, /at most 112 tokens a minute/)
+  t.equal(await takeAll(ask(OTHER_KEY)), Math.floor((200 - 113) / READ))
+})
