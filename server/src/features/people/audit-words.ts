@@ -34,5 +34,6 @@ export const peopleAuditWords: AuditWords = {
   'session.signed_out': 'signed out',
   'sign_in.failed': 'tried to sign in, and was refused',
   'sign_in.succeeded': 'signed in',
+  'workspace.payer_changed': 'made another owner pay for the workspace',
   'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
 }

@@ -10,6 +10,7 @@ import { requireRoomForWorkspace } from '../workspaces/possession-limits.ts'
 import { insertWorkspace, newWorkspace, requireWorkspace, type Workspace } from '../workspaces/workspaces.ts'
 import { type SignedIn, toUser, type User } from './sessions.ts'
 import { isStricter, meetsRule, type SignInRule } from './sign-in-rules.ts'
+import { keepPayer } from './workspace-payer.ts'
 
 export type { MemberOfWorkspace, Role, WorkspaceOfMember }
 
@@ -94,7 +95,7 @@ export class MemberService {
   /** When an owner becomes a member, their open invitations end. @throws ServiceError `not_found`; `conflict` for the last owner */
   setRole(workspaceId: string, memberId: string, role: Role, by: Acting = byCommand()): Promise<void> {
     return this.#storage.write(async (tx) => {
-      await requireWorkspace(tx, workspaceId)
+      const workspace = await requireWorkspace(tx, workspaceId)
       const { userId, role: from } = await this.#requireMember(tx, workspaceId, memberId)
       if (role !== 'owner') {
         await this.#requireAnotherOwner(tx, workspaceId, memberId)
@@ -102,6 +103,7 @@ export class MemberService {
       }
       await tx.members.setRole(memberId, role)
       if (from === role) return
+      await keepPayer(tx, workspace, this.#now(), by)
       const about = { workspaceId, userId, subject: memberId, details: { from, to: role } }
       tx.audit.record({ event: 'member.role_changed', at: this.#now(), by, ...about })
     })
@@ -119,7 +121,7 @@ export class MemberService {
     revoked: readonly string[] = [],
   ): Promise<void> {
     return this.#storage.write(async (tx) => {
-      await requireWorkspace(tx, workspaceId)
+      const workspace = await requireWorkspace(tx, workspaceId)
       const { userId, role } = await this.#requireMember(tx, workspaceId, memberId)
       await this.#requireAnotherOwner(tx, workspaceId, memberId)
       // A removed owner could otherwise come back with an invitation that they made.
@@ -127,6 +129,7 @@ export class MemberService {
       await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
       await tx.records.removeGrantsOf([memberId])
       await tx.members.remove(memberId)
+      await keepPayer(tx, workspace, this.#now(), by)
       const event = by.actor.id === userId ? 'member.left' : 'member.removed'
       tx.audit.record({ event, at: this.#now(), by, workspaceId, userId, subject: memberId, details: { role } })
     })

@@ -1,4 +1,5 @@
 /** Who pays for what people and workspaces use. Threat A8 of `security.md`. */
+import { byUser } from '@claimcheck/server/base/actor'
 import { createMachineService } from '@claimcheck/server/features/oauth/machines'
 import t from 'tap'
 import { first, newUser, openPeople, type People, VISITOR } from './people.ts'
@@ -7,6 +8,7 @@ const ADDRESS = '192.0.2.1'
 
 async function invited(people: People, workspaceId: string, by: string | null, name: string) {
   const token = await people.accounts.inviteToken(workspaceId, 'owner', by)
+  people.clock.now += 1000
   return (await people.accounts.join(token, newUser(name))).user
 }
 
@@ -50,23 +52,30 @@ t.test('whoever is invited shares with the one who began the chain, until the op
   const bob = await invited(people, ann.workspaceId, ann.userId, 'bob')
   const cyn = await invited(people, ann.workspaceId, bob.id, 'cyn')
   const dan = await invited(people, ann.workspaceId, null, 'dan')
-  t.strictSame([bob.payer, cyn.payer, dan.payer], [ann.userId, ann.userId, dan.id])
+  const guest = (host: string, { id }: { readonly id: string }) => `${host}/${id}`
+  t.strictSame([bob.payer, cyn.payer, dan.payer], [guest(ann.userId, bob), guest(ann.userId, cyn), dan.id])
   const { id: ofCyn } = await members.createWorkspace(cyn.id, 'cyn')
-  t.equal(await payerByKey(people, ofCyn), ann.userId)
+  t.equal(await payerByKey(people, ofCyn), guest(ann.userId, cyn))
 
   await allowances.separate('Bob@example.com ')
   await allowances.separate('bob@example.com')
   const payers = async () => Object.fromEntries((await people.accounts.list()).map(({ name, payer }) => [name, payer]))
-  t.strictSame(await payers(), { ann: ann.userId, bob: bob.id, cyn: ann.userId, dan: dan.id }, 'his guests stay')
+  t.strictSame(await payers(), { ann: ann.userId, bob: bob.id, cyn: cyn.payer, dan: dan.id }, 'his guests stay')
   const eve = await invited(people, ann.workspaceId, bob.id, 'eve')
-  t.equal(eve.payer, bob.id, 'and new ones are his')
+  t.equal(eve.payer, guest(bob.id, eve), 'and new ones are his')
 
   await allowances.share('bob@example.com', 'dan@example.com')
-  t.strictSame(await payers(), { ann: ann.userId, bob: dan.id, cyn: ann.userId, dan: dan.id, eve: dan.id })
+  t.strictSame(await payers(), {
+    ann: ann.userId,
+    bob: guest(dan.id, bob),
+    cyn: cyn.payer,
+    dan: dan.id,
+    eve: guest(dan.id, eve),
+  })
   const { id: ofEve } = await members.createWorkspace(eve.id, 'eve')
-  t.equal(await payerByKey(people, ofEve), dan.id)
+  t.equal(await payerByKey(people, ofEve), guest(dan.id, eve))
   const session = await sessions.find(await sessions.start(eve, 'password', VISITOR))
-  t.equal(session?.user.payer, dan.id)
+  t.equal(session?.user.payer, guest(dan.id, eve))
 
   const refused = [
     ['dan@example.com', 'eve@example.com', { code: 'conflict', message: /shares with this one/ }],
@@ -93,9 +102,55 @@ t.test('those who share with a closed account go on sharing with each other', as
   await people.accountDeletion.closeByEmail('ann@example.com', { withWorkspaces: false })
   t.strictSame(
     (await people.accounts.list()).map(({ payer }) => payer),
-    [ann.userId, ann.userId],
+    [bob.payer, cyn.payer],
   )
-  t.equal(await payerByKey(people, ann.workspaceId), ann.userId)
-  t.strictSame([bob.payer, cyn.payer], [ann.userId, ann.userId])
+  t.strictSame([bob.payer, cyn.payer], [`${ann.userId}/${bob.id}`, `${ann.userId}/${cyn.id}`])
+  t.equal(await payerByKey(people, ann.workspaceId), bob.payer, 'who joined first pays for the workspace')
   await t.rejects(people.allowances.separate('ann@example.com'), { code: 'not_found' })
+})
+
+t.test('who is an owner no more pays no more: the owner who joined first does', async (t) => {
+  const people = await openPeople(t)
+  const { members, storage, workspaces } = people
+  const ann = await first(people)
+  const bob = await invited(people, ann.workspaceId, null, 'bob')
+  const cyn = await invited(people, ann.workspaceId, null, 'cyn')
+  const memberOf = async (userId: string) =>
+    (await members.list(ann.workspaceId)).find((member) => member.userId === userId)!.id
+  const payer = () => payerByKey(people, ann.workspaceId)
+
+  await members.setRole(ann.workspaceId, await memberOf(cyn.id), 'member')
+  t.equal(await payer(), ann.userId, 'another owner changes nothing')
+  await members.remove(ann.workspaceId, ann.memberId, byUser(bob.id, ADDRESS))
+  t.equal(await payer(), bob.id)
+  const make = (index: number) => members.createWorkspace(ann.userId, `w${index}`, byUser(ann.userId, ADDRESS))
+  for (let index = 0; index < 20; index++) await make(index)
+  await t.rejects(make(20), { code: 'conflict' }, 'all of her allowance is hers')
+
+  await members.setRole(ann.workspaceId, await memberOf(cyn.id), 'owner')
+  await members.setRole(ann.workspaceId, await memberOf(bob.id), 'member', byUser(cyn.id, ADDRESS))
+  t.equal(await payer(), cyn.id, 'a member pays for nothing')
+  await members.setRole(ann.workspaceId, await memberOf(bob.id), 'owner')
+  t.equal(await payer(), cyn.id, 'and does not come back as one')
+  await people.accountDeletion.closeByEmail('cyn@example.com', { withWorkspaces: false })
+  t.equal(await payer(), bob.id, 'nor does a closed account')
+
+  const { id: ofOperator } = await workspaces.create('operator')
+  const dan = await invited(people, ofOperator, null, 'dan')
+  await invited(people, ofOperator, null, 'eve')
+  const [joined] = await members.list(ofOperator)
+  await members.remove(ofOperator, joined!.id, byUser(dan.id, ADDRESS))
+  t.equal(await payerByKey(people, ofOperator), ofOperator, 'one of the command line goes on paying for itself')
+
+  const recorded = (await storage.read.audit.after(0, 1000)).filter(({ event }) => event === 'workspace.payer_changed')
+  t.match(recorded, [
+    {
+      actorId: bob.id,
+      userId: bob.id,
+      workspaceId: ann.workspaceId,
+      details: { from: ann.userId },
+    },
+    { userId: cyn.id, details: { from: bob.id } },
+    { userId: bob.id, details: { from: cyn.id } },
+  ])
 })
