@@ -1,11 +1,12 @@
 /** One's own account: name, password, and sessions that end where they are told to. Threat K2 of `security.md`. */
 import { inspect } from 'node:util'
 import { GROWTH } from '@claimcheck/server/features/people/login-throttle'
+import { paths } from '@claimcheck/server/web/console-paths'
 import t, { type Test as TapTest } from 'tap'
 import { createDatabase, TEST_DATABASE } from '../support/database.ts'
 import { Installation, type InstallationOptions, sharedInstallation } from '../support/installation.ts'
 import { query } from '../support/sql.ts'
-import { PASSWORD, textOf, Visitor } from '../support/visitor.ts'
+import { emailOf, PASSWORD, textOf, Visitor } from '../support/visitor.ts'
 
 const ACCOUNT = '/console/account'
 
@@ -175,4 +176,27 @@ t.test('of a password that cannot be kept the error tells nothing, which is logg
     .catch((error) => error)
   t.match(error.message, /full/)
   t.notMatch(inspect(error, { depth: 9 }), /argon2/)
+})
+
+t.test('the account says with whom it shares an allowance, and how the operator gives one', async (t) => {
+  const { host, claimcheck } = await installed(t, {})
+  const owner = await Visitor.first(host)
+  const [ann] = await claimcheck.accounts.list()
+  const allowanceOf = async (visitor: Visitor) =>
+    /Allowance (.*?) Sessions/.exec(textOf((await visitor.get(ACCOUNT)).html))?.[1]
+  t.equal(await allowanceOf(owner), undefined, 'it shares with none')
+  const invite = async () => claimcheck.accounts.inviteToken(await owner.workspaceId(), 'member', ann!.id)
+  const bob = await Visitor.enter(host, paths.invitation(await invite()), 'bob')
+  t.match(
+    await allowanceOf(owner),
+    /^One account shares your allowance.* at most 3\/4 .* user allowance EMAIL --separate/,
+  )
+  t.match(
+    await allowanceOf(bob),
+    /^You share the allowance of owner : .* at most 9\/16 .* claimcheck user allowance bob@example\.com --separate \./,
+  )
+  await Visitor.enter(host, paths.invitation(await invite()), 'cyn')
+  t.match(await allowanceOf(owner), /^2 accounts share your allowance/)
+  await claimcheck.allowances.separate(emailOf('bob'))
+  t.equal(await allowanceOf(bob), undefined)
 })

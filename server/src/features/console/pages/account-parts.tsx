@@ -3,6 +3,7 @@ import { isReservedAddress } from '../../../base/reserved-addresses.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
 import { Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
+import type { Sharing } from '../../people/allowances.ts'
 import type { SessionEnds } from '../../people/config.ts'
 import type { Passkey } from '../../people/passkeys.ts'
 import type { SecondStep } from '../../people/second-steps.ts'
@@ -272,6 +273,35 @@ export function UnconfirmedAddress({ email }: Pick<User, 'email'>) {
           Send the link again
         </button>
       </PostForm>
+    </>
+  )
+}
+
+/** On the account page, where the account shares with others. */
+export function Allowance({ host, guests, email }: Sharing & Pick<User, 'email'>) {
+  if (host !== null) {
+    return (
+      <>
+        <h2>Allowance</h2>
+        <p>
+          You share the allowance of <strong>{host}</strong>: the limits of claims, requests, workspaces, invitations
+          and downloads count for all who share it, and you take at most 9/16 of each. For an allowance that you share
+          with none but those you invite, ask the operator to run{' '}
+          <code>claimcheck user allowance {email} --separate</code>.
+        </p>
+      </>
+    )
+  }
+  if (guests === 0) return null
+  return (
+    <>
+      <h2>Allowance</h2>
+      <p>
+        {guests === 1 ? 'One account shares' : `${guests} accounts share`} your allowance, invited by you or by your
+        guests: the limits of claims, requests, workspaces, invitations and downloads count for all, and guests take at
+        most 3/4 of each together. For an account to get an allowance, ask the operator to run{' '}
+        <code>claimcheck user allowance EMAIL --separate</code>.
+      </p>
     </>
   )
 }

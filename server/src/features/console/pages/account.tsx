@@ -5,6 +5,7 @@ import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { sentence } from '../../../web/words.tsx'
+import type { Sharing } from '../../people/allowances.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
@@ -19,6 +20,7 @@ import { formOf, queryOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
 import { KEEPS_ALL } from '../unsent.tsx'
 import {
+  Allowance,
   ConfirmFirst,
   Oidc,
   type OidcProps,
@@ -105,11 +107,12 @@ interface Shown extends Pick<Change, 'name' | 'kept'> {
 
 async function accountPage(request: FastifyRequest, services: ConsoleDependencies, shown: Shown): Promise<VNode> {
   const { user, session } = sessionOf(request)
-  const { sessions, secondSteps, oidcSignIn, config, outbox } = services
+  const { allowances, sessions, secondSteps, oidcSignIn, config, outbox } = services
   const ways = await waysInOf(services, user.id)
   const props: AccountProps = {
     ...shown,
     viewer: viewerOf(request),
+    sharing: await allowances.sharing(user),
     sessions: await sessions.list(user.id),
     sessionId: session.id,
     sessionEnds: config.sessionEnds,
@@ -134,6 +137,7 @@ type AccountProps = Shown &
     readonly viewer: Viewer
     readonly ways: WaysIn
     readonly kept: Kept
+    readonly sharing: Sharing
     readonly sendsMail: boolean
   }
 
@@ -172,6 +176,7 @@ function Account({ viewer, name, problem, done, ...props }: AccountProps) {
           <SecondStepState {...props} hasPassword={user.hasPassword} />
         </div>
       </div>
+      <Allowance email={user.email} {...props.sharing} />
       <Sessions {...props} />
       <h2>Closing the account</h2>
       <p>
