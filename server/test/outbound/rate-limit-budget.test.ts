@@ -60,6 +60,20 @@ function githubHeaders(limit: number, remaining: number, resetAt: number, now: n
   }
 }
 
+t.test('trials of new credentials push no budget out', async (t) => {
+  const { budgets, read } = github({ limit: 4 })
+  const known = { ...anonymous('a'), connectionId: 'conn_1' }
+  for (let reads = 0; reads < 4; reads++) read(known, true)
+  t.notOk(budgets.mayBegin(known))
+  for (let trial = 0; trial < 6000; trial++) {
+    const spender = { ...anonymous('a'), connectionId: `trial ${trial}` }
+    budgets.mayBegin(spender)
+    budgets.begin(spender, false)()
+    budgets.forget(spender.connectionId)
+  }
+  t.notOk(budgets.mayBegin(known), 'it is used up still')
+})
+
 t.test(
   'one key leaves requests to other keys, its workspace to other workspaces, and all to checks that decide',
   async (t) => {

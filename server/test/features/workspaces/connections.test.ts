@@ -17,7 +17,7 @@ import { ConnectionService } from '@claimcheck/server/features/workspaces/connec
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-limit'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
-import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
+import { createRateLimitBudgets, type Spender } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
 import { connect } from '../../../../test/support/connect.ts'
 import { knexOn } from '../../../../test/support/sql.ts'
@@ -31,7 +31,11 @@ const TOKEN = 's3cret-token'
 type Probe = ConnectionType['probe']
 const nothing: Probe = async () => ({ proves: 'works', scopes: [], warnings: [] })
 
-async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as string[], folder = t.testdir() } = {}) {
+async function open(
+  t: Test,
+  probe: Probe = nothing,
+  { allowPrivate = [] as string[], folder = t.testdir(), slots = 256 } = {},
+) {
   const type = defineConnectionType({
     provider: 'test',
     title: 'Test',
@@ -55,9 +59,21 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
     await outbound.close()
     await storage.close()
   })
+  const budgets = createRateLimitBudgets({ now: () => NOON })
+  const kept = new Set<string | null>()
   const limits = {
-    slots: createConcurrencyLimit(256),
-    budgets: createRateLimitBudgets({ now: () => NOON }),
+    slots: createConcurrencyLimit(slots),
+    budgets: {
+      ...budgets,
+      mayBegin(spender: Spender) {
+        kept.add(spender.connectionId)
+        return budgets.mayBegin(spender)
+      },
+      forget(connectionId: string) {
+        kept.delete(connectionId)
+        budgets.forget(connectionId)
+      },
+    },
     destinations: { of: (origin: string) => [origin] },
   }
   const connections = (secretKey = Buffer.alloc(32, 1), secretKeysAlso: readonly Buffer[] = []) =>
@@ -79,7 +95,7 @@ async function open(t: Test, probe: Probe = nothing, { allowPrivate = [] as stri
   await storage.write((tx) => tx.users.insert(user))
   const db = await knexOn(file)
   t.teardown(() => db.destroy())
-  return { connections, workspace, db }
+  return { connections, workspace, db, kept }
 }
 
 t.test('a connection keeps its secret sealed, and gives it to checks alone', async (t) => {
@@ -125,6 +141,24 @@ t.test('a secret opens under no other key, and in no other row', async (t) => {
   const { sealed_secrets: sealed } = await db('connections').where('id', first.id).first()
   await db('connections').where('id', second.id).update({ sealed_secrets: sealed })
   await t.rejects(connections().openById(second.id), { code: 'wrong_key' })
+})
+
+t.test('a trial leaves no request budget, however it ends', async (t) => {
+  const ends: Probe[] = [nothing, async () => Promise.reject(new Error('it failed')), () => new Promise(() => {})]
+  for (const [probe, slots] of [...ends.map((end) => [end, 256] as const), [nothing, 1] as const]) {
+    const { connections, workspace, kept } = await open(t, probe, { slots })
+    const trying = connections().connect(
+      workspace.id,
+      'test',
+      { host: 'a', token: TOKEN },
+      { userId: null, insists: false },
+    )
+    await trying.catch(() => {})
+    t.strictSame([...kept], [])
+    const stored = connections().connect(workspace.id, 'test', { host: 'a' }, { userId: null, insists: false })
+    await stored.catch(() => {})
+    t.strictSame([...kept], [null], 'the budget that all share stays')
+  }
 })
 
 t.test('options that do not fit are told by their place, and without their value', async (t) => {
