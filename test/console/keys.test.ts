@@ -245,6 +245,9 @@ t.test('replacing a key asks first, shows the new one, and tells when the old on
     const refused = await owner.post(`${path}/keys/${id}/rotate`, { overlap })
     t.match([refused.status, textOf(refused.html)], [422, /No key was made/])
   }
+  t.equal((await owner.get(path)).html.match(/aria-label="Change old"/g)?.length, 1, 'what is changed is the new one')
+  const revived = await owner.post(`${path}/keys/${id}`, { name: 'old', expires: '' })
+  t.match([revived.status, textOf(revived.html)], [422, /is replaced already, by key_\w+: use that one/])
   const member = await Visitor.joining(host, workspaceId, 'member', 'Max')
   for (const rest of [`/keys/${id}`, `/keys/${id}/rotate`, '/agents/release']) {
     t.equal((await member.get(path + rest)).status, 403)

@@ -129,9 +129,11 @@ function Actions({ viewer, apiKey }: ActionsProps) {
   const isOver = hasExpired(apiKey, viewer.now)
   return (
     <>
-      <a href={paths.key(workspaceId, id)} aria-label={`Change ${visibleName(name)}`}>
-        Change
-      </a>{' '}
+      {replacedBy === null ? (
+        <a href={paths.key(workspaceId, id)} aria-label={`Change ${visibleName(name)}`}>
+          Change
+        </a>
+      ) : null}{' '}
       {replacedBy === null && !isOver ? (
         <a href={paths.rotateKey(workspaceId, id)} aria-label={`Replace ${visibleName(name)}`}>
           Replace
