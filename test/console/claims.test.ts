@@ -440,3 +440,17 @@ t.test('a file of a filter that no claim can match is refused, and one of nothin
   t.strictSame(await (await exportClaims(owner, path, { format: 'json' })).json(), { claims: [], complete: true })
   t.match(await (await exportClaims(owner, path, { format: 'csv' })).text(), /^claim_id,[a-z_,]+\r\n$/)
 })
+
+t.test('beyond its downloads of a day a person gets no file of claims or of the audit trail', async (t) => {
+  const { owner, path } = await claimsConsole(t, { file: { limits: { exports_per_account: 2 } } })
+  const trail = path.replace(/claims$/, 'audit-trail')
+  t.equal((await exportClaims(owner, path, { format: 'csv' })).status, 200)
+  t.equal((await owner.post(`${trail}/export`)).status, 200)
+  for (const refused of [await exportClaims(owner, path, { format: 'json' }), await owner.post(`${trail}/export`)]) {
+    t.equal(refused.status, 429)
+    const html = 'html' in refused ? refused.html : await refused.text()
+    t.match(textOf(html), /nothing was exported: .* may export at most 2 a day/i)
+  }
+  const entries = textOf((await owner.get(trail)).html)
+  t.equal(entries.match(/exported/g)?.length, 2, 'nothing is recorded as exported that was not')
+})
