@@ -2,7 +2,6 @@
  * ConcurrencyLimit for checks, shared by workspaces, keys and destinations: each may take nearly all while it is alone, and together they always
  * leave some free for whoever comes next (`mayTake`). A quarter is kept for checks that decide, an eighth for first looks.
  */
-import { mayTake } from '@claimcheck/core/plugin'
 import type { DueKind } from '../storage/claims.ts'
 import { type Level, type Payer, takersOf } from '../storage/payers.ts'
 
