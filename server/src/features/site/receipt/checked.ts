@@ -1,6 +1,7 @@
 /**
- * Checks what never changes of a receipt once: a badge is asked for as often as the page that shows it. Everything that may change is read
- * each time, and checked again when it did: the row, the evidence, the keys with their revocations, the profiles, and the anchor.
+ * Checks a receipt once for the badge, the page and the file that are asked for one after the other, and serves what was checked, byte for
+ * byte: with the inclusion path and the tree head of that time. What may change of it is read each time, and checked again when it did: the
+ * row, the evidence, the keys with their revocations, the profiles, and the anchor.
  */
 import { type Bundle, checkBundle, type Receipt } from '@claimcheck/core/receipts'
 import { LRUCache } from 'lru-cache'
@@ -9,7 +10,10 @@ import { type ReceiptView, viewOf } from '../../../web/receipt-view/view.ts'
 import { ErasedError } from '../../receipts/erased.ts'
 import { type BundleSources, bundleOf } from './bundles.ts'
 
+/** A tree head is at most so much older than the log. */
+const KEPT_MS = 60_000
 const MOST_CHECKED = 2000
+const MOST_CHARACTERS = 32 * 1024 * 1024
 
 export interface CheckedReceipt {
   readonly bundle: Bundle
@@ -22,20 +26,28 @@ export interface CheckedReceipts {
 }
 
 interface Known {
+  /** Of what may change. */
   readonly digest: string
-  readonly view: ReceiptView
+  readonly checked: CheckedReceipt
 }
 
 export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
-  const known = new LRUCache<string, Known>({ max: MOST_CHECKED })
+  const known = new LRUCache<string, Known>({
+    max: MOST_CHECKED,
+    maxSize: MOST_CHARACTERS,
+    sizeCalculation: ({ checked }) => Object.values(checked.bundle).join('').length,
+    ttl: KEPT_MS,
+  })
 
-  async function view(receiptId: string, bundle: Bundle): Promise<ReceiptView | undefined> {
-    const { digest, proof } = whatCounts(bundle)
+  async function check(receiptId: string, bundle: Bundle): Promise<CheckedReceipt | undefined> {
+    const digest = digestOf(bundle)
     const before = known.get(receiptId)
-    if (before?.digest === digest) return { ...before.view, proof }
-    const checked = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
+    if (before?.digest === digest) return before.checked
+    const view = viewOf(bundle, await checkBundle(bundle, { fromIssuer: true }))
+    if (!view) return undefined
+    const checked = { bundle, view }
     // What fails may be the log's, which is read again.
-    if (checked && checked.tone !== 'doubtful') known.set(receiptId, { digest, view: checked })
+    if (view.tone !== 'doubtful') known.set(receiptId, { digest, checked })
     return checked
   }
 
@@ -43,8 +55,7 @@ export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
     async find(receiptId) {
       try {
         const bundle = await bundleOf(receiptId, sources)
-        const shown = bundle && (await view(receiptId, bundle))
-        return shown && { bundle, view: shown }
+        return bundle && (await check(receiptId, bundle))
       } catch (error) {
         if (error instanceof ErasedError) known.delete(receiptId)
         throw error
@@ -53,10 +64,10 @@ export function createCheckedReceipts(sources: BundleSources): CheckedReceipts {
   }
 }
 
-/** A proof at another size of the same log says nothing else of the receipt: the path that was checked stays true. */
-function whatCounts({ receipt, evidence, keys, profiles }: Bundle) {
+/** Not of the inclusion path and the head: the log grows, and those that were checked stay true. */
+function digestOf({ receipt, evidence, keys, profiles }: Bundle): string {
   const { proof } = JSON.parse(receipt) as Receipt
   const signed = receipt.slice(0, receipt.lastIndexOf(',"proof":'))
   const place = [proof?.log_id, proof?.leaf_index, proof?.anchor]
-  return { proof, digest: sha256Text(JSON.stringify([signed, place, evidence, keys, profiles])) }
+  return sha256Text(JSON.stringify([signed, place, evidence, keys, profiles]))
 }
