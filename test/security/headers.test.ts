@@ -19,6 +19,7 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
 interface Answered {
   readonly status: number
   readonly headers: Headers
+  readonly body: string
 }
 
 /** @param path as it is sent */
@@ -27,8 +28,8 @@ async function ask(url: string, method: string, path: string, headers: Headers =
   const request = send({ hostname, port, method, path, headers: headers as Record<string, string>, agent: false })
   const answered = new Promise<Answered>((resolve, reject) => {
     request.on('error', reject).on('response', async (response) => {
-      await text(response)
-      resolve({ status: response.statusCode!, headers: response.headers })
+      const body = await text(response)
+      resolve({ status: response.statusCode!, headers: response.headers, body })
     })
   })
   request.end(body)
@@ -39,13 +40,16 @@ async function ask(url: string, method: string, path: string, headers: Headers =
 async function exchange(url: string, bytes: string): Promise<Answered> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.end(Buffer.from(bytes, 'latin1'))
-  const [head = ''] = (await text(socket)).split('\r\n\r\n')
+  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n')
   const [first = '', ...lines] = head.split('\r\n')
   const pairs = lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()])
-  return { status: Number(first.split(' ')[1]), headers: Object.fromEntries(pairs) }
+  return { status: Number(first.split(' ')[1]), headers: Object.fromEntries(pairs), body }
 }
 
-function holds(t: Test, { status, headers }: Answered, what: string, shared = false): void {
+function holds(t: Test, { status, headers, body }: Answered, what: string, shared = false): void {
+  const type = String(headers['content-type'])
+  // JSON is UTF-8 by itself.
+  if (body !== '') t.match(type, /^application\/json|; charset=utf-8$/, `${what}: ${status}`)
   const policy = String(headers['content-security-policy'])
   const is = {
     policy:

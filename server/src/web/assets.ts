@@ -4,7 +4,11 @@ import type { App } from '../http/instance.ts'
 import { assetPath } from './paths.ts'
 
 const FOLDERS = { css: '../assets/', svg: '../../assets/', js: '../browser/' } as const
-const TYPES = { css: 'text/css; charset=utf-8', svg: 'image/svg+xml', js: 'text/javascript; charset=utf-8' } as const
+const TYPES = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+} as const
 
 const FILES = [
   'console.css',

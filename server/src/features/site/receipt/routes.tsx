@@ -32,7 +32,7 @@ interface ReceiptPath {
   readonly Params: { readonly file: string }
 }
 
-const SVG_TYPE = 'image/svg+xml'
+const SVG_TYPE = 'image/svg+xml; charset=utf-8'
 const HEADERS = { 'x-robots-tag': 'noindex', 'cache-control': 'public, max-age=5' }
 const BADGE_CACHE = 'public, max-age=300'
 
