@@ -21,6 +21,8 @@ export interface InstallationOptions {
   readonly env?: Readonly<Record<string, string>>
   /** By default none: one client makes all the load. */
   readonly limits?: object
+  /** The rest of the configuration file. */
+  readonly file?: object
 }
 
 /** The plugin of `hanging.ts`. */
@@ -30,14 +32,14 @@ export async function withInstallation<T>(
   options: InstallationOptions,
   work: (installation: Installation) => Promise<T>,
 ): Promise<T> {
-  const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {}, limits = NO_LIMITS } = options
+  const { dialect = 'sqlite', plugins = [SCRIPTED], isolated = [], env = {}, limits = NO_LIMITS, file = {} } = options
   const folder = await mkdtemp(join(tmpdir(), 'claimcheck-bench-'))
   const database = await createDatabase(dialect)
   try {
     const packages = isolated.map((built) => ({ use: makePluginPackage(folder, built) }))
     await writeFile(
       join(folder, 'claimcheck.config.json'),
-      JSON.stringify({ plugins: [...plugins, ...packages], rate_limits: limits, quotas: NO_QUOTAS }),
+      JSON.stringify({ plugins: [...plugins, ...packages], rate_limits: limits, quotas: NO_QUOTAS, ...file }),
     )
     return await work({ folder, env: { ...database.env, ...env } })
   } finally {

@@ -7,12 +7,10 @@ import { setTimeout } from 'node:timers/promises'
 import { claimsOf, type Target, withHost } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
 import { load } from '../load.ts'
-import type { Served } from '../process.ts'
 import { quantile } from '../statistics.ts'
+import { waits } from '../waits.ts'
 
 const CONNECTIONS = 64
-/** A minute in which the network has all its tokens at the beginning. */
-const MEASURED_MS = 60_000
 const MINUTE_MS = 60_000
 const EVERY_MS = 40
 const WARM_UP_MS = 3000
@@ -26,10 +24,10 @@ export async function measureNetwork(): Promise<Figure[]> {
   return withHost({ limits }, async ({ served, target }) => {
     await load({ ...claimsOf(target, 'test.outcome.reach'), connections: 4, durationMs: WARM_UP_MS })
     await setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
-    const alone = await waits(served, target)
+    const alone = await waits(served, target, EVERY_MS)
     await setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
     const hostile = attack(target)
-    const beside = await waits(served, target)
+    const beside = await waits(served, target, EVERY_MS)
     const answers = hostile.stop()
     const beyond = `beside a network at full speed, ${CONNECTIONS} connections`
     return [
@@ -46,30 +44,6 @@ export async function measureNetwork(): Promise<Figure[]> {
       ...Object.entries(answers).map(([status, count]) => figure(`answers to that network: ${status}`, count, '')),
     ]
   })
-}
-
-/** What the thread that answers works while each claim waits. */
-async function waits(served: Served, { url, key }: Target): Promise<number[]> {
-  const end = performance.now() + MEASURED_MS
-  const taken: number[] = []
-  const { request } = claimsOf({ url, key }, 'test.outcome.reach')
-  const { hostname, port } = new URL(url)
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true })
-  while (performance.now() < end) {
-    const before = served.threadMs()
-    const answered = new Promise<string>((resolve, reject) => {
-      socket.once('data', (chunk) => resolve(String(chunk)))
-      socket.once('error', reject)
-    })
-    socket.write(request())
-    const answer = await answered
-    if (!answer.startsWith('HTTP/1.1 2')) throw new Error(`not the answer that is measured: ${answer}`)
-    taken.push(served.threadMs() - before)
-    socket.removeAllListeners()
-    await setTimeout(EVERY_MS)
-  }
-  socket.destroy()
-  return taken
 }
 
 /** Requests that cost much, as fast as they are answered. */

@@ -1,0 +1,180 @@
+/**
+ * What one account that asks for everything at once costs another tenant: how much the thread that answers works while a claim of the
+ * tenant waits, which is what a quiet machine takes for it. The account has several workspaces, keys and sessions. The limits are those
+ * that ship.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Claimcheck } from '@claimcheck/server/claimcheck'
+import { connect } from '../../../test/support/connect.ts'
+import type { Host } from '../../../test/support/host.ts'
+import { emailOf, PASSWORD, Visitor } from '../../../test/support/visitor.ts'
+import { claimsOf, withHost } from '../claims.ts'
+import { type Figure, figure } from '../figure.ts'
+import { load } from '../load.ts'
+import { PLUGINS } from '../samples.ts'
+import { quantile } from '../statistics.ts'
+import { waits } from '../waits.ts'
+
+const WORKSPACES = 4
+const KEYS = 5
+const SESSIONS = 4
+/** Requests under way at a time, of each kind. */
+const AT_ONCE = 8
+const WARM_UP_MS = 500
+/** The tenant stays within its own limits. */
+const EVERY_MS = 150
+const MINUTE_MS = 60_000
+const JSON_TYPE = 'application/json'
+
+/** What the account has. */
+interface Hostile {
+  readonly url: string
+  readonly keys: readonly string[]
+  readonly sessions: readonly Visitor[]
+  readonly workspaces: readonly { readonly id: string; readonly connectionId: string }[]
+}
+
+type Request = readonly [path: string, init: RequestInit]
+type Kind = (hostile: Hostile, count: number) => Request
+
+const turn = <T>(all: readonly T[], count: number): T => all[count % all.length]!
+const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+
+function form(hostile: Hostile, count: number, path: string, fields: Readonly<Record<string, string>>): Request {
+  const visitor = turn(hostile.sessions, count)
+  const headers = { origin: hostile.url, cookie: cookiesOf(visitor) }
+  return [path, { method: 'POST', headers, body: new URLSearchParams({ _csrf: visitor.csrf!, ...fields }) }]
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  claims: ({ keys }, count) => {
+    const claim = {
+      client_claim_id: `hostile-${count}`,
+      agent_id: 'hostile',
+      action: 'test.outcome.reach',
+      target: `place ${count}`,
+      params: { see: 'present' },
+      claimed_at: new Date().toISOString(),
+    }
+    const headers = { authorization: `Bearer ${turn(keys, count)}`, 'content-type': JSON_TYPE }
+    return ['/v1/claims', { method: 'POST', headers, body: JSON.stringify(claim) }]
+  },
+  lists: ({ keys }, count) => ['/v1/claims?limit=200', { headers: { authorization: `Bearer ${turn(keys, count)}` } }],
+  pages: (hostile, count) => [
+    `/console/w/${turn(hostile.workspaces, count).id}/claims`,
+    { headers: { cookie: cookiesOf(turn(hostile.sessions, count)) } },
+  ],
+  tests: (hostile, count) => {
+    const { id, connectionId } = turn(hostile.workspaces, count)
+    return form(hostile, count, `/console/w/${id}/connections/${connectionId}/test`, {})
+  },
+  forms: (hostile, count) =>
+    form(hostile, count, `/console/w/${turn(hostile.workspaces, count).id}/developers/keys`, { name: '' }),
+  exports: (hostile, count) => {
+    const path = `/console/w/${turn(hostile.workspaces, count).id}/claims/export`
+    return form(hostile, count, path, { format: 'csv' })
+  },
+}
+
+export async function measureAccount(): Promise<Figure[]> {
+  const healthy = createServer((_request, response) => response.end())
+  await new Promise<void>((listening) => healthy.listen(0, '127.0.0.1', listening))
+  const place = `127.0.0.1:${(healthy.address() as AddressInfo).port}`
+  const file = { quotas: undefined }
+  const options = { plugins: PLUGINS, env: { ALLOW_PRIVATE: place }, limits: {}, file }
+  try {
+    return await withHost<Figure[], Awaited<ReturnType<typeof prepare>>>(
+      options,
+      async ({ served, target }, prepared) => {
+        const hostile = await enter(served.url, prepared)
+        await load({ ...claimsOf(target, 'test.outcome.reach'), connections: 4, durationMs: WARM_UP_MS })
+        await minuteBegins()
+        const alone = await waits(served, target, EVERY_MS)
+        await minuteBegins()
+        const attack = begin(hostile)
+        const beside = await waits(served, target, EVERY_MS)
+        return figuresOf(alone, beside, await attack.stop())
+      },
+      (claimcheck) => prepare(claimcheck, `http://${place}`),
+    )
+  } finally {
+    healthy.closeAllConnections()
+    healthy.close()
+  }
+}
+
+function figuresOf(alone: readonly number[], beside: readonly number[], answers: Readonly<Record<string, number>>) {
+  const [before, after] = [quantile(alone, 0.99), quantile(beside, 0.99)]
+  const what = 'POST of a claim (p99), in processor time'
+  return [
+    figure(`${what}: alone`, before, 'ms'),
+    figure(`${what}: beside an account that asks for everything`, after, 'ms'),
+    figure(`${what}: beside an account that asks for everything, ratio to alone`, after / before, '', { atMost: 1.5 }),
+    ...Object.entries(answers)
+      .toSorted()
+      .map(([name, count]) => figure(`answers to that account: ${name}`, count, '')),
+  ]
+}
+
+const minuteBegins = () => setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
+
+/** One account with its workspaces, and a connection and keys in each. */
+async function prepare({ accounts, connections, keys, members }: Claimcheck, base_url: string) {
+  const newcomer = { name: 'hostile', email: emailOf('hostile'), proof: { password: PASSWORD } }
+  const { user } = await accounts.setUp((await accounts.setupToken())!, newcomer, 'hostile')
+  const ids: string[] = []
+  while (ids.length < WORKSPACES) ids.push((await members.createWorkspace(user.id, `hostile ${ids.length}`)).id)
+  const workspaces = []
+  const made: string[] = []
+  for (const id of ids) {
+    const { id: connectionId } = await connect({ connections }, id, 'pages', { base_url, name: 'pages' })
+    workspaces.push({ id, connectionId })
+    for (let count = 0; count < KEYS; count++) made.push((await keys.create(id, `key ${count}`)).key)
+  }
+  return { workspaces, keys: made }
+}
+
+async function enter(url: string, prepared: Awaited<ReturnType<typeof prepare>>): Promise<Hostile> {
+  const sessions: Visitor[] = []
+  while (sessions.length < SESSIONS) {
+    const visitor = new Visitor({ url } as Host, emailOf('hostile'))
+    await visitor.post('/console/sign-in', { email: visitor.email, password: PASSWORD })
+    await visitor.get(`/console/w/${prepared.workspaces[0]!.id}/developers`)
+    if (visitor.csrf === undefined) throw new Error('the account of the benchmark could not sign in')
+    sessions.push(visitor)
+  }
+  return { url, sessions, ...prepared }
+}
+
+/** Everything as fast as it is answered. */
+function begin(hostile: Hostile) {
+  const answers: Record<string, number> = {}
+  const end = new AbortController()
+
+  async function askOn([name, kind]: readonly [string, Kind], first: number): Promise<void> {
+    for (let count = first; !end.signal.aborted; count += AT_ONCE) {
+      const [path, init] = kind(hostile, count)
+      const answer = await fetch(hostile.url + path, { ...init, redirect: 'manual', signal: end.signal })
+      await answer.arrayBuffer()
+      const key = `${name}, ${answer.status}`
+      answers[key] = (answers[key] ?? 0) + 1
+    }
+  }
+
+  const running = Object.entries(KINDS).flatMap((kind) =>
+    Array.from({ length: AT_ONCE }, (_, first) => askOn(kind, first).catch(unlessAborted)),
+  )
+  return {
+    async stop() {
+      end.abort()
+      await Promise.all(running)
+      return answers
+    },
+  }
+}
+
+function unlessAborted(error: unknown): void {
+  if ((error as Error).name !== 'AbortError') throw error
+}
