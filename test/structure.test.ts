@@ -11,6 +11,16 @@ function sourcesOf(folder: string): Sources {
   return Object.fromEntries(files.map((file) => [file, readFileSync(join(folder, file), 'utf8')]))
 }
 
+t.test('no program makes code from a text, and no page keeps anything in the browser but its cookies', async (t) => {
+  const risky = /\beval\(|new Function\(|\b(?:local|session)Storage\b|\bindexedDB\b|\bdocument\.cookie\b/
+  const found = ['core/src', 'server/src', 'plugins'].flatMap((folder) =>
+    Object.entries(sourcesOf(folder))
+      .filter(([file, text]) => !/node_modules|(?:^|\/)(?:test|dist)\//.test(file) && risky.test(text))
+      .map(([file]) => `${folder}/${file}`),
+  )
+  t.strictSame(found, [])
+})
+
 t.test('the rooms of the server keep their order, and no files import each other in a circle', async (t) => {
   const sources = sourcesOf('server/src')
   t.ok(Object.keys(sources).length > 100)

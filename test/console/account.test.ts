@@ -83,6 +83,24 @@ t.test('a new password takes the current one, and ends every other session', asy
   t.equal(old.status, 422)
 })
 
+t.test('browsers hide each password that is typed, and their password managers may fill it in', async (t) => {
+  const { host } = await shared()
+  const owner = await Visitor.owner(host)
+  const link = await host.claimcheck.accounts.resetToken(owner.email)
+  const pages = [await owner.get(ACCOUNT), await new Visitor(host).get('/console/sign-in')]
+  pages.push(await new Visitor(host).get(`/console/reset/${link}`))
+  for (const { html, path } of pages) {
+    const fields = [...html.matchAll(/<input[^>]*name="(?:current|password|new_password)"[^>]*>/g)].map(
+      ([input]) => input,
+    )
+    t.ok(fields.length > 0, path)
+    for (const field of fields) {
+      t.match(field, /type="password"/, path)
+      t.match(field, /autocomplete="(?:current|new)-password"/, path)
+    }
+  }
+})
+
 t.test('guesses at the current password wait as those at signing in do', async (t) => {
   const { host } = await installed(t, {})
   const owner = await Visitor.owner(host)

@@ -14,6 +14,7 @@ async function installed(t: TapTest, options: InstallationOptions = {}): Promise
   return installation
 }
 
+const DAY_MS = 24 * 60 * 60_000
 const INVALID_GRANT = { status: 400, body: { error: 'invalid_grant' } }
 
 t.test('nobody is led to an address that is not the application’s own', async (t) => {
@@ -173,6 +174,22 @@ t.test('codes, requests and tokens run out', async (t) => {
   const other = await application.tokens(fresh)
   now += 31 * 24 * 60 * 60_000
   t.match(await application.refresh(host, other.refresh_token), INVALID_GRANT, 'a refresh token after 30 days')
+})
+
+t.test('an application asks the person again after a year, however often it refreshes', async (t) => {
+  let now = Date.now()
+  const { host } = await installed(t, { now: () => now })
+  const application = new Application()
+  let { refresh_token: refresh } = await application.tokens(await Visitor.owner(host))
+  const monthsOf29Days = 12
+  for (let month = 0; month < monthsOf29Days; month++) {
+    now += 29 * DAY_MS
+    const { status, body } = await application.refresh(host, refresh)
+    t.equal(status, 200)
+    refresh = body.refresh_token
+  }
+  now += 18 * DAY_MS
+  t.match(await application.refresh(host, refresh), INVALID_GRANT)
 })
 
 t.test('nobody decides a request that was made in another browser', async (t) => {

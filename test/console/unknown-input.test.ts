@@ -73,6 +73,29 @@ t.test('text that a database refuses is refused by every route, in its address, 
   }
 })
 
+t.test(
+  'of a field that comes twice the last one counts, and none of an address or a cookie stands for it',
+  async (t) => {
+    const { installation, owner } = await installed()
+    const rename = async (path: string, fields: readonly (readonly [string, string])[], more = '') => {
+      const body = new URLSearchParams([['_csrf', owner.csrf!], ...fields.map(([...pair]) => pair)])
+      const headers = { origin: installation.url, cookie: `${cookieOf(owner)}${more}` }
+      const { status } = await fetch(installation.url + path, { method: 'POST', body, headers, redirect: 'manual' })
+      return [status, /name="name"[^>]*value="([^"]*)"/.exec((await owner.get('/console/account')).html)?.[1]]
+    }
+    const path = '/console/account/name'
+    const twice = [
+      ['name', 'One'],
+      ['name', 'Two'],
+    ] as const
+    t.strictSame(await rename(path, twice), [303, 'Two'])
+    t.strictSame(await rename(`${path}?name=Three`, [['name', 'Four']]), [303, 'Four'])
+    t.strictSame(await rename(`${path}?name=Five`, [], '; name=Six'), [422, 'Four'])
+    const { status } = await installation.request('/v1/log/entries?limit=1&limit=2')
+    t.equal(status, 422, 'the API refuses it')
+  },
+)
+
 t.test('who is signed in keeps the way to everything else on a page for an error', async (t) => {
   const { installation, owner, workspace } = await installed()
   const { host } = installation
