@@ -1,9 +1,8 @@
 /** Opens an installation: configuration, storage, plugins and the services of all features, each of which is made on first use. */
 
 import type { Instant } from '@claimcheck/core/rules'
-import { terminalJson } from '@claimcheck/core/words/terminal'
 import { asFunction, asValue, createContainer, InjectionMode } from 'awilix'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { AuditWords } from '../base/audit-events.ts'
 import { createMeters, type Meters } from '../base/meters.ts'
 import { createOwnAddress, type OwnAddress } from '../base/own-address.ts'
@@ -22,7 +21,7 @@ import type { Schema } from '../storage/schema.ts'
 import type { Storage } from '../storage/storage.ts'
 import { auditWordsOf, schemaOfFeatures } from './composition.ts'
 import type { Factories, Feature } from './feature.ts'
-import { createLogLines } from './log-lines.ts'
+import { openLogger } from './logger.ts'
 import { createMetrics } from './metrics.ts'
 import type { Metrics, Readiness } from './monitoring.ts'
 import { createReadiness, createReadReadiness } from './readiness.ts'
@@ -71,12 +70,7 @@ export async function openInstallation<S extends HostServices>(
   config: HostConfig,
   { plugins, now: steady, wall = steady, beforeStatement, drivers, patient = false, asIs = false }: OpenOptions,
 ): Promise<S> {
-  // Logs go to standard error, because commands print their results on standard output.
-  const lines = createLogLines()
-  const logger = pino(
-    { level: config.logLevel, hooks: { ...lines.hooks, streamWrite: terminalJson } },
-    pino.destination({ fd: 2, sync: true }),
-  )
+  const { logger, flush } = openLogger(config)
   const active = activeOf(features, config.disabledFeatures)
   const schema = schemaOfFeatures(features)
   const tracing = plugins ? await openTracing(config) : NO_TRACING
@@ -122,7 +116,7 @@ export async function openInstallation<S extends HostServices>(
       await clock.close()
       await storage.close()
       await tracing.close()
-      lines.flush()
+      flush()
     }),
   })
   for (const { services, closes = [] } of features) register(container, (await services?.()) ?? {}, closes)

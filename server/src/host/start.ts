@@ -24,7 +24,9 @@ export async function startServer(services: HostServices): Promise<RunningServer
   for (const { prepare } of active) await prepare?.(services)
   const app = await createApp(services)
   for (const feature of active) await app.register(backgroundWork(feature, services))
-  const url = () => listeningUrl({ host: config.host, port: boundPort(app) })
+  let listening: string | undefined
+  // Asked for while it closes, too, when it listens no more.
+  const url = () => (listening ??= listeningUrl({ host: config.host, port: boundPort(app) }))
   ownAddress.listensAt(url)
   await app.listen({ host: config.host, port: config.port })
   const listeners: Listener[] = []

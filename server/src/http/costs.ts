@@ -44,6 +44,8 @@ declare module 'fastify' {
     cost?: CostClass
     /** Nothing works for a request without a credential: the credential pays, and the network for being refused. */
     needsCredential?: true
+    /** Without a session it answers with a page: the network pays for that, and the account of a session for all. */
+    needsSession?: true
     /** Balancers and orchestrators ask for it. */
     isProbe?: true
   }

@@ -34,6 +34,11 @@ export function createCounters({ storage, now }: CountersOptions): Counters {
   return storage.shared ? sharedCounters(storage.shared.counters, now) : countersInMemory(now)
 }
 
+/** The number of the window of this time. */
+export function windowOf(now: Instant): number {
+  return Math.floor(now / WINDOW_MS)
+}
+
 function windowAt(now: Instant): { readonly start: Instant; readonly leftMs: number } {
   const passedMs = now % WINDOW_MS
   return { start: now - passedMs, leftMs: WINDOW_MS - passedMs }

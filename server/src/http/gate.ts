@@ -2,26 +2,28 @@
  * The gate that every request passes before anything works for it. Each route costs tokens, which the network that asks pays. Who is known
  * by a credential or a session pays themselves, and the network nothing.
  */
-import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
+import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Meters } from '../base/meters.ts'
 import type { RateLimits } from '../config/rate-limits.ts'
 import { partOf, takersOf } from '../storage/payers.ts'
 import { READABLE } from './cors.ts'
 import { COSTS } from './costs.ts'
-import { type Count, type Counters, createOwnCounts, type OwnCounts, WINDOW_MS } from './counters.ts'
+import { type Count, type Counters, createOwnCounts, windowOf } from './counters.ts'
 import type { Payers } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
+import { sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
+import { createHold, createPace, createTurns } from './pace.ts'
 
 export interface Gate {
   /**
    * Takes the tokens of this request from the network: the first hook of every request, and for those that reach no hook.
    * Resolves later where the network asks for much at once. @throws HttpError 429, after a while where it goes on
    */
-  enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined
+  enter(request: FastifyRequest, reply: FastifyReply, address?: string): Promise<void> | undefined
   /**
    * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
    * @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted
@@ -47,23 +49,28 @@ type Limit = keyof RateLimits
 
 interface Limited {
   readonly limit: Limit
+  /** The id of a key, grant, workspace or account, or a network. */
   readonly subject: string
   readonly most: number
 }
 
+/** What a network paid for a request before it was known who asks. */
+interface Paid {
+  readonly network: string
+  readonly tokens: number
+  /** When it paid. */
+  readonly at: Instant
+}
+
 const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
-/** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
-const REFUSED_AT_ONCE = 100
-/** Several visits to a page. */
-const LEAST_AT_ONCE = 300
-const HELD_MS = { least: 1000, most: 3000 }
-const MOST_HELD = 1000
 
 /** Call it once headers and addresses are known, and before the routes are declared. */
 export function openGate(app: App, { rateLimits, counters, meters }: GateOptions): Gate {
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
   const pace = createPace(own, rateLimits.network)
+  const turn = createTurns(rateLimits.account)
+  const paid = new WeakMap<FastifyRequest, Paid>()
   const refused = meters.counterOf(
     'requests_refused_total',
     'Requests refused beyond a rate limit, by limit',
@@ -71,47 +78,61 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     LIMITS,
   )
 
-  function refuse({ limit, subject, most }: Limited, count: Count, request: FastifyRequest, reply: FastifyReply) {
+  const say = (reply: FastifyReply, { limit, most }: Limited, count: Count) => sayLeft(reply, limit, most, count)
+
+  function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
+    const { limit, subject, most } = limited
     refused.inc(limit)
-    // The id of a key, grant, workspace or account, or a network.
     request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
-    sayLeft(reply, limit, most, count)
+    say(reply, limited, count)
     reply.header('retry-after', Math.ceil(count.leftMs / 1000))
-    return new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
+    throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
   }
 
-  function enter(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
-    if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
-    const network = networkOf(request.ip)
-    const tokens = tokensOfNetwork(request)
-    const problem = takeOfNetwork(network, tokens, request, reply)
-    if (!problem) {
-      const waitMs = tokens === COSTS.small.tokens ? 0 : pace(network, tokens)
-      return waitMs === 0 ? undefined : setTimeout(waitMs)
-    }
-    // It depends on nothing that another site must not know, and a script that is to wait has to read it.
-    reply.headers(READABLE)
-    return hold(network, request.raw.socket).then(() => Promise.reject(problem))
-  }
+  const ofNetwork = (limit: 'network' | 'refusals', subject: string) => ({ limit, subject, most: rateLimits[limit] })
 
-  app.addHook('onRequest', (request, reply, done) => {
-    const entered = enter(request, reply)
-    // Who has gone while it waited gets no work.
-    if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
-    else done()
-  })
-
-  function takeOfNetwork(
-    network: string,
-    tokens: number,
+  /** Refuses after a while where the network goes on. What is left is what is left then. */
+  async function refuseHeld(
+    limited: Limited,
+    { count, leftMs }: Count,
     request: FastifyRequest,
     reply: FastifyReply,
-  ): HttpError | undefined {
-    const limited = { limit: 'network', subject: network, most: rateLimits.network } as const
+  ): Promise<never> {
+    const end = Date.now() + leftMs
+    await hold(limited.subject, request.raw.socket)
+    return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
+  }
+
+  function enter(request: FastifyRequest, reply: FastifyReply, address = request.ip): Promise<void> | undefined {
+    if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
+    const network = networkOf(address)
+    const limited = ofNetwork('network', network)
+    const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
-    if (isBeyond(before.count + tokens, tokens, limited.most)) return refuse(limited, before, request, reply)
-    sayLeft(reply, 'network', limited.most, own.add('network', network, tokens))
-    return undefined
+    if (isBeyond(before.count + tokens, tokens, limited.most)) {
+      // It depends on nothing that another site must not know, and a script that is to wait has to read it.
+      reply.headers(READABLE)
+      return refuseHeld(limited, before, request, reply)
+    }
+    say(reply, limited, own.add('network', network, tokens))
+    const now = Date.now()
+    paid.set(request, { network, tokens, at: now })
+    const waitMs = pace.take(network, tokens, now)
+    return waitMs === 0 ? undefined : setTimeout(waitMs)
+  }
+
+  enterFirst(app, enter)
+
+  function giveBack(request: FastifyRequest, reply: FastifyReply): void {
+    const payment = paid.get(request)
+    if (!payment) return
+    paid.delete(request)
+    const { network, tokens, at } = payment
+    unsayLeft(reply)
+    if (windowOf(Date.now()) !== windowOf(at)) return
+    // Where many networks ask, the counts of some are dropped.
+    own.add('network', network, -Math.min(tokens, own.last('network', network).count))
+    pace.giveBack(network, tokens, at)
   }
 
   async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -119,45 +140,50 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     // What is used up already takes nothing from the others, and costs no statement.
     for (const one of limited) {
       const last = counters.last(one.limit, one.subject)
-      if (last.count >= one.most) throw refuse(one, last, request, reply)
+      if (last.count >= one.most) refuse(one, last, request, reply)
     }
     const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
-    const taken = limited.map((one, index) => ({ ...one, count: counts[index]! }))
-    const [tightest] = taken.toSorted((one, other) => one.most - one.count.count - (other.most - other.count.count))
-    if (!tightest) return
-    const { limit, most, count } = tightest
-    if (isBeyond(count.count, tokens, most)) throw refuse(tightest, count, request, reply)
-    sayLeft(reply, limit, most, count)
+    const taken = limited.map((one, index) => ({ one, count: counts[index]! }))
+    const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
+    if (tightest && isBeyond(tightest.count.count, tokens, tightest.one.most)) {
+      refuse(tightest.one, tightest.count, request, reply)
+    }
+    giveBack(request, reply)
+    if (payers.account !== undefined) await turn(payers.account, tokens, request, reply)
+    if (tightest) say(reply, tightest.one, tightest.count)
   }
 
   return {
     enter,
-    async admit(request, reply, payers) {
-      await take(payers, tokensOf(request), request, reply)
-      if (rateLimits.network > 0) giveBack(own, request)
-    },
+    admit: (request, reply, payers) => take(payers, tokensOf(request), request, reply),
     takeMore: (request, reply, payers, times) => take(payers, times * tokensOf(request), request, reply),
     refusals: {
       async count(request, reply) {
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const count = await counters.add('refusals', network)
-        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
-        if (count.count > limited.most) throw refuse(limited, count, request, reply)
-        sayLeft(reply, 'refusals', limited.most, count)
+        const limited = ofNetwork('refusals', network)
+        say(reply, limited, count)
+        if (count.count > limited.most) refuse(limited, count, request, reply)
       },
       async peek(request, reply) {
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const last = counters.last('refusals', network)
-        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
-        if (last.count < limited.most) return
-        const problem = refuse(limited, last, request, reply)
-        await hold(network, request.raw.socket)
-        throw problem
+        const limited = ofNetwork('refusals', network)
+        if (last.count >= limited.most) await refuseHeld(limited, last, request, reply)
       },
     },
   }
+}
+
+function enterFirst(app: App, enter: Gate['enter']): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const entered = enter(request, reply)
+    // Who has gone while it waited gets no work.
+    if (entered) entered.then(() => (request.raw.destroyed ? reply.hijack() : done()), done)
+    else done()
+  })
 }
 
 /** Those that are on. Of an account with its parts; the ids of keys and workspaces have none. */
@@ -181,16 +207,11 @@ function tokensOf(request: FastifyRequest): number {
   return COSTS[request.routeOptions.config.cost ?? 'small'].tokens
 }
 
-/** A route that needs a credential refuses one that has none at once. */
+/** What the answer costs where the credential or the session that the route needs is missing, which is not known yet. */
 function tokensOfNetwork(request: FastifyRequest): number {
-  return request.routeOptions.config.needsCredential ? COSTS.small.tokens : tokensOf(request)
-}
-
-function giveBack(own: OwnCounts, request: FastifyRequest): void {
-  if (isFreeForNetwork(request)) return
-  const network = networkOf(request.ip)
-  // The minute may have turned since it paid.
-  own.add('network', network, -Math.min(tokensOf(request), own.last('network', network).count))
+  const { needsCredential, needsSession } = request.routeOptions.config
+  if (needsCredential) return COSTS.small.tokens
+  return needsSession ? Math.min(tokensOf(request), COSTS.page.tokens) : tokensOf(request)
 }
 
 /**
@@ -201,58 +222,7 @@ function isFreeForNetwork({ headers, routeOptions: { config } }: FastifyRequest)
   return config.isProbe === true || (config.needsCredential === true && headers.authorization !== undefined)
 }
 
-function sayLeft(reply: FastifyReply, limit: Limit, max: number, { count, leftMs }: Count): void {
-  const left = Math.max(0, max - count)
-  const seconds = Math.ceil(leftMs / 1000)
-  reply.headers({
-    // The fields of draft 6, which most clients know, and the two fields of draft 10.
-    'ratelimit-limit': max,
-    'ratelimit-remaining': left,
-    'ratelimit-reset': seconds,
-    'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
-    ratelimit: `"${limit}";r=${left};t=${seconds}`,
-  })
-}
-
-/**
- * Spreads what a network asks for at once, so that requests of others come in between: beyond a tenth of its tokens in one second, they
- * wait for the seconds after it. Returns for how long.
- */
-function createPace(own: OwnCounts, limit: number) {
-  const atOnce = Math.max(limit / 10, LEAST_AT_ONCE)
-
-  return (network: string, tokens: number): number => {
-    const second = Math.floor(Date.now() / 1000)
-    const later = Math.floor((own.add('at_once', `${network} ${second}`, tokens).count - 1) / atOnce)
-    return later === 0 ? 0 : 1000 * (later - 1 + Math.random())
-  }
-}
-
 /** Who has used nothing in this minute gets one request, also of a class that costs more than the limit. */
 function isBeyond(count: number, tokens: number, limit: number): boolean {
   return count > limit && count > tokens
-}
-
-/** Holds a refusal back, so that a client that asks at full speed does so every other second on each of its connections. */
-function createHold(own: OwnCounts) {
-  const held = new WeakSet<Socket>()
-  let count = 0
-
-  return async (network: string, socket: Socket): Promise<void> => {
-    if (own.add('refused', network).count <= REFUSED_AT_ONCE) return
-    if (held.has(socket)) {
-      // It sends requests without waiting for answers.
-      socket.destroy()
-      return
-    }
-    if (count >= MOST_HELD) return
-    held.add(socket)
-    count++
-    socket.pause()
-    // At different times, or all that one network has open would be answered at once.
-    await setTimeout(HELD_MS.least + Math.random() * (HELD_MS.most - HELD_MS.least))
-    socket.resume()
-    held.delete(socket)
-    count--
-  }
 }

@@ -2,6 +2,7 @@
  * The address of a client behind proxies. Each proxy appends the address that it sees to X-Forwarded-For, so the entries are read from
  * the right, as far as the proxies are trusted: what a client writes stands to the left of that.
  */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { NETWORK_NAMES, type TrustedProxies } from '../config/trust-proxy.ts'
 import type { App } from './instance.ts'
@@ -31,11 +32,21 @@ export function proxiesIn(trusted: TrustedProxies): IsProxy {
 /** Rewrites X-Forwarded-For before anything reads `request.ip`: some proxies add ports and brackets, and some write what is no address. */
 export function readPlainAddresses(app: App): void {
   app.addHook('onRequest', ({ raw: { headers } }, _reply, done) => {
-    const given = headers[HEADER]
-    // Node joins several lines of this header with commas, in their order.
-    if (typeof given === 'string') headers[HEADER] = given.split(',').map(plainAddress).join(', ')
+    const named = namedIn(headers)
+    if (named.length > 0) headers[HEADER] = named.join(', ')
     done()
   })
+}
+
+/** As `request.ip`, for a request that reaches no hook: Fastify gives such a one the address that connects. */
+export function clientAddress({ headers, socket }: IncomingMessage, isProxy: IsProxy): string {
+  const addresses = [socket.remoteAddress ?? NO_ADDRESS, ...namedIn(headers).toReversed()]
+  return addresses.find((address, hop) => !isProxy(address, hop)) ?? addresses.at(-1)!
+}
+
+function namedIn({ [HEADER]: given }: IncomingHttpHeaders): string[] {
+  // Node joins several lines of this header with commas, in their order.
+  return typeof given === 'string' ? given.split(',').map(plainAddress) : []
 }
 
 /** `192.0.2.1:443` and `[2001:db8::1]:443` without port and brackets. */

@@ -1,8 +1,8 @@
 /** The gate: who pays for a request and how much, what is refused, and what is answered then. Threats S5 and S7 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import type { RouteGroup } from '@claimcheck/server/http/app'
-import { COSTS } from '@claimcheck/server/http/costs'
-import type { Counters } from '@claimcheck/server/http/counters'
+import { COSTS, type CostClass } from '@claimcheck/server/http/costs'
+import { type Counters, createCounters } from '@claimcheck/server/http/counters'
 import { StorageError } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { exchange, KEY, OTHER_KEY, startApp, UNLIMITED, WORKSPACE } from './support/server.ts'
@@ -107,6 +107,25 @@ t.test('a limited answer says when to come back, and every answer how much is le
   t.ok(Number(second.headers['retry-after']) <= 60)
 })
 
+t.test('a refusal that was held says how long is left when it arrives', async (t) => {
+  const counters = createCounters({ storage: { shared: undefined }, now: Date.now })
+  const app = await start(t, { network: 1, refusals: 1 }, { counters })
+  await statuses(app, '/v1/whoami', 2, { key: 'guess' })
+  await Promise.all(Array.from({ length: 102 }, () => app.ask('/no-such')))
+  for (const [path, options] of [
+    ['/no-such', {}],
+    ['/v1/whoami', { key: 'guess' }],
+  ] as const) {
+    const tooLong = async () => {
+      const { status, headers } = await app.ask(path, options)
+      t.equal(status, 429, path)
+      return 1000 * Number(headers['retry-after']) - (MINUTE_MS - (Date.now() % MINUTE_MS))
+    }
+    const all = await Promise.all(Array.from({ length: 10 }, tooLong))
+    t.ok(Math.max(...all) < 1500, `${path}: at most a second more than is left, and the way here`)
+  }
+})
+
 t.test('a network that goes on after a hundred refusals waits for each further one', async (t) => {
   const app = await start(t, { network: 1 })
   const asked = await Promise.all(Array.from({ length: 101 }, () => app.ask('/no-such')))
@@ -128,6 +147,72 @@ t.test('what a network asks for at once waits beyond a tenth of its tokens, and 
   const all = await Promise.all(Array.from({ length: 200 }, took))
   t.ok(Math.max(...all) > 900, 'the last ones after a second or two')
   t.ok(Math.min(...all) < 900)
+})
+
+/** A route for which an account pays where the request names one. */
+function paidBy(cost: CostClass, path = '/paid'): RouteGroup {
+  return {
+    scope: 'own',
+    cost,
+    add(app, gate) {
+      app.addHook('preHandler', async (request, reply) => {
+        const { account } = request.headers
+        if (account !== undefined) await gate.admit(request, reply, { account: String(account) })
+      })
+      app.get(path, { config: { needsSession: true } }, async () => 'paid')
+    },
+  }
+}
+
+t.test('who pays themselves is not made to wait for what the network asks for at once', async (t) => {
+  const app = await start(t, { network: 5000, account: 100_000 }, { more: [paidBy('page')] })
+  const before = performance.now()
+  const seen = await statuses(app, '/paid', 120, { headers: { account: 'acc_1' } })
+  t.ok(seen.every((status) => status === 200))
+  t.ok(performance.now() - before < 3000, '3600 tokens, of which the network has 500 a second')
+  t.match((await app.ask('/paid')).headers, { 'ratelimit-remaining': String(5000 - COSTS.page.tokens) })
+})
+
+t.test('an account that asks for everything at once has turns, and another one need not wait', async (t) => {
+  const perSecond = 200
+  const app = await start(t, { account: 60 * perSecond }, { more: [paidBy('page')] })
+  const took = async (account: string) => {
+    const before = performance.now()
+    t.equal((await app.ask('/paid', { headers: { account } })).status, 200)
+    return performance.now() - before
+  }
+  // Of 900 tokens it has 400 at once, and the rest over two and a half seconds.
+  const all = Promise.all(Array.from({ length: 30 }, () => took('acc_1')))
+  await setTimeout(200)
+  t.ok((await took('acc_2')) < 1000)
+  const longest = Math.max(...(await all))
+  t.ok(longest > 2000, `${longest} ms`)
+})
+
+t.test('who pays themselves and has no limit is shown none, not what the network has left', async (t) => {
+  const app = await start(t, { network: 5000 }, { more: [paidBy('page')] })
+  for (const [path, options] of [
+    ['/paid', { headers: { account: 'acc_1' } }],
+    ['/v1/whoami', { key: KEY }],
+  ] as const) {
+    const { status, headers } = await app.ask(path, options)
+    t.equal(status, 200)
+    t.strictSame(
+      Object.keys(headers).filter((name) => name.startsWith('ratelimit')),
+      [],
+      path,
+    )
+  }
+})
+
+t.test('where a session is needed the network pays for a page, and the account for all', async (t) => {
+  const app = await start(t, { network: 5000, account: 5000 }, { more: [paidBy('export'), paidBy('small', '/less')] })
+  const ofNetwork = { 'ratelimit-policy': /^"network"/, 'ratelimit-remaining': String(5000 - COSTS.page.tokens) }
+  t.match((await app.ask('/paid')).headers, ofNetwork)
+  const ofAccount = { 'ratelimit-policy': /^"account"/, 'ratelimit-remaining': String(5000 - COSTS.export.tokens) }
+  t.match((await app.ask('/paid', { headers: { account: 'acc_1' } })).headers, ofAccount)
+  const { headers } = await app.ask('/less')
+  t.equal(headers['ratelimit-remaining'], String(5000 - COSTS.page.tokens - 1), 'what it paid was returned, no more')
 })
 
 t.test('after too many refused credentials no credential of the network is looked at', async (t) => {
@@ -179,6 +264,14 @@ t.test('the client is who connects, unless a trusted proxy names it', async (t) 
     429,
     'what the client adds is not believed',
   )
+})
+
+t.test('paths that cannot be routed are counted by the same address as all others', async (t) => {
+  const app = await start(t, { network: 2 }, { trustProxy: ['127.0.0.1'] })
+  const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+  t.same(await statuses(app, '/%zz', 3, from('192.0.2.1:4711')), [404, 404, 429])
+  t.same(await statuses(app, '/%zz', 1, from('192.0.2.2:4711')), [404], 'another network, behind the same proxy')
+  t.same(await statuses(app, '/no-such', 1, from('192.0.2.1')), [429], 'the first one has no more for others')
 })
 
 t.test('IPv6 addresses are counted by their /64', async (t) => {

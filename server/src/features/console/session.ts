@@ -103,6 +103,9 @@ export function requireSession(
   members: Pick<MemberService, 'workspacesOf'>,
   { now, answerSignedOut, answerWeak }: SessionPages,
 ): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, needsSession: true }
+  })
   app.addHook('preHandler', async (request: FastifyRequest, reply: FastifyReply) => {
     const session = optionalSessionOf(request)
     const isForm = request.method !== 'GET' && request.method !== 'HEAD'

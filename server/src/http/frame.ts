@@ -1,0 +1,75 @@
+/** What every request passes and every answer has, before there are any routes. */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { Meters } from '../base/meters.ts'
+import type { ConnectionSettings } from '../config/connections.ts'
+import type { RateLimits } from '../config/rate-limits.ts'
+import type { TrustedProxies } from '../config/trust-proxy.ts'
+import { BODY_LIMIT_BYTES } from './body.ts'
+import { ARRIVAL_TIMES, type ArrivalTimes, boundConnections } from './connections.ts'
+import type { Counters } from './counters.ts'
+import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
+import { boundFields, parseQuery } from './fields.ts'
+import { type Gate, openGate } from './gate.ts'
+import { endConnectionsOnClose, headersOfAll, refuseAmbiguousMessages, setHeaders } from './hooks.ts'
+import type { App } from './instance.ts'
+import { clientAddress, proxiesIn, readPlainAddresses } from './proxies.ts'
+
+export interface FrameOptions {
+  readonly rateLimits: RateLimits
+  readonly connections: ConnectionSettings
+  /** Without it those of every service. */
+  readonly arrivalTimes?: ArrivalTimes
+  readonly counters: Counters
+  readonly meters: Meters
+  /** The proxies whose word about a client's address counts. */
+  readonly trustProxy: TrustedProxies
+  readonly publicUrl?: string
+  readonly logger: FastifyBaseLogger
+  /** When it closes it ends what is under way, and waits for no slow sender. */
+  readonly endsAtOnce?: true
+}
+
+/** In an address: 256 characters, as an agent may have, of up to four bytes, each of which is written as three. */
+const MOST_OF_A_NAME = 256 * 4 * 3
+
+/** @param observe adds hooks before all others: they see what is refused, too */
+export function openFrame(
+  options: FrameOptions,
+  observe: (app: App) => void = () => {},
+): { readonly app: App; readonly gate: Gate } {
+  const { connections, logger, meters } = options
+  const times = options.arrivalTimes ?? ARRIVAL_TIMES
+  const headers = headersOfAll(options.publicUrl)
+  const isProxy = proxiesIn(options.trustProxy)
+  const app: App = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // To make a logger for each request takes a fiftieth of a receipt's time. Lines name their request's id instead.
+    childLoggerFactory: (logger) => logger,
+    trustProxy: isProxy,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: times.request,
+    http: { headersTimeout: times.headers, connectionsCheckingInterval: times.checkEvery },
+    routerOptions: { maxParamLength: MOST_OF_A_NAME, querystringParser: parseQuery },
+    // Answers open requests, and those that still arrive, while the server closes.
+    return503OnClosing: false,
+    ...(options.endsAtOnce ? { forceCloseConnections: true } : {}),
+    frameworkErrors: answerUnroutable(headers, (request, reply) => {
+      return gate.enter(request, reply, clientAddress(request.raw, isProxy))
+    }),
+    clientErrorHandler: answerClientError(headers),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+  boundConnections(app.server, { ...connections, isProxy, logger, meters })
+  answerErrors(app)
+  app.server.on('checkExpectation', answerExpectation(headers))
+  observe(app)
+  readPlainAddresses(app)
+  setHeaders(app, headers)
+  // Before the gate: what it refuses ends no connection, and a message with two readings has to.
+  refuseAmbiguousMessages(app)
+  const gate = openGate(app, options)
+  boundFields(app)
+  endConnectionsOnClose(app)
+  return { app, gate }
+}

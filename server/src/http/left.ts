@@ -1,0 +1,26 @@
+/** What answers say of a rate limit: how much is left, and until when. */
+import type { FastifyReply } from 'fastify'
+import type { RateLimits } from '../config/rate-limits.ts'
+import { type Count, WINDOW_MS } from './counters.ts'
+
+/** The fields of draft 6, which most clients know, and the two fields of draft 10. */
+const FIELDS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'] as const
+type Field = (typeof FIELDS)[number]
+
+export function sayLeft(reply: FastifyReply, limit: keyof RateLimits, max: number, { count, leftMs }: Count): void {
+  const left = Math.max(0, max - count)
+  const seconds = Math.ceil(leftMs / 1000)
+  const fields: Readonly<Record<Field, string | number>> = {
+    'ratelimit-limit': max,
+    'ratelimit-remaining': left,
+    'ratelimit-reset': seconds,
+    'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
+    ratelimit: `"${limit}";r=${left};t=${seconds}`,
+  }
+  reply.headers(fields)
+}
+
+/** For a limit that the request did not count against after all. */
+export function unsayLeft(reply: FastifyReply): void {
+  for (const name of FIELDS) reply.removeHeader(name)
+}

@@ -1,0 +1,85 @@
+/** Slows a network or an account that asks for much, so that requests of others come in between. */
+import type { Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { Instant } from '@claimcheck/core/rules'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { COSTS } from './costs.ts'
+import { type OwnCounts, WINDOW_MS } from './counters.ts'
+
+/** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
+const REFUSED_AT_ONCE = 100
+/** Several visits to a page. */
+const LEAST_AT_ONCE = 300
+const HELD_MS = { least: 1000, most: 3000 }
+const MOST_HELD = 1000
+const TURNS_AHEAD_MS = 2000
+const MOST_ACCOUNTS = 20_000
+
+/**
+ * Spreads what a network asks for at once, so that requests of others come in between: beyond a tenth of its tokens in one second, they
+ * wait for the seconds after it.
+ */
+export function createPace(own: OwnCounts, limit: number) {
+  const atOnce = Math.max(limit / 10, LEAST_AT_ONCE)
+  const secondOf = (network: string, at: Instant) => `${network} ${Math.floor(at / 1000)}`
+
+  return {
+    /** Returns for how long the request waits. */
+    take(network: string, tokens: number, at: Instant): number {
+      if (tokens === COSTS.small.tokens) return 0
+      const later = Math.floor((own.add('at_once', secondOf(network, at), tokens).count - 1) / atOnce)
+      return later === 0 ? 0 : 1000 * (later - 1 + Math.random())
+    },
+    /** Only in the minute in which they were taken. */
+    giveBack(network: string, tokens: number, at: Instant): void {
+      if (tokens !== COSTS.small.tokens) own.add('at_once', secondOf(network, at), -tokens)
+    },
+  }
+}
+
+/**
+ * Gives each account its turn, so that one that asks for everything at once leaves room between its requests: beyond what it may ask for
+ * in two seconds, they begin one after the other, at the rate that its tokens allow.
+ */
+export function createTurns(limit: number) {
+  const perMs = limit / WINDOW_MS
+  const aheadMs = Math.max(TURNS_AHEAD_MS, LEAST_AT_ONCE / perMs)
+  const next = new LRUCache<string, Instant>({ max: MOST_ACCOUNTS })
+
+  return async (account: string, tokens: number, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    if (limit === 0) return
+    const now = Date.now()
+    const turn = Math.max(now, next.get(account) ?? 0)
+    next.set(account, turn + tokens / perMs)
+    const waitMs = turn - now - aheadMs
+    if (waitMs <= 0) return
+    await setTimeout(waitMs)
+    // Who has gone while it waited gets no work.
+    if (raw.socket.destroyed) reply.hijack()
+  }
+}
+
+/** Holds a refusal back, so that a client that asks at full speed does so every other second on each of its connections. */
+export function createHold(own: OwnCounts) {
+  const held = new WeakSet<Socket>()
+  let count = 0
+
+  return async (network: string, socket: Socket): Promise<void> => {
+    if (own.add('refused', network).count <= REFUSED_AT_ONCE) return
+    if (held.has(socket)) {
+      // It sends requests without waiting for answers.
+      socket.destroy()
+      return
+    }
+    if (count >= MOST_HELD) return
+    held.add(socket)
+    count++
+    socket.pause()
+    // At different times, or all that one network has open would be answered at once.
+    await setTimeout(HELD_MS.least + Math.random() * (HELD_MS.most - HELD_MS.least))
+    socket.resume()
+    held.delete(socket)
+    count--
+  }
+}
