@@ -14,7 +14,7 @@ import { type Count, type Counters, createOwnCounts, windowOf } from './counters
 import type { Payers } from './credential.ts'
 import { HttpError } from './errors.ts'
 import type { App } from './instance.ts'
-import { sayLeft, unsayLeft } from './left.ts'
+import { type Limited, sayLeft, unsayLeft } from './left.ts'
 import { networkOf } from './network.ts'
 import { createHold, createPace, createTurns } from './pace.ts'
 
@@ -47,13 +47,6 @@ interface GateOptions {
 
 type Limit = keyof RateLimits
 
-interface Limited {
-  readonly limit: Limit
-  /** The id of a key, grant, workspace or account, or a network. */
-  readonly subject: string
-  readonly most: number
-}
-
 /** What a network paid for a request before it was known who asks. */
 interface Paid {
   readonly network: string
@@ -78,18 +71,14 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     LIMITS,
   )
 
-  const say = (reply: FastifyReply, { limit, most }: Limited, count: Count) => sayLeft(reply, limit, most, count)
-
   function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
     const { limit, subject, most } = limited
     refused.inc(limit)
     request.log.warn({ limit, client: subject }, 'a client is over its rate limit')
-    say(reply, limited, count)
+    sayLeft(reply, limited, count)
     reply.header('retry-after', Math.ceil(count.leftMs / 1000))
     throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
   }
-
-  const ofNetwork = (limit: 'network' | 'refusals', subject: string) => ({ limit, subject, most: rateLimits[limit] })
 
   /** Refuses after a while where the network goes on. What is left is what is left then. */
   async function refuseHeld(
@@ -106,7 +95,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   function enter(request: FastifyRequest, reply: FastifyReply, address = request.ip): Promise<void> | undefined {
     if (rateLimits.network === 0 || isFreeForNetwork(request)) return undefined
     const network = networkOf(address)
-    const limited = ofNetwork('network', network)
+    const limited = { limit: 'network', subject: network, most: rateLimits.network } as const
     const tokens = tokensOfNetwork(request)
     const before = own.last('network', network)
     if (isBeyond(before.count + tokens, tokens, limited.most)) {
@@ -114,7 +103,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       reply.headers(READABLE)
       return refuseHeld(limited, before, request, reply)
     }
-    say(reply, limited, own.add('network', network, tokens))
+    sayLeft(reply, limited, own.add('network', network, tokens))
     const now = Date.now()
     paid.set(request, { network, tokens, at: now })
     const waitMs = pace.take(network, tokens, now)
@@ -145,12 +134,11 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
     const taken = limited.map((one, index) => ({ one, count: counts[index]! }))
     const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
-    if (tightest && isBeyond(tightest.count.count, tokens, tightest.one.most)) {
-      refuse(tightest.one, tightest.count, request, reply)
-    }
+    const { one, count } = tightest ?? {}
+    if (one && isBeyond(count!.count, tokens, one.most)) refuse(one, count!, request, reply)
     giveBack(request, reply)
     if (payers.account !== undefined) await turn(payers.account, tokens, request, reply)
-    if (tightest) say(reply, tightest.one, tightest.count)
+    if (one) sayLeft(reply, one, count!)
   }
 
   return {
@@ -162,15 +150,15 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const count = await counters.add('refusals', network)
-        const limited = ofNetwork('refusals', network)
-        say(reply, limited, count)
+        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
+        sayLeft(reply, limited, count)
         if (count.count > limited.most) refuse(limited, count, request, reply)
       },
       async peek(request, reply) {
         if (rateLimits.refusals === 0) return
         const network = networkOf(request.ip)
         const last = counters.last('refusals', network)
-        const limited = ofNetwork('refusals', network)
+        const limited = { limit: 'refusals', subject: network, most: rateLimits.refusals } as const
         if (last.count >= limited.most) await refuseHeld(limited, last, request, reply)
       },
     },

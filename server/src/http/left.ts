@@ -7,14 +7,21 @@ import { type Count, WINDOW_MS } from './counters.ts'
 const FIELDS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'ratelimit-policy', 'ratelimit'] as const
 type Field = (typeof FIELDS)[number]
 
-export function sayLeft(reply: FastifyReply, limit: keyof RateLimits, max: number, { count, leftMs }: Count): void {
-  const left = Math.max(0, max - count)
+export interface Limited {
+  readonly limit: keyof RateLimits
+  /** The id of a key, grant, workspace or account, or a network. */
+  readonly subject: string
+  readonly most: number
+}
+
+export function sayLeft(reply: FastifyReply, { limit, most }: Limited, { count, leftMs }: Count): void {
+  const left = Math.max(0, most - count)
   const seconds = Math.ceil(leftMs / 1000)
   const fields: Readonly<Record<Field, string | number>> = {
-    'ratelimit-limit': max,
+    'ratelimit-limit': most,
     'ratelimit-remaining': left,
     'ratelimit-reset': seconds,
-    'ratelimit-policy': `"${limit}";q=${max};w=${WINDOW_MS / 1000}`,
+    'ratelimit-policy': `"${limit}";q=${most};w=${WINDOW_MS / 1000}`,
     ratelimit: `"${limit}";r=${left};t=${seconds}`,
   }
   reply.headers(fields)
