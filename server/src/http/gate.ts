@@ -55,6 +55,7 @@ interface Paid {
   readonly at: Instant
 }
 
+const REFUSED_HELP = 'Requests refused beyond a rate limit, by limit'
 const LIMITS: readonly Limit[] = ['network', 'key', 'workspace', 'account', 'refusals']
 
 /** Call it once headers and addresses are known, and before the routes are declared. */
@@ -64,12 +65,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   const pace = createPace(own, rateLimits.network)
   const turn = createTurns(rateLimits.account)
   const paid = new WeakMap<FastifyRequest, Paid>()
-  const refused = meters.counterOf(
-    'requests_refused_total',
-    'Requests refused beyond a rate limit, by limit',
-    'limit',
-    LIMITS,
-  )
+  const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', LIMITS)
 
   function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
     const { limit, subject, most } = limited
