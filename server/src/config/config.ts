@@ -22,7 +22,19 @@ export interface PluginEntry {
   readonly isolation?: 'open'
   /** The limit of its heap. */
   readonly memoryMib?: number
+  /** Of its processes, where it does not run in the service's own. */
+  readonly processes?: Partial<PluginProcesses>
 }
+
+export interface PluginProcesses {
+  /** So many workspaces it works for at a time. */
+  readonly most: number
+  /** Of all its processes together. */
+  readonly memoryMib: number
+}
+
+/** For a machine with 2 GiB. An idle process takes 20 to 30 MiB. */
+export const DEFAULT_PROCESSES: PluginProcesses = { most: 16, memoryMib: 768 }
 
 /** What the host itself goes by. Features add their sections. */
 export interface HostConfig extends Databases {
@@ -95,6 +107,15 @@ const HOST_FILE = {
           trusted: Type.Optional(Type.Boolean()),
           isolation: Type.Optional(Type.Literal('open')),
           memory_mib: Type.Optional(Type.Integer({ minimum: 32, maximum: 4096 })),
+          processes: Type.Optional(
+            Type.Object(
+              {
+                most: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+                memory_mib: Type.Optional(Type.Integer({ minimum: 64, maximum: 1024 * 1024 })),
+              },
+              { additionalProperties: false },
+            ),
+          ),
         },
         { additionalProperties: false },
       ),
@@ -163,12 +184,13 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
     sendsTraces: Boolean(env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT || env.OTEL_EXPORTER_OTLP_ENDPOINT),
     allowPrivate,
     pluginDir: dirname(filePath),
-    plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib: memoryMib }) => ({
+    plugins: (file.plugins ?? []).map(({ use, with: given = {}, trusted, isolation, memory_mib, processes }) => ({
       use,
       with: given,
       ...(trusted === undefined ? {} : { trusted }),
       ...(isolation === undefined ? {} : { isolation }),
-      ...(memoryMib === undefined ? {} : { memoryMib }),
+      ...(memory_mib === undefined ? {} : { memoryMib: memory_mib }),
+      ...(processes === undefined ? {} : { processes: readProcesses(processes) }),
     })),
     disabledFeatures: file.disabled_features ?? [],
     rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
@@ -292,4 +314,8 @@ function hostAndPort(entry: string): string | undefined {
   const url = host === undefined ? undefined : parseUrl(`http://${host}`)
   if (!url || Number(port ?? 1) > 65_535) return undefined
   return port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`
+}
+
+function readProcesses({ most, memory_mib }: { readonly most?: number; readonly memory_mib?: number }) {
+  return { ...(most === undefined ? {} : { most }), ...(memory_mib === undefined ? {} : { memoryMib: memory_mib }) }
 }

@@ -1,8 +1,8 @@
 /** Gathers the checks of one verifier that wait for one destination with the same credentials, so that one read serves many. */
 import { setImmediate } from 'node:timers'
 import { DestinationError, isDestinationError } from '@claimcheck/core/plugin'
-import { cacheKey } from './cache-key.ts'
 import { type CheckCall, PluginEndedError } from './hosted.ts'
+import type { OpaqueNames } from './opaque-names.ts'
 
 /** Checks claims in one go, with the requests of the first. @returns what the plugin returned, which nobody has checked yet */
 export type CheckMany = (calls: readonly CheckCall[]) => Promise<unknown>
@@ -27,10 +27,10 @@ const MOST_CHARACTERS = 2 * 1024 * 1024
 
 /**
  * Checks that come while a batch runs are the next batch, so that nobody gets an answer that was asked for before its check began. Each
- * check keeps its own time and its own failure. A batch makes its requests as its first member; when that member's limits end it, the
+ * check keeps its own time and its own failure. All checks of a batch are of one workspace. A batch makes its requests as its first member; when that member's limits end it, the
  * others are made again without it.
  */
-export function batched(checkMany: CheckMany): (call: CheckCall) => Promise<unknown> {
+export function batched(checkMany: CheckMany, names: OpaqueNames): (call: CheckCall) => Promise<unknown> {
   const lanes = new Map<string, Lane>()
 
   async function run(name: string, lane: Lane): Promise<void> {
@@ -80,7 +80,7 @@ export function batched(checkMany: CheckMany): (call: CheckCall) => Promise<unkn
 
   return (call) =>
     new Promise((resolve, reject) => {
-      const name = JSON.stringify([call.origin, call.share, cacheKey(call.connection)])
+      const name = JSON.stringify([call.origin, call.tenant.workspaceId, names.cacheKey(call.connection)])
       const size = JSON.stringify([call.claim, call.previous]).length
       const lane = lanes.get(name) ?? { waiting: [], again: [] }
       lane.waiting.push({ call, size, resolve, reject })

@@ -13,6 +13,15 @@ import type {
 import type { JsonObject } from '@claimcheck/core/rules'
 import type { CheckRequests, Reach } from '../outbound/outbound.ts'
 
+/** The workspace that a call is for. An isolated plugin works for each in another process. */
+export interface Tenant {
+  readonly workspaceId: string
+  /** Pays for what the workspace uses. */
+  readonly payer: string
+  /** `deciding`: a check that decides its claim; `brief`: a function that asks nothing of the host. Both may use places that are kept. */
+  readonly urgency?: 'deciding' | 'brief'
+}
+
 /** One check, as the service hands it to a plugin. */
 export interface CheckCall {
   readonly claim: Claim
@@ -22,7 +31,7 @@ export interface CheckCall {
   readonly requests: CheckRequests
   /** Aborts when the check's time is over. Creating its signal costs, so it is read late. */
   readonly timer: Pick<AbortController, 'signal'>
-  readonly share: string
+  readonly tenant: Tenant
   /** Of the destination. */
   readonly origin: string
 }
@@ -33,9 +42,9 @@ export interface HostedVerifier {
   readonly providers: readonly string[]
   readonly limits: CheckLimits
   readonly reach: Reach
-  readonly anonymousSource?: (claim: Claim) => Promise<AnonymousSource | undefined>
-  readonly destination?: (claim: Claim, connection: Connection) => Promise<string>
-  readonly normalize?: (claim: Normalizable) => Promise<unknown>
+  readonly anonymousSource?: (claim: Claim, tenant: Tenant) => Promise<AnonymousSource | undefined>
+  readonly destination?: (claim: Claim, connection: Connection, tenant: Tenant) => Promise<string>
+  readonly normalize?: (claim: Normalizable, tenant: Tenant) => Promise<unknown>
   check(call: CheckCall): Promise<unknown>
 }
 
@@ -46,12 +55,12 @@ export interface HostedConnectionType
   readonly reach: Reach
   /** Where options cannot choose it. */
   readonly onlyAddress: string | undefined
-  baseUrl(options: JsonObject): Promise<string>
-  fits(options: JsonObject, claim: Claim): Promise<boolean>
+  baseUrl(options: JsonObject, tenant: Tenant): Promise<string>
+  fits(options: JsonObject, claim: Claim, tenant: Tenant): Promise<boolean>
   /** @param call.target what is to be tried, where its `trial` asks for one */
   probe(
     options: JsonObject,
-    call: Pick<CheckCall, 'requests' | 'timer'> & { readonly target?: string | undefined },
+    call: Pick<CheckCall, 'requests' | 'timer' | 'tenant'> & { readonly target?: string | undefined },
   ): Promise<unknown>
 }
 
@@ -67,8 +76,23 @@ export interface PluginIdentity {
 export interface PluginState {
   readonly status: 'running' | 'restarting' | 'stopped'
   readonly restarts: number
-  /** Why its process ended last. */
+  /** Why a process ended last. */
   readonly lastEnd?: string
+  /** Of a plugin that does not run in this process. */
+  readonly cells?: CellsState
+}
+
+/** The processes of an isolated plugin, on this host. */
+export interface CellsState {
+  /** They take calls. */
+  readonly running: number
+  /** They work on calls now. */
+  readonly working: number
+  /** Calls that wait for a place. */
+  readonly waiting: number
+  readonly starts: number
+  /** Ended, since another workspace needed the place or its memory, or after long idleness. */
+  readonly evictions: number
 }
 
 /** The check ended the process of its plugin, and is not made again now. */
@@ -82,6 +106,8 @@ export interface HostedParts {
   readonly connections: readonly HostedConnectionType[]
   readonly manifest: Manifest
   state(): PluginState
+  /** Whether the plugin takes calls for this workspace now. */
+  isRunningFor(workspaceId: string): boolean
   /** Ends what it runs. */
   close(): Promise<void>
 }

@@ -14,9 +14,9 @@ import type { Instant } from '@claimcheck/core/rules'
 import { copyJson } from '../base/json-copy.ts'
 import type { Reach } from '../outbound/outbound.ts'
 import { batched } from './batches.ts'
-import { cacheKey } from './cache-key.ts'
 import { cacheFor, createCheckCache } from './check-cache.ts'
 import type { CheckCall, HostedConnectionType, HostedParts, HostedVerifier } from './hosted.ts'
+import { createOpaqueNames, type OpaqueNames } from './opaque-names.ts'
 import type { PluginLogger } from './plugin-logger.ts'
 
 interface InProcessOptions {
@@ -33,12 +33,14 @@ export function inProcess(
   { manifest, reach, logger, now }: InProcessOptions,
 ): HostedParts {
   const cache = createCheckCache()
-  const host = { reach, logger, now, cache, shown: (connection: Connection) => withHandles(connection, types) }
+  const names = createOpaqueNames()
+  const host = { reach, logger, now, cache, names, shown: (connection: Connection) => withHandles(connection, types) }
   return {
     manifest,
     verifiers: (parts.verifiers ?? []).map((verifier) => hostVerifier(verifier, host)),
     connections: (parts.connections ?? []).map((type) => hostConnectionType(type, host)),
     state: () => ({ status: 'running', restarts: 0 }),
+    isRunningFor: () => true,
     async close() {
       await parts.close?.()
     },
@@ -50,10 +52,11 @@ interface Host {
   readonly logger: PluginLogger
   readonly now: () => Instant
   readonly cache: CheckCache
+  readonly names: OpaqueNames
   shown(connection: Connection): Connection
 }
 
-function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: Host): HostedVerifier {
+function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, shown }: Host): HostedVerifier {
   const { profile, providers, limits = {} } = verifier
   return {
     profile,
@@ -66,14 +69,14 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
     }),
     ...(verifier.normalize && { normalize: async (claim) => verifier.normalize!(copyJson(claim) as never) }),
     check: verifier.checkMany
-      ? batched(async (calls) => verifier.checkMany!(calls.map(copied), contextOf(calls[0]!)))
+      ? batched(async (calls) => verifier.checkMany!(calls.map(copied), contextOf(calls[0]!)), names)
       : async (call) => {
           const { claim, previous } = copied(call)
           return verifier.check(claim, Object.assign(contextOf(call), { previous }))
         },
   }
 
-  function contextOf({ connection, requests, timer, share }: CheckCall): Omit<CheckContext, 'previous'> {
+  function contextOf({ connection, requests, timer, tenant }: CheckCall): Omit<CheckContext, 'previous'> {
     const { fetch, digest, resolve, connect, reveal } = requests
     logger.conceal(requests.leaks())
     return {
@@ -89,8 +92,8 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, shown }: 
       },
       now,
       logger,
-      cache: cacheFor(cacheKey(connection), cache, requests),
-      share,
+      cache: cacheFor(names.cacheKey(connection), cache, requests),
+      share: names.share(tenant.workspaceId),
     }
   }
 }

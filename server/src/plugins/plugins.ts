@@ -5,7 +5,7 @@ import { isPlugin } from '@claimcheck/core/hosting'
 import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
-import type { HostConfig, PluginEntry } from '../config/config.ts'
+import { DEFAULT_PROCESSES, type HostConfig, type PluginEntry } from '../config/config.ts'
 import { inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
@@ -108,12 +108,13 @@ async function loadPlugin(
   types: Types,
   { logger, now }: LoadOptions,
 ): Promise<LoadedPlugin> {
-  const { trusted: isListed, isolation = 'full', memoryMib, with: given } = entry
+  const { trusted: isListed, isolation = 'full', memoryMib, processes = {}, with: given } = entry
   const comesWithServer = await isShipped(located)
   if (isListed || comesWithServer) return loadTrusted(given, located, types, { logger, now, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
-  const loaded = await loadIsolated(located, { given, isolation, memoryMib, logger: named, now, types })
-  const { name, codeHash, parts } = loaded
+  const cells = { ...DEFAULT_PROCESSES, ...processes }
+  const options = { given, memoryMib, cells, logger: named, now, types }
+  const { name, codeHash, parts } = await loadIsolated(located, { ...options, isolation })
   return {
     name,
     identity: { ...identityOf(name, located), codeHash },

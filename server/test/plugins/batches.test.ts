@@ -81,7 +81,8 @@ async function start(t: Test, trusted: boolean, delayMs: () => number = () => 5)
     // As the service ends a check.
     const ending = globalThis.setTimeout(() => timer.abort(), limitMs)
     try {
-      const seen = await verifier.check({ claim, connection, previous: [], requests, timer, share, origin: url })
+      const tenant = { workspaceId: share, payer: share }
+      const seen = await verifier.check({ claim, connection, previous: [], requests, timer, tenant, origin: url })
       return { seen: seen as { kind: string; facts: { read: number; together: number } }, before, startedAt, requests }
     } catch (error) {
       const { name, code } = error as { name: string; code?: string }

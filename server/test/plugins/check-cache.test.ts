@@ -1,8 +1,8 @@
 import { syncBuiltinESMExports } from 'node:module'
 import { mock } from 'node:test'
 import { mergeReadings, NO_READINGS, type Readings } from '@claimcheck/core/hosting'
-import { cacheKey } from '@claimcheck/server/plugins/cache-key'
 import { cacheFor, createCheckCache } from '@claimcheck/server/plugins/check-cache'
+import { createOpaqueNames } from '@claimcheck/server/plugins/opaque-names'
 import t, { type Test } from 'tap'
 
 /** The readings of one check. */
@@ -42,6 +42,8 @@ function stopTime(t: Test): { readonly pass: (ms: number) => Promise<void> } {
     },
   }
 }
+
+const { cacheKey } = createOpaqueNames()
 
 t.test('a caller never joins a read that has begun, and shares the next one with all who wait', async (t) => {
   const cache = createCheckCache()

@@ -98,22 +98,24 @@ function requests() {
   return { auths, made }
 }
 
+const TENANT = { workspaceId: 'wsp_1', payer: 'usr_1' }
+
 t.test('no call of a plugin is given a secret, and requests name it by its handle', async (t) => {
   const { given, type, verifier } = recorded()
   const { auths, made } = requests()
   const timer = new AbortController()
-  await type.baseUrl(connection.options)
-  await type.fits(connection.options, claim)
-  await type.probe(connection.options, { requests: made, timer })
-  await verifier.anonymousSource!(claim)
-  await verifier.destination!(claim, connection)
+  await type.baseUrl(connection.options, TENANT)
+  await type.fits(connection.options, claim, TENANT)
+  await type.probe(connection.options, { requests: made, timer, tenant: TENANT })
+  await verifier.anonymousSource!(claim, TENANT)
+  await verifier.destination!(claim, connection, TENANT)
   await verifier.check({
     claim,
     connection,
     previous: [],
     requests: made,
     timer,
-    share: 'ws_1',
+    tenant: TENANT,
     origin: 'https://a.example',
   })
   t.strictSame(
@@ -130,9 +132,9 @@ t.test('no call of a plugin is given a secret, and requests name it by its handl
 t.test('what a plugin changes in what it was given is changed nowhere else', async (t) => {
   const before = structuredClone({ claim, connection })
   const { type, verifier } = recorded()
-  t.equal(await type.fits(connection.options, claim), true)
-  await verifier.anonymousSource!(claim)
-  await verifier.destination!(claim, connection)
+  t.equal(await type.fits(connection.options, claim, TENANT), true)
+  await verifier.anonymousSource!(claim, TENANT)
+  await verifier.destination!(claim, connection, TENANT)
   t.strictSame({ claim, connection }, before)
 })
 

@@ -19,7 +19,7 @@ import type { Clock } from '../../clock/clock.ts'
 import type { CheckRequests } from '../../outbound/check-requests.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
-import { PluginEndedError } from '../../plugins/hosted.ts'
+import { PluginEndedError, type Tenant } from '../../plugins/hosted.ts'
 import { nameInReceipts } from '../../plugins/identity.ts'
 import { type Reader, type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 import type { ClaimRow } from '../../storage/claim-row.ts'
@@ -150,7 +150,7 @@ async function observe(runner: Runner, reading: Reading, connection: OpenConnect
     previous: history.filter(isRead).map(({ sentAt, observation }) => ({ sentAt, observation })),
     requests,
     timer,
-    share: claim.workspaceId,
+    tenant: { ...tenantOf(claim), ...(reading.kind === 'deciding' ? { urgency: 'deciding' } : {}) },
     origin: requireOrigin(source.baseUrl),
   })
   try {
@@ -158,7 +158,7 @@ async function observe(runner: Runner, reading: Reading, connection: OpenConnect
     const limitMs = checkTime(claim, sentAt, limits.timeMs ?? runner.timeoutMs)
     const returned = await unbreached(
       requests,
-      withinTime(checking, limitMs, () => tooLate(plugin)),
+      withinTime(checking, limitMs, () => tooLate(plugin, claim)),
     )
     return recordOf(runner, reading, returned, requests, turn)
   } finally {
@@ -233,7 +233,7 @@ async function sourceOf(
   connection: OpenConnection | null,
   history: readonly CheckRecord[],
 ): Promise<CheckedSource | undefined> {
-  const destination = await destinationOf(toClaim(claim), registered, registry, connection)
+  const destination = await destinationOf(toClaim(claim), registered, registry, connection, tenantOf(claim))
   if (!destination) return undefined
   const { provider, baseUrl, isOwn } = destination
   // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
@@ -289,10 +289,14 @@ async function unbreached(requests: CheckRequests, work: Promise<unknown>): Prom
 }
 
 /** A check that waits for its plugin's process has not asked the destination. */
-function tooLate({ parts }: Reader['plugin']): Error {
-  return parts.state().status === 'running'
+function tooLate({ parts }: Reader['plugin'], { workspaceId }: ClaimRow): Error {
+  return parts.isRunningFor(workspaceId)
     ? new DestinationError('timeout')
-    : new Error('the process of its plugin is being started again')
+    : new Error('its plugin had no process for this workspace in time')
+}
+
+function tenantOf({ workspaceId, payer }: ClaimRow): Tenant {
+  return { workspaceId, payer }
 }
 
 const NO_SECRETS: SecretValues = new Map()

@@ -58,6 +58,7 @@ export interface ClaimPage {
 /** A claim with its params, its profile and its checks. */
 export interface ClaimDetail {
   readonly claim: ClaimStatus
+  readonly payer: string
   readonly params: JsonObject
   /** The profile that decides the claim: its own action name, also when the claim names an alias. */
   readonly profile: { readonly action: string; readonly version: string }
@@ -262,6 +263,7 @@ async function detail(read: Reads, workspaceId: string, claimId: string): Promis
   const history = await read.claims.history(claimId)
   return {
     claim: await statusOf(read, row),
+    payer: row.payer,
     params: row.params,
     profile: { action: row.profileAction, version: row.profileVersion },
     access: row.access,

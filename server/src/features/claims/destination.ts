@@ -2,6 +2,7 @@
 
 import { grantOf, originOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
+import type { Tenant } from '../../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 
 export interface Destination extends AnonymousSource {
@@ -17,9 +18,10 @@ export async function destinationOf(
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection | null,
+  tenant: Tenant,
 ): Promise<Destination | undefined> {
-  if (connection) return throughConnection(claim, registered, registry, connection)
-  const source: unknown = await readerOf(registered, null)?.verifier.anonymousSource?.(claim)
+  if (connection) return throughConnection(claim, registered, registry, connection, tenant)
+  const source: unknown = await readerOf(registered, null)?.verifier.anonymousSource?.(claim, tenant)
   if (source === undefined || source === null) return undefined
   const { provider, baseUrl } = source as Partial<AnonymousSource>
   if (typeof provider !== 'string') throw new TypeError('the plugin names no provider')
@@ -32,12 +34,13 @@ export async function throughConnection(
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection,
+  tenant: Tenant,
 ): Promise<Destination> {
   const { provider, options } = connection
-  const own = await registry.connectionType(provider)!.baseUrl(options)
+  const own = await registry.connectionType(provider)!.baseUrl(options, tenant)
   const { destination } = readerOf(registered, provider)?.verifier ?? {}
   if (!destination) return { provider, baseUrl: own, isOwn: true }
-  const baseUrl = named(await destination(claim, connection))
+  const baseUrl = named(await destination(claim, connection, tenant))
   return { provider, baseUrl, isOwn: originOf(own) === originOf(baseUrl) }
 }
 

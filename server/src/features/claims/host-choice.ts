@@ -3,6 +3,7 @@
 import type { Claim, Connection } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { validator } from '../../base/validation.ts'
+import type { Tenant } from '../../plugins/hosted.ts'
 import type { RegisteredVerifier, Registry } from '../../plugins/registry.ts'
 import type { Sources } from '../workspaces/sources.ts'
 import { throughConnection } from './destination.ts'
@@ -17,6 +18,7 @@ export interface HostChoice {
 interface Resolving {
   readonly registry: Registry
   readonly sources: Pick<Sources, 'isListed'>
+  readonly tenant: Tenant
 }
 
 /**
@@ -42,8 +44,10 @@ async function chooseHosts(
   const isValid = (params: JsonObject) => validator(schema)(params, []).length === 0
 
   async function hostOf(connection: Connection): Promise<string | undefined> {
-    const { baseUrl } = await throughConnection(claim, registered, resolving.registry, connection)
-    const own = await resolving.registry.connectionType(connection.provider)!.baseUrl(connection.options)
+    const { baseUrl } = await throughConnection(claim, registered, resolving.registry, connection, resolving.tenant)
+    const own = await resolving.registry
+      .connectionType(connection.provider)!
+      .baseUrl(connection.options, resolving.tenant)
     // A plugin takes as the host's name that of the connection, or that of the destination where it reads the claim.
     for (const host of new Set([baseUrl, own].flatMap(possibleNames))) {
       const chosen = { ...claim, params: { ...claim.params, host } }

@@ -19,7 +19,7 @@ import { idProblem } from '../../base/names.ts'
 import { sha256Text } from '../../base/sha256.ts'
 import { validator } from '../../base/validation.ts'
 import { type Credential, spenderOf } from '../../http/credential.ts'
-import type { HostedVerifier, Normalizable } from '../../plugins/hosted.ts'
+import type { HostedVerifier, Normalizable, Tenant } from '../../plugins/hosted.ts'
 import { possibleReaders, type RegisteredVerifier, type Registry } from '../../plugins/registry.ts'
 import type { Access, NewClaim } from '../../storage/claim-row.ts'
 import type { Sources } from '../workspaces/sources.ts'
@@ -88,6 +88,7 @@ export async function planClaim(
   now: Instant,
   { registry, sources, connections, closing }: IntakeOptions,
 ): Promise<NewClaim> {
+  const tenant = { workspaceId, payer }
   const registered = registry.verifierFor(input.action)
   const profile = registered?.verifier.profile
   const deadlineAt = input.deadlineAt ?? input.claimedAt + (profile?.deadlineMs ?? UNSUPPORTED_DEADLINE_MS)
@@ -99,7 +100,7 @@ export async function planClaim(
   if (issues.length > 0) throw new ServiceError('invalid', 'the claim is not valid', { issues })
 
   const own = registered && registered.providers.length > 0 ? await connections() : []
-  const { target, params } = await normalized(registered, own, { target: input.target, params: input.params })
+  const { target, params } = await normalized(registered, own, { target: input.target, params: input.params }, tenant)
   const claim: Claim = {
     action: input.action,
     target,
@@ -109,7 +110,7 @@ export async function planClaim(
     submittedAt: now,
   }
   const { access, connectionId, origin } = registered
-    ? await chooseAccess(claim, registered, { registry, sources }, own)
+    ? await chooseAccess(claim, registered, { registry, sources, tenant }, own)
     : { access: 'unsupported_action' as const, ...NOWHERE }
   const { at: nextCheckAt, momentAt } = nextCheck(
     profile ?? UNSUPPORTED_RULES,
@@ -158,6 +159,7 @@ async function normalized(
   registered: RegisteredVerifier | undefined,
   connections: readonly Connection[],
   given: Normalizable,
+  tenant: Tenant,
 ): Promise<Normalizable> {
   if (!registered) return given
   const { profile } = registered.verifier
@@ -167,7 +169,9 @@ async function normalized(
   )
   if (readers.every(({ verifier }) => !verifier.normalize)) return given
   try {
-    const [first = given, ...others] = await Promise.all(readers.map(({ verifier }) => normalizedBy(verifier, given)))
+    const [first = given, ...others] = await Promise.all(
+      readers.map(({ verifier }) => normalizedBy(verifier, given, tenant)),
+    )
     if (others.every((other) => isSame(first, other))) return first
     throw new TypeError('the plugins that may read it normalize it differently')
   } catch (cause) {
@@ -176,10 +180,14 @@ async function normalized(
   }
 }
 
-async function normalizedBy({ normalize, profile }: HostedVerifier, given: Normalizable): Promise<Normalizable> {
+async function normalizedBy(
+  { normalize, profile }: HostedVerifier,
+  given: Normalizable,
+  tenant: Tenant,
+): Promise<Normalizable> {
   if (!normalize) return given
-  const once = readNormalized(profile, await normalize(given))
-  const twice = readNormalized(profile, await normalize(once))
+  const once = readNormalized(profile, await normalize(given, tenant))
+  const twice = readNormalized(profile, await normalize(once, tenant))
   if (isSame(once, twice)) return once
   throw new TypeError('what it returns changes when it is normalized again')
 }
@@ -230,7 +238,7 @@ function valueIssue(field: string, message: string): Issue {
   return { loc: ['body', field], msg: `Value error, ${message}`, type: 'value_error' }
 }
 
-type Resolving = Pick<IntakeOptions, 'registry' | 'sources'>
+type Resolving = Pick<IntakeOptions, 'registry' | 'sources'> & { readonly tenant: Tenant }
 
 /** Those of the connections through which the claim can be read. */
 export async function fittingConnections<C extends Connection>(
@@ -247,24 +255,24 @@ export async function fittingConnections<C extends Connection>(
 async function namedConnections<C extends Connection>(
   claim: Claim,
   { providers }: RegisteredVerifier,
-  { registry }: Resolving,
+  { registry, tenant }: Resolving,
   connections: readonly C[],
 ): Promise<C[]> {
   return keep(connections, async ({ provider, options }) => {
     const type = providers.includes(provider) ? registry.connectionType(provider) : undefined
-    return type !== undefined && (await type.fits(options, claim)) === true
+    return type !== undefined && (await type.fits(options, claim, tenant)) === true
   })
 }
 
 async function readableConnections<C extends Connection>(
   claim: Claim,
   registered: RegisteredVerifier,
-  { registry, sources }: Resolving,
+  { registry, sources, tenant }: Resolving,
   named: readonly C[],
 ): Promise<C[]> {
   if (!isAlias(claim, registered)) return [...named]
   return keep(named, async (connection) => {
-    const { baseUrl } = await throughConnection(claim, registered, registry, connection)
+    const { baseUrl } = await throughConnection(claim, registered, registry, connection, tenant)
     return sources.isListed(connection.provider, baseUrl)
   })
 }
@@ -286,21 +294,21 @@ async function chooseAccess(
   resolving: Resolving,
   connections: readonly Connection[],
 ): Promise<{ access: Access; connectionId: string | null; origin: string | null }> {
-  const { registry, sources } = resolving
+  const { registry, sources, tenant } = resolving
   try {
     const named = connections.length > 0 ? await namedConnections(claim, registered, resolving, connections) : []
     const fitting = named.length > 0 ? await readableConnections(claim, registered, resolving, named) : []
     const [first] = fitting
     if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
     if (first) {
-      const destination = await throughConnection(claim, registered, registry, first)
+      const destination = await throughConnection(claim, registered, registry, first, tenant)
       if (!destination.isOwn) refuseUndeclared(destination, registered, registry, first)
       // null for a connection's address that is none: its checks fail by themselves.
       return { access: 'connection', connectionId: first.id, origin: originOf(destination.baseUrl) ?? null }
     }
     // A workspace that chose where such claims are read is not read anywhere else.
     const isPublic = registered.verifier.profile.access.anonymous && named.length === 0
-    const destination = isPublic ? await destinationOf(claim, registered, registry, null) : undefined
+    const destination = isPublic ? await destinationOf(claim, registered, registry, null, tenant) : undefined
     const isOpen =
       destination && (!isAlias(claim, registered) || sources.isListed(destination.provider, destination.baseUrl))
     if (!isOpen) return { access: 'no_connection', ...NOWHERE }

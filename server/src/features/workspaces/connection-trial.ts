@@ -88,13 +88,14 @@ export function createTrial(parts: TrialOptions): Trial {
     // New credentials have a budget that nobody else uses, until the trial ends.
     const newBudget = `trial ${newToken()}`
     const probing = async () => {
-      const baseUrl = await type.baseUrl(options)
+      const { workspaceId, connectionId } = trying
+      const payer = (await storage.read.workspaces.payer(workspaceId)) ?? workspaceId
+      const tenant = { workspaceId, payer }
+      const baseUrl = await type.baseUrl(options, tenant)
       const { secrets } = withoutSecretValues(type, options)
       const origin = originOf(baseUrl)
       if (origin === undefined) throw new DestinationError('misconfigured')
       const { reach } = type
-      const { workspaceId, connectionId } = trying
-      const payer = (await storage.read.workspaces.payer(workspaceId)) ?? workspaceId
       const hasCredentials = secrets.size > 0
       const submittedBy = trying.userId ?? 'command line'
       const budgetOf = connectionId ?? (hasCredentials ? newBudget : null)
@@ -105,7 +106,7 @@ export function createTrial(parts: TrialOptions): Trial {
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
       const guard = { timer, now, origin, baseUrl, secrets, reach, throughConnection: true, payer, spending }
       const requests = outbound.forCheck(guard)
-      const probed = await type.probe(options, { requests, timer, target })
+      const probed = await type.probe(options, { requests, timer, target, tenant })
       const breach = requests.breach()
       if (breach) throw breach
       return readProbe(probed, requests.leaks())

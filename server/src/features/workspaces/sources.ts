@@ -50,12 +50,14 @@ export type AddressInReceipts = 'listed' | AddressVisibility
 
 /** @param type undefined where its plugin is not loaded */
 export async function addressInReceipts(
-  { provider, options, address }: Pick<ConnectionRow, 'provider' | 'options' | 'address'>,
+  { provider, options, address, workspaceId }: Pick<ConnectionRow, 'provider' | 'options' | 'address' | 'workspaceId'>,
   type: HostedConnectionType | undefined,
   sources: Pick<Sources, 'isListed'>,
 ): Promise<AddressInReceipts> {
   try {
-    return type && sources.isListed(provider, await type.baseUrl(options)) ? 'listed' : address
+    return type && sources.isListed(provider, await type.baseUrl(options, { workspaceId, payer: workspaceId }))
+      ? 'listed'
+      : address
   } catch {
     // The plugin may have become stricter than it was when this was connected.
     return address

@@ -8,10 +8,17 @@ import { createFlood } from './flood.ts'
 import { createFrames } from './frames.ts'
 import { createHolding, type Holding } from './holding.ts'
 import type { FromPlugin } from './messages.ts'
+import { memoryMib } from './process-memory.ts'
 import { type ProcessTimes, processTimes } from './processor-time.ts'
 import { readMessage } from './received.ts'
 
-export type EndReason = 'it exited' | 'it looped' | 'it flooded the host' | 'it did not start' | 'it changed'
+export type EndReason =
+  | 'it exited'
+  | 'it looped'
+  | 'it flooded the host'
+  | 'it did not start'
+  | 'it changed'
+  | 'it took too much memory'
 
 /** What a process says that concerns its calls. */
 export type Said = Exclude<FromPlugin, { readonly k: 'at' | 'idle' }>
@@ -29,6 +36,8 @@ export interface LiveProcess {
   begins(): void
   /** For how long it has not answered what it was sent. Milliseconds. */
   lagMs(): number
+  /** What it has in memory that no other process shares. MiB. */
+  memoryMib(): number
   end(reason: EndReason): void
   /** Resolves when nothing of it is left. */
   gone(): Promise<void>
@@ -125,6 +134,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
     },
     begins: () => flood.run(),
     lagMs: work.lagMs,
+    memoryMib: () => memoryMib(child.pid!),
     end,
     async gone() {
       if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return

@@ -11,10 +11,11 @@ import { refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, optionsProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
+import { type CellLimits, Cells } from './cells.ts'
 import { type CodeCopy, copyCode } from './code-copy.ts'
 import type { ReadableSet } from './command.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
-import { type SetupCall, startPluginProcess } from './plugin-process.ts'
+import { type SetupCall, startAnotherProcess, startPluginProcess } from './plugin-process.ts'
 import { isolationProblem, readingProblem } from './problems.ts'
 import { remoteParts } from './remote-parts.ts'
 import { type Isolation, startSandboxed } from './sandbox.ts'
@@ -37,6 +38,7 @@ export interface IsolatedOptions {
   readonly given: Readonly<Record<string, unknown>>
   readonly isolation: Isolation
   readonly memoryMib?: number | undefined
+  readonly cells: CellLimits
   readonly logger: Logger
   readonly now: () => Instant
   readonly types: (provider: string) => Pick<ConnectionType, 'options'> | undefined
@@ -64,28 +66,33 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
 }
 
 async function startCopy(code: CodeCopy, readable: ReadableSet, options: IsolatedOptions): Promise<IsolatedPlugin> {
-  const { given, isolation, memoryMib, logger, now, types } = options
-  let loaded: { readonly definition: Definition; readonly parts: DescribedParts } | undefined
+  const { given, isolation, memoryMib, cells: limits, logger, now, types } = options
+  let loaded: { readonly definition: Definition; readonly parts: DescribedParts; readonly offers: string } | undefined
 
   async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
     const definition = readDefinition(plugin)
     if (!loaded) refuseDefinition(definition, given)
     const parts = readParts(await setup(given))
     if (!loaded) refuseParts(parts)
-    loaded ??= { definition, parts }
-    return canonicalize({ definition: definition as unknown as JsonObject, parts: parts as unknown as JsonObject })
+    const offers = canonicalize({
+      definition: definition as unknown as JsonObject,
+      parts: parts as unknown as JsonObject,
+    })
+    loaded ??= { definition, parts, offers }
+    return offers
   }
 
   const args = [code.entry]
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
-  const process = await startPluginProcess({ launch, logger, pluginLogger, now, prepare }).catch((error: unknown) =>
-    tellFailure(error, code),
-  )
-  const { definition, parts } = loaded!
+  const process = { launch, logger, pluginLogger, now, prepare }
+  const first = await startPluginProcess(process).catch((error: unknown) => tellFailure(error, code))
+  const { definition, parts, offers } = loaded!
+  const start = () => startAnotherProcess({ ...process, offers })
+  const cells = new Cells({ ...limits, first, start, isShared: !getsCredentials(parts) })
   const reach = reachOf(definition.manifest, given, false)
-  const remote = remoteParts(parts, { process, manifest: definition.manifest, reach, types, logger: pluginLogger })
+  const remote = remoteParts(parts, { cells, manifest: definition.manifest, reach, types, logger: pluginLogger })
   return {
     name: definition.name,
     codeHash: code.codeHash,
@@ -115,6 +122,12 @@ function refuseParts(parts: DescribedParts): void {
   if (parts.data.signingBackend !== undefined) {
     refuse(['it has a signing backend: name it under signer, and not under plugins'])
   }
+}
+
+/** Through connections, its own or those of other plugins. */
+function getsCredentials({ verifiers, connections }: DescribedParts): boolean {
+  const reads = verifiers.some(({ data }) => (data as { readonly providers?: readonly string[] }).providers?.length)
+  return connections.length > 0 || reads
 }
 
 const TOLD_LENGTH = 500

@@ -39,6 +39,8 @@ export interface ProcessOptions {
   /** For what the plugin says. */
   readonly pluginLogger: PluginLogger
   readonly now: () => Instant
+  /** What the plugin offered when it was loaded; left out where it is loaded now. */
+  readonly offers?: string | undefined
   /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
@@ -71,6 +73,13 @@ interface Starting {
   failed(error: Error): void
 }
 
+/** Another process of a plugin that is loaded: it is started again until it runs. */
+export function startAnotherProcess(options: ProcessOptions & { readonly offers: string }): PluginProcess {
+  const process = new PluginProcess(options)
+  void process.start().catch(() => {})
+  return process
+}
+
 /** @throws the error of the first start */
 export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
   const process = new PluginProcess(options)
@@ -81,6 +90,8 @@ export async function startPluginProcess(options: ProcessOptions): Promise<Plugi
 /** Starts, runs and starts again, until it is closed. */
 export class PluginProcess {
   readonly #options: ProcessOptions
+  /** When a process ended last, by the clock of this host's process. */
+  endedAt = Number.NEGATIVE_INFINITY
   readonly #pending = new Map<number, Pending>()
   readonly #pauses = createPauses()
   /** The process that starts or runs; undefined in the pause before the next one. */
@@ -96,6 +107,7 @@ export class PluginProcess {
 
   constructor(options: ProcessOptions) {
     this.#options = options
+    this.#offers = options.offers
   }
 
   state(): PluginState {
@@ -111,6 +123,20 @@ export class PluginProcess {
   lagMs(): number {
     if (this.#isClosed) return 0
     return this.#live?.isReady ? this.#live.lagMs() : Number.POSITIVE_INFINITY
+  }
+
+  memoryMib(): number {
+    return this.#live?.memoryMib() ?? 0
+  }
+
+  /** Ends the process that runs, and starts another one. */
+  end(reason: EndReason): void {
+    this.#live?.end(reason)
+  }
+
+  /** Resolves when it takes calls, or never will. */
+  async available(): Promise<void> {
+    if (!this.#isClosed && !this.#live?.isReady) await this.#available.opened
   }
 
   async start(): Promise<void> {
@@ -180,6 +206,7 @@ export class PluginProcess {
 
   #ended(live: LiveProcess, reason: EndReason, blamed: number | undefined): void {
     this.#lastEnd = reason
+    this.endedAt = performance.now()
     this.#live = undefined
     if (live.isReady) this.#available = newGate()
     const wasAlone = this.#pending.size === 1

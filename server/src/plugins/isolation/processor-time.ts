@@ -15,12 +15,17 @@ export interface ProcessTimes {
 /** Of the process that a sandbox holds: the child of the one that was started, or that itself. Undefined where nothing tells. */
 export function processTimes(pid: number): ProcessTimes | undefined {
   try {
-    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    const held = child ? Number(child) : pid
+    const held = heldBy(pid)
     return { processor: processorOf(held), waiting: waitingOf(held) }
   } catch {
     return undefined
   }
+}
+
+/** The process that a sandbox holds. @throws where it is gone */
+export function heldBy(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return child ? Number(child) : pid
 }
 
 function processorOf(pid: number): number {

@@ -5,19 +5,22 @@ import type { ActionProfile, CheckLimits, Connection, ConnectionType } from '@cl
 import type { JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'
+import { withinTime } from '../../base/time-limit.ts'
 import type { Reach } from '../../outbound/outbound.ts'
 import { batched } from '../batches.ts'
-import { cacheKey } from '../cache-key.ts'
 import {
   type CheckCall,
   type HostedConnectionType,
   type HostedParts,
   type HostedVerifier,
   PluginEndedError,
+  type Tenant,
 } from '../hosted.ts'
 import { onlyAddress, withHandles } from '../in-process.ts'
+import { createOpaqueNames, type OpaqueNames } from '../opaque-names.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
-import { createHostCalls, createSharedReadings, type SharedReadings } from './host-calls.ts'
+import type { Cell, Cells } from './cells.ts'
+import { createHostCalls } from './host-calls.ts'
 import {
   type CheckArguments,
   type DescribedPart,
@@ -26,14 +29,14 @@ import {
   type PluginMethod,
 } from './messages.ts'
 import { createOffenders, type Offenders } from './offenders.ts'
-import { type PluginProcess, ProcessEnded } from './plugin-process.ts'
-import { createQuarantine, type Quarantine } from './quarantine.ts'
+import { ProcessEnded } from './plugin-process.ts'
 
-/** A function of a plugin that needs nothing of the host answers within this, also while its process is started again. */
+/** A function of a plugin that needs nothing of the host answers within this. */
 const QUICK_MS = 3000
+/** So long its call waits for a place, and again for a process that starts: on a busy machine that takes many times as long. */
+const START_MS = 10_000
 /** A check has a time of its own, at whose end its signal aborts. */
 const LONGEST_CHECK_MS = 120_000
-/** An address follows from a connection's options alone. */
 const MAX_ADDRESSES = 1000
 /** Of one answer, where the verifier declares nothing: all of it goes through the pipe. */
 const USUAL_BODY_BYTES = 512 * 1024
@@ -41,7 +44,7 @@ const USUAL_BODY_BYTES = 512 * 1024
 const QUICK_TRIES = 3
 
 interface RemoteOptions {
-  readonly process: PluginProcess
+  readonly cells: Cells
   readonly manifest: HostedParts['manifest']
   readonly reach: Reach
   readonly logger: PluginLogger
@@ -50,25 +53,20 @@ interface RemoteOptions {
 }
 
 interface Remote extends RemoteOptions {
-  readonly shared: SharedReadings
-  readonly suspects: Quarantine
+  readonly names: OpaqueNames
   readonly offenders: Offenders
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = {
-    ...options,
-    shared: createSharedReadings(),
-    suspects: createQuarantine(() => options.process.lagMs()),
-    offenders: createOffenders(),
-  }
+  const remote: Remote = { ...options, names: createOpaqueNames(), offenders: createOffenders() }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
     connections: described.connections.map((part, index) => remoteConnectionType(part, index, remote)),
-    state: () => options.process.state(),
-    close: () => options.process.close(),
+    state: () => options.cells.state(),
+    isRunningFor: (workspaceId) => options.cells.isRunning(workspaceId),
+    close: () => options.cells.close(),
   }
 }
 
@@ -78,8 +76,8 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly providers: readonly string[]
     readonly limits?: CheckLimits
   }
-  const { process, reach, types } = remote
-  const quick = quickCalls(process, index)
+  const { cells, reach, types, names } = remote
+  const quick = quickCalls(cells, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
     profile,
@@ -87,32 +85,43 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     limits: { bodyBytes: USUAL_BODY_BYTES, ...limits },
     reach,
     ...(functions.includes('anonymousSource') && {
-      anonymousSource: async (claim) => readSource(await quick('anonymousSource', claim)),
+      anonymousSource: async (claim, tenant) => readSource(await quick(tenant, 'anonymousSource', claim)),
     }),
     ...(functions.includes('destination') && {
-      destination: async (claim, connection) => readText(await quick('destination', claim, shown(connection))),
+      destination: async (claim, connection, tenant) =>
+        readText(await quick(tenant, 'destination', claim, shown(connection))),
     }),
-    ...(functions.includes('normalize') && { normalize: (claim) => quick('normalize', claim) }),
+    ...(functions.includes('normalize') && { normalize: (claim, tenant) => quick(tenant, 'normalize', claim) }),
     check: functions.includes('checkMany')
-      ? batched(async (calls) => readMany(await check('checkMany', calls, index, { limits }, remote)))
+      ? batched(async (calls) => readMany(await check('checkMany', calls, index, { limits }, remote)), names)
       : (call) => check('check', [call], index, { limits }, remote),
   }
 }
 
 /** Calls that go down with another one's are made again. */
-function quickCalls(process: PluginProcess, index: number) {
-  return async (method: PluginMethod, ...args: unknown[]): Promise<unknown> => {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
-      } catch (error) {
-        if (!(error instanceof ProcessEnded)) throw error
-        // Also a claim whose address ends the process is poison.
-        if (error.blame === 'this') throw new PluginEndedError(error.message)
-        if (tries === QUICK_TRIES) throw error
-      }
-    }
-  }
+function quickCalls(cells: Cells, index: number) {
+  return (tenant: Tenant, method: PluginMethod, ...args: unknown[]): Promise<unknown> =>
+    cells.within(
+      { ...tenant, urgency: 'brief' },
+      () => AbortSignal.timeout(START_MS),
+      async ({ process }) => {
+        await withinTime(
+          process.available(),
+          START_MS,
+          () => new Error(`no process of the plugin started in ${START_MS} ms`),
+        )
+        for (let tries = 1; ; tries++) {
+          try {
+            return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
+          } catch (error) {
+            if (!(error instanceof ProcessEnded)) throw error
+            // Also a claim whose address ends the process is poison.
+            if (error.blame === 'this') throw new PluginEndedError(error.message)
+            if (tries === QUICK_TRIES) throw error
+          }
+        }
+      },
+    )
 }
 
 /** @returns what is no list as it is: the caller tells */
@@ -129,12 +138,33 @@ async function check(
   calls: readonly CheckCall[],
   index: number,
   { limits = {} }: { readonly limits: CheckLimits | undefined },
-  { process, shared, types, suspects, offenders, logger }: Remote,
+  remote: Remote,
 ): Promise<unknown> {
-  const { connection, requests, timer, share } = calls[0]!
-  const key = cacheKey(connection)
+  const { cells, offenders, logger } = remote
+  const { requests, timer, tenant } = calls[0]!
   logger.conceal(requests.leaks())
+  if (offenders.areHeld(tenant.workspaceId))
+    throw new Error('other claims of this workspace ended the process of the plugin too often')
+  const decides = calls.some((call) => call.tenant.urgency === 'deciding')
+  return cells.within(
+    decides ? { ...tenant, urgency: 'deciding' } : tenant,
+    () => timer.signal,
+    (cell) => checkIn(cell, method, calls, index, { limits }, remote),
+  )
+}
+
+async function checkIn(
+  { process, shared, quarantine }: Cell,
+  method: 'check' | 'checkMany',
+  calls: readonly CheckCall[],
+  index: number,
+  { limits }: { readonly limits: CheckLimits },
+  { types, names, offenders }: Remote,
+): Promise<unknown> {
+  const { connection, requests, timer, tenant } = calls[0]!
   const { signal } = timer
+  const key = names.cacheKey(connection)
+  const share = names.share(tenant.workspaceId)
 
   function once(): Promise<unknown> {
     const args = (run: number): readonly [CheckArguments] => {
@@ -147,19 +177,17 @@ async function check(
     return process.call(method, index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
   }
 
-  if (offenders.areHeld(share))
-    throw new Error('other claims of this workspace ended the process of the plugin too often')
   let isSuspect = false
   for (;;) {
     try {
-      if (isSuspect) return await suspects.alone(once)
-      await suspects.passed()
+      if (isSuspect) return await quarantine.alone(once)
+      await quarantine.passed()
       return await once()
     } catch (error) {
       if (!(error instanceof ProcessEnded) || signal.aborted) throw error
       const isFound = error.blame === 'unsure' && isSuspect && error.wasAlone
       if (error.blame === 'this' || isFound) {
-        offenders.note(share)
+        offenders.note(tenant.workspaceId)
         throw new PluginEndedError(error.message)
       }
       if (error.blame === 'unsure') isSuspect = true
@@ -176,8 +204,8 @@ function remoteConnectionType(
 ): HostedConnectionType {
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'>
   const { provider, title, options, help, trial } = type
-  const { process, reach } = remote
-  const quick = quickCalls(process, index)
+  const { cells, reach } = remote
+  const quick = quickCalls(cells, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
   return {
@@ -188,21 +216,29 @@ function remoteConnectionType(
     ...(trial ? { trial } : {}),
     reach,
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
-    async baseUrl(values) {
+    async baseUrl(values, tenant) {
       const given = shown(values)
-      const key = JSON.stringify(given)
+      // Of the workspace: what another one's process makes of the same options leads nobody's credentials anywhere else.
+      const key = JSON.stringify([tenant.workspaceId, given])
       const known = addresses.get(key)
       if (known !== undefined) return known
-      const address = readText(await quick('baseUrl', given))
+      const address = readText(await quick(tenant, 'baseUrl', given))
       addresses.set(key, address)
       return address
     },
-    fits: async (values, claim) => (await quick('fits', shown(values), claim)) === true,
-    async probe(values, { requests, timer, target }) {
+    fits: async (values, claim, tenant) => (await quick(tenant, 'fits', shown(values), claim)) === true,
+    async probe(values, { requests, timer, target, tenant }) {
       remote.logger.conceal(requests.leaks())
-      const hostCalls = createHostCalls({ requests, cacheKey: '', shared: remote.shared })
-      const args = () => (target === undefined ? [shown(values)] : [shown(values), target])
-      return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal: timer.signal })
+      return cells.within(
+        tenant,
+        () => timer.signal,
+        ({ process, shared }) => {
+          const { signal } = timer
+          const hostCalls = createHostCalls({ requests, cacheKey: '', shared })
+          const args = () => (target === undefined ? [shown(values)] : [shown(values), target])
+          return process.call('probe', index, args, { timeoutMs: LONGEST_CHECK_MS, hostCalls, signal })
+        },
+      )
     },
   }
 }

@@ -452,7 +452,8 @@ t.test('hosts to choose are those of the places that plugins name, and a plugin 
     { manifest },
   )
   const registered = named.verifierFor(profile.action)!
-  const places = { registry: named, sources: { isListed: () => false } }
+  const tenant = { workspaceId: 'wsp_1', payer: 'usr_1' }
+  const places = { registry: named, sources: { isListed: () => false }, tenant }
   const both = [connection('1', 'one', 'a'), connection('2', 'one', 'b')]
   const claim = { ...input, params: {}, deadlineAt: NOON, submittedAt: NOON }
   t.strictSame(await hostsToChoose(claim, registered, places, both), {

@@ -14,7 +14,8 @@ const status = claimStatus(
 
 function detail(history: readonly CheckRecord[], over: Partial<typeof status> = {}): StoryOptions['detail'] {
   const profile = { action: 'x.y.z', version: '1' }
-  return { claim: { ...status, ...over }, params: {}, profile, access: 'anonymous', connectionId: null, history }
+  const claim = { ...status, ...over }
+  return { claim, payer: 'usr_1', params: {}, profile, access: 'anonymous', connectionId: null, history }
 }
 
 function absentAt(afterMs: number): CheckRecord {

@@ -51,6 +51,7 @@ export function memoryClaims(): ClaimService & {
       return (
         claim && {
           claim,
+          payer: 'usr_1',
           params: {},
           profile: { action: claim.action, version: '1' },
           connectionId: null,

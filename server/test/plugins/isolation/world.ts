@@ -83,7 +83,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     deed?: string,
     at?: string,
     limitMs = 60_000,
-    share = 'wsp_1',
+    workspaceId = 'wsp_1',
   ): Promise<unknown> {
     const timer = new AbortController()
     const limit = setTimeout(() => timer.abort(), limitMs)
@@ -101,7 +101,8 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     const now = Date.now()
     const claim = { action: 'test.deed.do', target, params, claimedAt: now, deadlineAt: now + 60_000, submittedAt: now }
     try {
-      return await verifier.check({ claim, connection, previous: [], requests, timer, share, origin: url })
+      const tenant = { workspaceId, payer: workspaceId }
+      return await verifier.check({ claim, connection, previous: [], requests, timer, tenant, origin: url })
     } catch (error) {
       const { name, code } = error as { name: string; code?: string }
       return code === undefined ? name : `${name} ${code}`

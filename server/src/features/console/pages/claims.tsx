@@ -165,13 +165,14 @@ async function providerOf(
 async function choiceOf(
   { connections, registry, sources }: ConsoleDependencies,
   workspaceId: string,
-  { claim, params, profile, access }: ClaimDetail,
+  { claim, payer, params, profile, access }: ClaimDetail,
 ): Promise<HostChoice | undefined> {
   const registered = registry.verifierFor(profile.action, profile.version)
   if (access !== 'ambiguous_claim' || !registered) return undefined
   const { action, target, claimedAt, deadlineAt, submittedAt } = claim
   const claimed = { action, target, params, claimedAt, deadlineAt, submittedAt }
-  return hostsToChoose(claimed, registered, { registry, sources }, await connections.open(workspaceId))
+  const resolving = { registry, sources, tenant: { workspaceId, payer } }
+  return hostsToChoose(claimed, registered, resolving, await connections.open(workspaceId))
 }
 
 async function landingOf({ log }: ConsoleDependencies, { proof }: Receipt): Promise<Landing | undefined> {

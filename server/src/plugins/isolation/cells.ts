@@ -1,0 +1,321 @@
+/**
+ * The cells of one plugin: a process for each workspace that it works for. The attack: the author of a plugin owns a workspace, and has the
+ * plugin keep what it sees of another one and tell it in a claim, ask with the other's credentials, or answer its checks. So a process that
+ * got anything of a workspace works for no other one, and ends when its place is needed. No process is common to all workspaces, not even
+ * for functions that ask nothing of the host: what such a function returns is stored in the claim of the workspace that called it.
+ *
+ * One process is started ahead. It has seen nothing but the operator's options, and becomes the next cell, so that a submission waits for
+ * no start.
+ */
+import { mayTake } from '@claimcheck/core/plugin'
+import type { PluginState, Tenant } from '../hosted.ts'
+import { createSharedReadings, type SharedReadings } from './host-calls.ts'
+import type { PluginProcess } from './plugin-process.ts'
+import { createQuarantine, type Quarantine } from './quarantine.ts'
+
+/** What cells do with processes. */
+export type CellProcess = Pick<PluginProcess, 'state' | 'endedAt' | 'lagMs' | 'memoryMib' | 'end' | 'close'>
+
+/** The process of one workspace, and what belongs to it. */
+export interface Cell<P extends CellProcess = PluginProcess> {
+  readonly process: P
+  readonly shared: SharedReadings
+  /** Of this workspace: another one's claims never wait for its suspects. */
+  readonly quarantine: Quarantine
+}
+
+export interface CellLimits {
+  /** So many cells at a time, beside the process that is started ahead. */
+  readonly most: number
+  /** Of all processes of the plugin together. */
+  readonly memoryMib: number
+}
+
+export interface CellsOptions<P extends CellProcess> extends CellLimits {
+  /** It is set up. */
+  readonly first: P
+  /** Starts another one. */
+  readonly start: () => P
+  /** The plugin gets no credentials of any workspace: one process works for all. */
+  readonly isShared: boolean
+}
+
+type Kind = 'deciding' | 'brief' | 'usual'
+
+interface Place<P extends CellProcess> {
+  readonly cell: Cell<P>
+  readonly payer: string
+  /** What it works on, by kind. */
+  readonly runs: Record<Kind, number>
+  /** When it began to work, after it had nothing to do; or when it had nothing to do any more. */
+  since: number
+}
+
+interface Waiter<P extends CellProcess> {
+  readonly tenant: Tenant
+  readonly kind: Kind
+  enter(place: Place<P>): void
+  refuse(error: Error): void
+}
+
+/** One in so many places is kept for checks that decide, and for calls that are over at once. */
+const KEPT = 4
+/** Alone, an account takes 3/4 of the places. */
+const PAYER_WEIGHT = 3
+/** A cell that others wait for takes nothing new after so long, and no check that decides after the second. */
+const TURN_MS = 2000
+const LONGEST_TURN_MS = 10_000
+const IDLE_MS = 5 * 60_000
+const LOOK_MS = 1000
+/** What a process takes that did nothing yet. */
+const NEW_MIB = 32
+const SHARED = 'all'
+const URGENCY: Readonly<Record<Kind, number>> = { deciding: 0, brief: 1, usual: 2 }
+
+export class Cells<P extends CellProcess = PluginProcess> {
+  readonly #options: CellsOptions<P>
+  readonly #places = new Map<string, Place<P>>()
+  readonly #waiters = new Set<Waiter<P>>()
+  readonly #ending = new Set<Promise<void>>()
+  readonly #timer = setInterval(() => this.#look(), LOOK_MS).unref()
+  #ahead: P | undefined
+  #usedMib = 0
+  #starts = 1
+  #evictions = 0
+  #restartsOfEnded = 0
+  #lastEndOfEnded: PluginState['lastEnd']
+  #isClosed = false
+
+  constructor(options: CellsOptions<P>) {
+    this.#options = options
+    this.#ahead = options.first
+  }
+
+  /**
+   * Works in the cell of the workspace, which stays as long as that takes. Waits for a place where all are taken.
+   * @param until ends the waiting; read where there is some
+   * @throws Error when that aborts first
+   */
+  async within<T>(tenant: Tenant, until: () => AbortSignal, work: (cell: Cell<P>) => Promise<T>): Promise<T> {
+    const kind = tenant.urgency ?? 'usual'
+    const place = await this.#enter(tenant, kind, until)
+    try {
+      return await work(place.cell)
+    } finally {
+      place.runs[kind]--
+      if (!isWorking(place)) place.since = performance.now()
+      if (this.#waiters.size > 0) this.#admit()
+    }
+  }
+
+  /** Whether the workspace has a process that takes its calls now. */
+  isRunning(workspaceId: string): boolean {
+    const place = this.#places.get(this.#options.isShared ? SHARED : workspaceId)
+    const waits = [...this.#waiters].some(({ tenant }) => tenant.workspaceId === workspaceId)
+    return !waits && place?.cell.process.state().status === 'running'
+  }
+
+  state(): PluginState {
+    const processes = this.#processes()
+    const states = processes.map((process) => process.state())
+    const running = states.filter(({ status }) => status === 'running').length
+    const lastEnd = lastEnded(processes)?.state().lastEnd ?? this.#lastEndOfEnded
+    const status = running > 0 ? 'running' : 'restarting'
+    return {
+      status: this.#isClosed ? 'stopped' : status,
+      restarts: this.#restartsOfEnded + states.reduce((sum, { restarts }) => sum + restarts, 0),
+      ...(lastEnd === undefined ? {} : { lastEnd }),
+      cells: {
+        running,
+        working: this.#working().length,
+        waiting: this.#waiters.size,
+        starts: this.#starts,
+        evictions: this.#evictions,
+      },
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    for (const waiter of this.#waiters) waiter.refuse(new Error(STOPPED))
+    for (const process of this.#processes()) this.#end(process)
+    this.#places.clear()
+    this.#ahead = undefined
+    await Promise.all(this.#ending)
+  }
+
+  #processes(): P[] {
+    return [...[...this.#places.values()].map(({ cell }) => cell.process), ...(this.#ahead ? [this.#ahead] : [])]
+  }
+
+  #working(): Place<P>[] {
+    return [...this.#places.values()].filter(isWorking)
+  }
+
+  /** @returns the place, in which the work has begun */
+  async #enter(tenant: Tenant, kind: Kind, until: () => AbortSignal): Promise<Place<P>> {
+    if (this.#isClosed) throw new Error(STOPPED)
+    const place = this.#placeFor(tenant, kind)
+    if (place) return begin(place, kind)
+    return new Promise((resolve, reject) => {
+      const signal = until()
+      const expire = () => waiter.refuse(new Error('the plugin has no process free for this workspace'))
+      const leave = () => {
+        this.#waiters.delete(waiter)
+        signal.removeEventListener('abort', expire)
+      }
+      const waiter: Waiter<P> = {
+        tenant,
+        kind,
+        enter(place) {
+          leave()
+          resolve(begin(place, kind))
+        },
+        refuse(error) {
+          leave()
+          reject(error)
+        },
+      }
+      this.#waiters.add(waiter)
+      signal.addEventListener('abort', expire, { once: true })
+      // An aborted signal sends no event.
+      if (signal.aborted) expire()
+    })
+  }
+
+  /** Lets those in for whom there is a place: what decides first, then accounts that have the fewest places. */
+  #admit(): void {
+    const ofPayer = countedByPayer(this.#working())
+    const inOrder = [...this.#waiters].toSorted(
+      (one, other) =>
+        URGENCY[one.kind] - URGENCY[other.kind] ||
+        (ofPayer.get(one.tenant.payer) ?? 0) - (ofPayer.get(other.tenant.payer) ?? 0),
+    )
+    for (const waiter of inOrder) {
+      const place = this.#placeFor(waiter.tenant, waiter.kind)
+      if (place) waiter.enter(place)
+    }
+  }
+
+  /** The place in which the call may begin now. */
+  #placeFor(tenant: Tenant, kind: Kind): Place<P> | undefined {
+    if (this.#options.isShared) return this.#places.get(SHARED) ?? this.#add(SHARED, tenant)
+    const known = this.#places.get(tenant.workspaceId)
+    if (known && isWorking(known) && this.#isTurnOver(known, tenant, kind)) return undefined
+    const isBegun = known && (kind === 'usual' ? known.runs.usual > 0 : isWorking(known))
+    if (!isBegun && !this.#hasRoom(tenant, kind)) return undefined
+    return known ?? (this.#makeRoom() ? this.#add(tenant.workspaceId, tenant) : undefined)
+  }
+
+  /** Whether others wait, and it worked for long. */
+  #isTurnOver({ since }: Place<P>, tenant: Tenant, kind: Kind): boolean {
+    if (performance.now() - since < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
+    return [...this.#waiters].some((waiter) => waiter.tenant.workspaceId !== tenant.workspaceId)
+  }
+
+  /** Whether one more cell may work on something of this kind. */
+  #hasRoom({ payer }: Tenant, kind: Kind): boolean {
+    const { most } = this.#options
+    const working = this.#working()
+    const [taken, all] =
+      kind === 'usual'
+        ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
+        : [working, most]
+    return mayTake(countedByPayer(taken).get(payer) ?? 0, all - taken.length, PAYER_WEIGHT)
+  }
+
+  #makeRoom(): boolean {
+    const { most, memoryMib } = this.#options
+    const isFull = () => this.#places.size >= most || this.#usedMib + NEW_MIB > memoryMib
+    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle()) return false
+    return true
+  }
+
+  /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
+  #evictIdle(): boolean {
+    const ofPayer = countedByPayer([...this.#places.values()])
+    const idle = [...this.#places].filter(([, place]) => !isWorking(place))
+    const [first] = idle.toSorted(
+      ([, one], [, other]) => ofPayer.get(other.payer)! - ofPayer.get(one.payer)! || one.since - other.since,
+    )
+    if (!first) return false
+    this.#evict(...first)
+    return true
+  }
+
+  #evict(workspaceId: string, { cell: { process } }: Place<P>): void {
+    this.#places.delete(workspaceId)
+    this.#evictions++
+    this.#usedMib -= process.memoryMib()
+    this.#end(process)
+  }
+
+  #end(process: P): void {
+    const { restarts, lastEnd } = process.state()
+    this.#restartsOfEnded += restarts
+    this.#lastEndOfEnded = lastEnd ?? this.#lastEndOfEnded
+    const ended = process.close().finally(() => this.#ending.delete(ended))
+    this.#ending.add(ended)
+  }
+
+  #add(name: string, { payer }: Tenant): Place<P> {
+    const process = this.#ahead ?? this.#start()
+    this.#ahead = undefined
+    const cell = { process, shared: createSharedReadings(), quarantine: createQuarantine(() => process.lagMs()) }
+    const place = { cell, payer, runs: { deciding: 0, brief: 0, usual: 0 }, since: performance.now() }
+    this.#places.set(name, place)
+    // The call that waits for this one goes first.
+    if (!this.#options.isShared) setImmediate(() => this.#startAhead())
+    return place
+  }
+
+  #startAhead(): void {
+    if (!this.#isClosed) this.#ahead ??= this.#start()
+  }
+
+  #start(): P {
+    this.#starts++
+    this.#usedMib += NEW_MIB
+    return this.#options.start()
+  }
+
+  /** Ends what is idle for long, and keeps all processes together within their memory. */
+  #look(): void {
+    const { isShared, memoryMib } = this.#options
+    for (const [name, place] of this.#places)
+      if (!isShared && !isWorking(place) && performance.now() - place.since > IDLE_MS) this.#evict(name, place)
+    const measure = () => this.#processes().reduce((sum, process) => sum + process.memoryMib(), 0)
+    for (this.#usedMib = measure(); this.#usedMib > memoryMib && this.#evictIdle(); this.#usedMib = measure());
+    // All of them work: the largest has more than its part. Its checks are made again.
+    if (this.#usedMib > memoryMib) largest(this.#processes())?.end('it took too much memory')
+    if (this.#waiters.size > 0) this.#admit()
+  }
+}
+
+const STOPPED = 'the plugin is stopped'
+
+function isWorking({ runs }: Pick<Place<CellProcess>, 'runs'>): boolean {
+  return runs.deciding + runs.brief + runs.usual > 0
+}
+
+function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
+  if (!isWorking(place)) place.since = performance.now()
+  place.runs[kind]++
+  return place
+}
+
+function countedByPayer(places: readonly { readonly payer: string }[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { payer } of places) counts.set(payer, (counts.get(payer) ?? 0) + 1)
+  return counts
+}
+
+function largest<P extends CellProcess>(processes: readonly P[]): P | undefined {
+  return processes.toSorted((one, other) => other.memoryMib() - one.memoryMib())[0]
+}
+
+function lastEnded<P extends CellProcess>(processes: readonly P[]): P | undefined {
+  const [last] = processes.toSorted((one, other) => other.endedAt - one.endedAt)
+  return last && last.endedAt > Number.NEGATIVE_INFINITY ? last : undefined
+}

@@ -1,0 +1,27 @@
+/** Names that plugins get for what they must not know: they can compare them, and learn nothing else. */
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Connection } from '@claimcheck/core/plugin'
+
+export interface OpaqueNames {
+  /** Names the workspace. */
+  share(workspaceId: string): string
+  /**
+   * Names one connection with its current credentials. What those can read stays hidden from other connections, and from this connection
+   * after its credentials change.
+   */
+  cacheKey(connection: Connection | null): string
+}
+
+/** @param secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes */
+export function createOpaqueNames(secret: Uint8Array = randomBytes(32)): OpaqueNames {
+  const named = (kind: string, text: string) =>
+    createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url')
+  return {
+    share: (workspaceId) => named('workspace', workspaceId),
+    cacheKey(connection) {
+      if (!connection) return ''
+      const { id, provider, options } = connection
+      return `${named('connection', JSON.stringify({ id, provider, options }))} `
+    },
+  }
+}
