@@ -84,6 +84,10 @@ export interface PluginState {
 
 /** The processes of an isolated plugin, on this host. */
 export interface CellsState {
+  /** So many workspaces it works for at a time. */
+  readonly most: number
+  /** The limit of all its processes together. */
+  readonly memoryMib: number
   /** They take calls. */
   readonly running: number
   /** They work on calls now. */

@@ -1,6 +1,6 @@
 /** What operators and owners see of a loaded plugin: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
 import type { Manifest } from '@claimcheck/core/plugin'
-import type { PluginState } from './hosted.ts'
+import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
 import type { Isolation, LoadedPlugin } from './registry.ts'
 
@@ -86,7 +86,13 @@ export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string
 }
 
 /** Of the state, for people. */
-export function stateWords({ status, restarts, lastEnd }: PluginState): string {
+export function stateWords({ status, restarts, lastEnd, cells }: PluginState): string {
   const often = restarts === 0 ? 'no restarts' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`
-  return `${status}, ${often}${lastEnd === undefined ? '' : `; it ended last because: ${lastEnd}`}`
+  const ended = lastEnd === undefined ? '' : `; it ended last because: ${lastEnd}`
+  return `${status}, ${often}${ended}${cells ? `; ${cellWords(cells)}` : ''}`
+}
+
+function cellWords({ most, running, working, starts, evictions }: CellsState): string {
+  const processes = `${running} ${running === 1 ? 'process' : 'processes'}, ${working} at work of at most ${most}`
+  return `${processes}; ${starts} started, ${evictions} ended for others or idle`
 }

@@ -1,6 +1,8 @@
 /** The metrics of this host's checks and plugins. */
 import type { Instant } from '@claimcheck/core/rules'
+import type { Meters } from '../../base/meters.ts'
 import type { Watch } from '../../host/monitoring.ts'
+import type { CellsState } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { Admission } from './admission.ts'
 import type { DueClaims } from './due-claims.ts'
@@ -46,12 +48,14 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
     )
     const restarts = total('plugin_restarts_total', 'How often the process of a plugin was started again', ['plugin'])
     const isRunning = gauge('plugin_running', '1 while a plugin takes checks on this host', ['plugin'])
+    const cells = cellMetrics({ gauge, total })
 
     return async () => {
       for (const { name: plugin, parts } of plugins) {
         const state = parts.state()
         restarts.set({ plugin }, state.restarts)
         isRunning.set({ plugin }, state.status === 'running' ? 1 : 0)
+        if (state.cells) cells(plugin, state.cells)
       }
       const { running: byShare, refused: byKind, openBreakers } = admission.state()
       breakers.set(openBreakers)
@@ -65,5 +69,28 @@ export function claimMetrics({ registry: { plugins }, admission, dueClaims, late
       for (const [kind, count] of Object.entries(counts)) waiting.set({ kind }, count)
       deciding.set(decidingSince === null ? 0 : Math.max(0, at - decidingSince) / 1000)
     }
+  }
+}
+
+/** Of the processes in which an isolated plugin works, one for each workspace. */
+function cellMetrics({ gauge, total }: Pick<Meters, 'gauge' | 'total'>): (plugin: string, state: CellsState) => void {
+  const processes = gauge(
+    'plugin_processes',
+    'Number of processes of an isolated plugin: they take calls, or work on some now',
+    ['plugin', 'state'],
+  )
+  const waiting = gauge('plugin_calls_waiting', 'Number of calls that wait for a process of the plugin', ['plugin'])
+  const starts = total('plugin_process_starts_total', 'How many processes of the plugin were started', ['plugin'])
+  const evictions = total(
+    'plugin_process_evictions_total',
+    'How many processes of the plugin were ended, as another workspace needed the place, or after long idleness',
+    ['plugin'],
+  )
+  return (plugin, state) => {
+    processes.set({ plugin, state: 'running' }, state.running)
+    processes.set({ plugin, state: 'working' }, state.working)
+    waiting.set({ plugin }, state.waiting)
+    starts.set({ plugin }, state.starts)
+    evictions.set({ plugin }, state.evictions)
   }
 }

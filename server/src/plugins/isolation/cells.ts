@@ -126,6 +126,8 @@ export class Cells<P extends CellProcess = PluginProcess> {
       restarts: this.#restartsOfEnded + states.reduce((sum, { restarts }) => sum + restarts, 0),
       ...(lastEnd === undefined ? {} : { lastEnd }),
       cells: {
+        most: this.#options.isShared ? 1 : this.#options.most,
+        memoryMib: this.#options.memoryMib,
         running,
         working: this.#working().length,
         waiting: this.#waiters.size,

@@ -1,4 +1,4 @@
-/** What a plugin's author who has a workspace gets of another workspace: nothing. Threat P5 of `security.md`. */
+/** What a plugin's author who has a workspace gets of another workspace: nothing. Threat P7 of `security.md`. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

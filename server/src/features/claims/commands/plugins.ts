@@ -7,6 +7,7 @@ import { visible } from '@claimcheck/core/words/plain-text'
 import type { Command } from 'commander'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
+import type { CellsState } from '../../../plugins/hosted.ts'
 import {
   hostWords,
   ISOLATION_WORDS,
@@ -49,6 +50,7 @@ function toWire({ manifest, ...plugin }: PluginOverview) {
     state: plugin.state.status,
     restarts: plugin.state.restarts,
     last_end: plugin.state.lastEnd ?? null,
+    processes: plugin.state.cells ? processesOf(plugin.state.cells) : null,
     hosts,
     methods: { json_rpc: methods.jsonRpc ?? [], graphql: methods.graphql ?? [] },
     sockets,
@@ -59,6 +61,10 @@ function toWire({ manifest, ...plugin }: PluginOverview) {
     anchors_on: plugin.chain ?? null,
     signs_with: plugin.signsWith ?? null,
   }
+}
+
+function processesOf({ most, memoryMib, running, working, waiting, starts, evictions }: CellsState) {
+  return { most, memory_mib: memoryMib, running, working, waiting, starts, evictions }
 }
 
 function linesOf(plugin: PluginOverview): string[] {

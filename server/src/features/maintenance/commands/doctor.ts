@@ -1,11 +1,13 @@
 /** `claimcheck doctor`: checks everything that is stored. */
 
+import { totalmem } from 'node:os'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
+import { isolationProblem } from '../../../plugins/isolation/problems.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
@@ -22,6 +24,7 @@ interface DoctorOptions extends OutputOptions {
   readonly signatures?: boolean
 }
 
+const MIB = 1024 * 1024
 const TIME_FITS = 'The clock is not behind the log, and no destination that the configuration lists contradicts it.'
 
 export function addDoctorCommand(program: Command, withServices: WithServices<Services>): void {
@@ -60,7 +63,7 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
               ...found,
               ok,
               problems,
-              notices: [...noticesOf(config), ...notices],
+              notices: [...noticesOf(config), ...(await isolationNotices(claimcheck)), ...notices],
               doubt,
               driver: storage.driver,
             }
@@ -93,6 +96,31 @@ async function signingProblems({ registry, storage, vault }: Services): Promise<
   } catch (error) {
     return [(error as Error).message]
   }
+}
+
+/** How many processes the isolated plugins may have, and whether this system lets others start. */
+async function isolationNotices({ registry }: Pick<Services, 'registry'>): Promise<string[]> {
+  const isolated = registry.plugins.flatMap(({ name, parts }) => {
+    const { cells } = parts.state()
+    return cells ? [{ name, ...cells }] : []
+  })
+  if (isolated.length === 0) {
+    const problem = await isolationProblem()
+    return problem === undefined ? [] : [`Notice: plugins of others do not start here: ${problem}.`]
+  }
+  const needed = isolated.reduce((sum, { memoryMib }) => sum + memoryMib, 0)
+  const here = Math.floor(totalmem() / MIB)
+  return [
+    ...isolated.map(
+      ({ name, most, memoryMib }) =>
+        `The isolated plugin ${name} works in ${most === 1 ? 'one process' : `at most ${most} processes, one for each workspace`}, with ${memoryMib} MiB at most.`,
+    ),
+    ...(needed > here / 2
+      ? [
+          `Notice: the processes of plugins may take ${needed} MiB of this machine's ${here} MiB: lower their processes.memory_mib.`,
+        ]
+      : []),
+  ]
 }
 
 /** What the operator should know, and no stored data shows. */

@@ -1,0 +1,206 @@
+/** Who gets a place for a process, and who gives one up: with stand-ins that only count, where the rest is as it ships. */
+import { setTimeout } from 'node:timers/promises'
+import type { Tenant } from '@claimcheck/server/plugins/hosted'
+import { type CellProcess, Cells } from '@claimcheck/server/plugins/isolation/cells'
+import t, { type Test } from 'tap'
+
+class StandIn implements CellProcess {
+  readonly endedAt = Number.NEGATIVE_INFINITY
+  mib = 0
+  ends = 0
+  isClosed = false
+  state = () => ({ status: this.isClosed ? ('stopped' as const) : ('running' as const), restarts: 0 })
+  lagMs = () => 0
+  memoryMib = () => this.mib
+  end() {
+    this.ends++
+  }
+  async close() {
+    this.isClosed = true
+  }
+}
+
+function start(t: Test, limits: { most?: number; memoryMib?: number; isShared?: boolean } = {}) {
+  const processes = [new StandIn()]
+  const cells = new Cells<StandIn>({
+    most: 4,
+    memoryMib: 10_000,
+    isShared: false,
+    ...limits,
+    first: processes[0]!,
+    start() {
+      const process = new StandIn()
+      processes.push(process)
+      return process
+    },
+  })
+  t.teardown(() => cells.close())
+
+  /** Works until it is ended. */
+  function work(workspaceId: string, payer = workspaceId, urgency?: Tenant['urgency'], until = () => never) {
+    const tenant = { workspaceId, payer, ...(urgency ? { urgency } : {}) }
+    let begun: StandIn | undefined
+    let end = () => {}
+    const isOver = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const done = cells.within(tenant, until, async ({ process }) => {
+      begun = process
+      await isOver
+    })
+    done.catch(() => {})
+    return {
+      done,
+      process: async () => {
+        await setTimeout(5)
+        return begun
+      },
+      async end() {
+        end()
+        await done
+      },
+    }
+  }
+  return { cells, processes, work }
+}
+
+const never = new AbortController().signal
+// Nothing here keeps this process: the timers of cells do not.
+const kept = setInterval(() => {}, 60_000)
+t.teardown(() => clearInterval(kept))
+
+t.test('each workspace has a process, the first one that was started ahead, and keeps it', async (t) => {
+  const { work, processes, cells } = start(t)
+  const one = work('one')
+  const first = await one.process()
+  t.equal(first, processes[0])
+  const other = await work('other').process()
+  t.not(other, first)
+  await one.end()
+  t.equal(await work('one').process(), first)
+  t.equal(processes.length, 3, 'one is ahead')
+  t.ok(cells.isRunning('one'))
+  t.notOk(cells.isRunning('another'))
+})
+
+t.test('a plugin without credentials has one process for all', async (t) => {
+  const { work, processes } = start(t, { isShared: true })
+  const works = Array.from({ length: 9 }, (_, index) => work(`wsp_${index}`, 'one payer'))
+  for (const { process } of works) t.equal(await process(), processes[0])
+  t.equal(processes.length, 1)
+})
+
+t.test('the cell that is idle the longest ends for another one, of the account that has the most', async (t) => {
+  const { work, cells } = start(t)
+  const ended: StandIn[] = []
+  for (const [workspace, payer] of [
+    ['poor', 'poor'],
+    ['rich 1', 'rich'],
+    ['rich 2', 'rich'],
+    ['rich 3', 'rich'],
+  ] as const) {
+    const worked = work(workspace, payer)
+    ended.push((await worked.process())!)
+    await worked.end()
+  }
+  await work('rich 4', 'rich').process()
+  t.strictSame(
+    ended.map(({ isClosed }) => isClosed),
+    [false, true, false, false],
+  )
+  t.match(cells.state().cells, { evictions: 1, working: 1, running: 5 })
+})
+
+t.test('no cell that works is ended: who comes next waits until one is done', async (t) => {
+  const { work, cells } = start(t)
+  const works = ['one', 'two', 'three'].map((workspace) => work(workspace))
+  const last = work('last')
+  t.equal(await last.process(), undefined)
+  t.equal(cells.state().cells!.waiting, 1)
+  t.notOk(cells.isRunning('last'))
+  await works[1]!.end()
+  t.ok(await last.process())
+  t.equal(cells.state().cells!.waiting, 0)
+})
+
+t.test('places are kept for what decides and for what is over at once', async (t) => {
+  for (const urgency of ['deciding', 'brief'] as const) {
+    const { work } = start(t)
+    for (const workspace of ['one', 'two', 'three']) t.ok(await work(workspace).process())
+    t.equal(await work('usual').process(), undefined)
+    t.ok(await work('urgent', 'urgent', urgency).process())
+    t.equal(await work('urgent').process(), undefined, 'what is usual waits in that cell, too')
+  }
+})
+
+t.test('what decides goes first, then who has the least', async (t) => {
+  const { work } = start(t, { most: 2 })
+  const before = [work('one', 'rich'), work('two', 'other', 'deciding')]
+  for (const { process } of before) t.ok(await process())
+  const waiting = [work('three', 'rich'), work('four', 'poor'), work('five', 'rich', 'deciding')]
+  for (const { process } of waiting) t.equal(await process(), undefined)
+  await before[1]!.end()
+  t.ok(await waiting[2]!.process())
+  await waiting[2]!.end()
+  t.ok(await waiting[1]!.process())
+  t.equal(await waiting[0]!.process(), undefined)
+  await before[0]!.end()
+  t.ok(await waiting[0]!.process())
+})
+
+t.test('no account has all places', async (t) => {
+  const { work } = start(t, { most: 16 })
+  const works = Array.from({ length: 16 }, (_, index) => work(`wsp_${index}`, 'one payer'))
+  const begun = (await Promise.all(works.map(({ process }) => process()))).filter(Boolean)
+  t.equal(begun.length, 9)
+  t.ok(await work('another').process())
+})
+
+t.test('a workspace that never pauses has its turn, and others theirs', async (t) => {
+  const { work } = start(t, { most: 1 })
+  let current = work('busy')
+  t.ok(await current.process())
+  const other = work('other')
+  const end = performance.now() + 2200
+  while (performance.now() < end) {
+    const next = work('busy')
+    if ((await next.process()) === undefined) break
+    await current.end()
+    current = next
+  }
+  await current.end()
+  t.ok(await other.process())
+})
+
+t.test('a call whose time is over waits no more, nor one when the plugin is stopped', async (t) => {
+  const { work, cells } = start(t, { most: 1 })
+  t.ok(await work('one').process())
+  await t.rejects(work('two', 'two', undefined, () => AbortSignal.timeout(20)).done, /no process free/)
+  await t.rejects(work('two', 'two', undefined, () => AbortSignal.abort()).done, /no process free/)
+  const waiting = work('three')
+  await cells.close()
+  await t.rejects(waiting.done, /stopped/)
+  await t.rejects(work('four').done, /stopped/)
+  t.match(cells.state(), { status: 'stopped', cells: { waiting: 0 } })
+})
+
+t.test('all processes together keep to their memory: idle ones end first, then the largest', async (t) => {
+  const { work, processes, cells } = start(t, { memoryMib: 300 })
+  const idle = work('idle')
+  await idle.process()
+  await idle.end()
+  const works = ['small', 'large'].map((workspace) => work(workspace))
+  for (const { process } of works) await process()
+  const [of, small, large] = processes as [StandIn, StandIn, StandIn]
+  of.mib = 150
+  small.mib = 100
+  large.mib = 190
+  await setTimeout(1200)
+  t.ok(of.isClosed)
+  t.strictSame([small.ends, large.ends], [0, 0], 'that was enough')
+  small.mib = 150
+  await setTimeout(1200)
+  t.strictSame([small.ends, large.ends], [0, 1])
+  t.equal(await work('more').process(), undefined, 'nothing more starts')
+  t.match(cells.state().cells, { evictions: 1, waiting: 1 })
+})
