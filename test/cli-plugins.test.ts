@@ -1,10 +1,12 @@
 /** `claimcheck plugins`: what it lists of trusted plugins, of those in a sandbox, and of those that run open. */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { CLAIMCHECK } from './support/command.ts'
 import { commandLine } from './support/command-line.ts'
 
 const CODEHOST = resolve('plugins/codehost/dist/index.js')
@@ -108,3 +110,54 @@ t.test('a server whose port is taken ends, with a plugin in its sandbox, too', a
   t.equal(code, 1)
   t.match(stderr, `Another program listens on 127.0.0.1:${port}`)
 })
+
+/** As in a container whose root has no CAP_SYS_ADMIN, and which allows no user namespaces: below this one, that is. */
+const CONTAINER = [
+  ...['--user', '--map-root-user', 'sh', '-c'],
+  'echo 0 > /proc/sys/user/max_user_namespaces && exec "$0" "$@"',
+  ...['setpriv', '--bounding-set=-sys_admin', '--inh-caps=-sys_admin'],
+]
+
+function inContainer(folder: string, args: readonly string[]): Promise<{ code: unknown; output: string }> {
+  const env = { PATH: process.env.PATH!, LOG_LEVEL: 'silent', PORT: '0' }
+  return new Promise((resolve) => {
+    execFile(
+      'unshare',
+      [...CONTAINER, process.execPath, CLAIMCHECK, ...args],
+      { cwd: folder, env },
+      (error, out, err) => resolve({ code: error?.code ?? 0, output: out + err }),
+    )
+  })
+}
+
+t.test('where nothing can be isolated, the server does not start, and doctor says why', async (t) => {
+  const probe = await inContainer(process.cwd(), ['--version'])
+  if (probe.code !== 0) return void t.comment(`skipped: no container can be imitated here: ${probe.output}`)
+  const cli = await commandLine(t, { plugins: [{ use: acmePlugin(t) }] })
+  for (const command of ['serve', 'doctor']) {
+    const { code, output } = await inContainer(cli.folder, [command])
+    t.equal(code, 1, command)
+    t.match(output, /acme: this system does not let the service isolate plugins \(unshare.*SYS_ADMIN.*user namespaces/)
+  }
+  const { folder } = await commandLine(t, { plugins: [] })
+  // Makes the database.
+  t.match(await inContainer(folder, ['plugins']), { code: 0 })
+  const { code, output } = await inContainer(folder, ['doctor'])
+  t.equal(code, 0, output)
+  t.match(output, /Notice: plugins of others do not start here: this system does not let the service isolate plugins/)
+})
+
+t.test(
+  'doctor tells how many processes an isolated plugin may have, and whether they fit into this machine',
+  async (t) => {
+    const cli = await commandLine(t, {
+      plugins: [{ use: acmePlugin(t), processes: { most: 4, memory_mib: 1_000_000 } }],
+    })
+    t.match(await cli.json('plugins'), {
+      plugins: [{ processes: { most: 1, memory_mib: 1_000_000, running: 1, working: 0, starts: 1, evictions: 0 } }],
+    })
+    const { stdout } = await cli.run(['doctor'])
+    t.match(stdout, 'The isolated plugin scripted works in one process, with 1000000 MiB at most.')
+    t.match(stdout, /Notice: the processes of plugins may take 1000000 MiB of this machine's \d+ MiB: lower/)
+  },
+)

@@ -1,5 +1,5 @@
 /** The command that starts a program in a sandbox of Linux, made by tools of util-linux alone. */
-import { existsSync, readlinkSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 
 /**
@@ -93,7 +93,9 @@ export function sandboxCommand(
 
 /** What runs a program without privileges and environment, and with limits. */
 function limits(isFull: boolean, dataMib: number): readonly string[] {
-  const user = isRoot() ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
+  const user = runsAsNobody(isFull ? 'full' : 'open')
+    ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+    : []
   // In a user namespace of its own, a plain user has every capability.
   const bounds = isFull ? ['--bounding-set=-all'] : []
   const without = [...user, ...bounds, '--inh-caps=-all', '--no-new-privs', '--pdeathsig=KILL']
@@ -104,7 +106,7 @@ function limits(isFull: boolean, dataMib: number): readonly string[] {
 
 /** What runs a program in namespaces and a root folder of its own. */
 function spaces(readable: ReadableSet): readonly string[] {
-  const user = isRoot() ? [] : ['--user', '--map-root-user']
+  const user = mayMount() ? [] : ['--user', '--map-root-user']
   const own = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL']
   return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...view(readable), '--']
 }
@@ -146,6 +148,28 @@ export function isWithin(path: string, folders: readonly string[]): boolean {
 
 export function isRoot(): boolean {
   return process.geteuid?.() === 0
+}
+
+/** A user namespace holds only the user who made it, so who needs one stays that user: in it, without any capability. */
+export function runsAsNobody(isolation: Isolation): boolean {
+  return isRoot() && (isolation === 'open' || mayMount())
+}
+
+/** Root of a container often has no CAP_SYS_ADMIN, and makes a user namespace as a plain user does, where the system allows that. */
+function mayMount(): boolean {
+  return isRoot() && ((effectiveCapabilities() >> SYS_ADMIN) & 1n) === 1n
+}
+
+const SYS_ADMIN = 21n
+
+/** All, where the system does not tell. */
+function effectiveCapabilities(): bigint {
+  try {
+    const [, mask] = /^CapEff:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return mask === undefined ? -1n : BigInt(`0x${mask}`)
+  } catch {
+    return -1n
+  }
 }
 
 /** A tool that is missing is looked for where it usually stands, so that the failure names it. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { type Isolation, isRoot, missingTools, type ReadableSet } from './command.ts'
+import { type Isolation, isRoot, missingTools, type ReadableSet, runsAsNobody } from './command.ts'
 import { startTrial } from './sandbox.ts'
 
 const OTHERS_READ = 0o004
@@ -49,12 +49,12 @@ async function trial(isolation: Isolation): Promise<string | undefined> {
 function remedy(isolation: Isolation): string {
   if (isolation === 'open') return 'let it change its user and its limits, or run it as a plain user'
   if (isRoot())
-    return 'give it the capability SYS_ADMIN and a profile of AppArmor and seccomp that lets it mount, or run it outside the container'
+    return 'give it the capability SYS_ADMIN, or let it make user namespaces, with a profile of AppArmor and seccomp that lets it mount; or run it outside the container'
   return 'allow plain users to make user namespaces (the settings user.max_user_namespaces, kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns), and to mount in them; in a container, let its seccomp profile allow both'
 }
 
 /**
- * A host that is root runs plugins as another user, who has to be able to read them.
+ * A host that is root mostly runs plugins as another user, who has to be able to read them.
  *
  * @returns one line for the first path that this user cannot read
  */
@@ -62,7 +62,7 @@ export async function readingProblem(
   { packages, files }: Pick<ReadableSet, 'packages' | 'files'>,
   isolation: Isolation,
 ): Promise<string | undefined> {
-  if (!isRoot()) return undefined
+  if (!runsAsNobody(isolation)) return undefined
   for (const path of [...packages, ...files]) {
     const { mode } = await stat(path)
     const needed = packages.includes(path) ? OTHERS_READ | OTHERS_ENTER : OTHERS_READ

@@ -15,7 +15,7 @@ const skip = (await isolationProblem()) ?? false
 const PIN = '0417'
 const SECRET_TARGET = 'the-acquisition-of-acme'
 
-/** A victim and an attacker with a workspace each, and the destination of the victim. */
+/** Victims and attackers with a workspace each, and the destination that they all read. */
 async function start(t: Test) {
   const asked: string[] = []
   const server = createServer(({ url, headers }, response) => {
@@ -75,13 +75,23 @@ async function start(t: Test) {
       address: () => type.baseUrl(options, tenant),
     }
   }
-  return { victim: member('victim', PIN), attacker: member('attacker', 'its own'), asked, url, parts }
+  let count = 0
+  return {
+    asked,
+    url,
+    two() {
+      count++
+      return { victim: member(`victim_${count}`, PIN), attacker: member(`attacker_${count}`, 'its own') }
+    },
+  }
 }
 
 t.jobs = 2
+/** One plugin for all, as in a service. */
+const world = skip ? undefined : await start(t)
 
 t.test('a check tells nothing of what another workspace claims, configures or reads', { skip }, async (t) => {
-  const { victim, attacker } = await start(t)
+  const { victim, attacker } = world!.two()
   await victim.does('waits a while', '0', SECRET_TARGET)
   await victim.normalizes(SECRET_TARGET)
   await victim.address()
@@ -90,25 +100,25 @@ t.test('a check tells nothing of what another workspace claims, configures or re
 })
 
 t.test('a normalized claim tells nothing of the claims of another workspace', { skip }, async (t) => {
-  const { victim, attacker } = await start(t)
+  const { victim, attacker } = world!.two()
   await victim.normalizes(SECRET_TARGET)
   t.equal(await attacker.normalizes(`tell ${SECRET_TARGET}`), `tell ${SECRET_TARGET}`)
 })
 
 t.test('no process asks with the credentials of another workspace', { skip }, async (t) => {
-  const { victim, attacker, asked, url } = await start(t)
+  const { victim, attacker } = world!.two()
   const waiting = victim.does('waits a while', '700')
   await setTimeout(300)
-  await attacker.does('asks as every run', `${url}/stolen`)
+  await attacker.does('asks as every run', `${world!.url}/stolen`)
   await waiting
   t.strictSame(
-    asked.filter((one) => one.includes(PIN)),
+    world!.asked.filter((one) => one.includes(PIN)),
     [],
   )
 })
 
 t.test('no process answers for another workspace', { skip }, async (t) => {
-  const { victim, attacker } = await start(t)
+  const { victim, attacker } = world!.two()
   const waiting = victim.does('waits a while', '500')
   await setTimeout(200)
   await attacker.does('answers every run', 'a forged answer')
@@ -116,21 +126,21 @@ t.test('no process answers for another workspace', { skip }, async (t) => {
 })
 
 t.test('a plugin does not move the connection of another workspace', { skip }, async (t) => {
-  const { victim, attacker, url } = await start(t)
+  const { victim, attacker } = world!.two()
   await attacker.does('moves connections', 'https://attacker.example')
   t.equal(await attacker.address(), 'https://attacker.example')
-  t.equal(await victim.address(), url)
+  t.equal(await victim.address(), world!.url)
 })
 
 t.test('what a plugin gets of the host says neither its credentials nor its workspace', { skip }, async (t) => {
-  const { victim } = await start(t)
+  const { victim } = world!.two()
   t.equal(await victim.does('guesses the PIN'), 'nothing')
   t.notMatch(await victim.does('tells its share'), /wsp_/)
   t.equal(await victim.does('tells what it kept', 'wsp_of_victim'), 'nothing')
 })
 
 t.test('what one workspace makes a plugin do stops no other one', { skip }, async (t) => {
-  const { victim, attacker } = await start(t)
+  const { victim, attacker } = world!.two()
   const before = await victim.does('tells its process')
   t.not(await attacker.does('tells its process'), before)
   await t.rejects(attacker.does('exits'), { name: 'PluginEndedError' })
