@@ -5,6 +5,7 @@
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAccount } from './bench/measurements/account.ts'
 import { measureAnchors } from './bench/measurements/anchors.ts'
+import { measureCells } from './bench/measurements/cells.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
 import { measureCosts } from './bench/measurements/costs.ts'
 import { measureDrivers } from './bench/measurements/drivers.ts'
@@ -31,6 +32,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   queue: measureQueue,
   hanging: measureHanging,
   isolation: measureIsolation,
+  cells: measureCells,
   flood: measureFlood,
   network: measureNetwork,
   account: measureAccount,

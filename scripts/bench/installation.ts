@@ -67,8 +67,8 @@ export async function withOpened<T>(
 }
 
 /** A workspace of the benchmark's own with a key. */
-export async function createWorkspace({ workspaces, keys }: Claimcheck) {
-  const { id } = await workspaces.create('bench')
+export async function createWorkspace({ workspaces, keys }: Claimcheck, name = 'bench') {
+  const { id } = await workspaces.create(name)
   const { key } = await keys.create(id, 'bench')
   return { workspaceId: id, key }
 }

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { anonymousBytes, processorMs, threadMs } from './usage.ts'
+import { anonymousBytes, childrenBytes, processorMs, threadMs } from './usage.ts'
 
 export interface Served {
   readonly url: string
@@ -12,6 +12,8 @@ export interface Served {
   threadMs(): number
   /** What the process holds now, but for the pages of mapped files. */
   memoryBytes(): number
+  /** The same of all that it started. */
+  childrenBytes(): number
 }
 
 const STOPPING_MS = 15_000
@@ -26,6 +28,7 @@ export async function withProcess<T>(script: string, given: object, work: (serve
       cpuMs: () => processorMs(child.pid!),
       threadMs: () => threadMs(child.pid!),
       memoryBytes: () => anonymousBytes(child.pid!),
+      childrenBytes: () => childrenBytes(child.pid!),
     })
   } finally {
     child.disconnect()

@@ -24,6 +24,12 @@ export function anonymousBytes(pid: number): number {
   return KIB * Number(kib)
 }
 
+/** What those hold that it started, and those that these started. */
+export function childrenBytes(pid: number): number {
+  const each = (child: number) => orNothing(() => anonymousBytes(child)) + childrenBytes(child)
+  return orNothing(() => childrenOf(pid).reduce((sum, child) => sum + each(child), 0))
+}
+
 function childrenOf(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`)
   const texts = threads.map((thread) => orNothing(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')))

@@ -33,8 +33,8 @@ export interface PluginProcesses {
   readonly memoryMib: number
 }
 
-/** For a machine with 2 GiB. An idle process takes 20 to 30 MiB. */
-export const DEFAULT_PROCESSES: PluginProcesses = { most: 16, memoryMib: 768 }
+/** For a machine with 2 GiB. An idle process takes some 20 MiB. */
+export const DEFAULT_PROCESSES: PluginProcesses = { most: 32, memoryMib: 1024 }
 
 /** What the host itself goes by. Features add their sections. */
 export interface HostConfig extends Databases {

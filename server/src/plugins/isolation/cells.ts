@@ -14,7 +14,10 @@ import type { PluginProcess } from './plugin-process.ts'
 import { createQuarantine, type Quarantine } from './quarantine.ts'
 
 /** What cells do with processes. */
-export type CellProcess = Pick<PluginProcess, 'state' | 'endedAt' | 'lagMs' | 'memoryMib' | 'end' | 'close'>
+export type CellProcess = Pick<
+  PluginProcess,
+  'state' | 'available' | 'endedAt' | 'lagMs' | 'memoryMib' | 'end' | 'close'
+>
 
 /** The process of one workspace, and what belongs to it. */
 export interface Cell<P extends CellProcess = PluginProcess> {
@@ -67,6 +70,8 @@ const TURN_MS = 2000
 const LONGEST_TURN_MS = 10_000
 const IDLE_MS = 5 * 60_000
 const LOOK_MS = 1000
+/** So many processes start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
+const MOST_STARTS = 2
 /** What a process takes that did nothing yet. */
 const NEW_MIB = 32
 const SHARED = 'all'
@@ -81,6 +86,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #ahead: P | undefined
   #usedMib = 0
   #starts = 1
+  #starting = 0
   #evictions = 0
   #restartsOfEnded = 0
   #lastEndOfEnded: PluginState['lastEnd']
@@ -207,7 +213,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     if (known && isWorking(known) && this.#isTurnOver(known, tenant, kind)) return undefined
     const isBegun = known && (kind === 'usual' ? known.runs.usual > 0 : isWorking(known))
     if (!isBegun && !this.#hasRoom(tenant, kind)) return undefined
-    return known ?? (this.#makeRoom() ? this.#add(tenant.workspaceId, tenant) : undefined)
+    return known ?? (this.#mayStart() && this.#makeRoom() ? this.#add(tenant.workspaceId, tenant) : undefined)
   }
 
   /** Whether others wait, and it worked for long. */
@@ -225,6 +231,10 @@ export class Cells<P extends CellProcess = PluginProcess> {
         ? [working.filter(({ runs }) => runs.usual > 0), most - Math.floor(most / KEPT)]
         : [working, most]
     return mayTake(countedByPayer(taken).get(payer) ?? 0, all - taken.length, PAYER_WEIGHT)
+  }
+
+  #mayStart(): boolean {
+    return this.#ahead !== undefined || this.#starting < MOST_STARTS
   }
 
   #makeRoom(): boolean {
@@ -273,13 +283,21 @@ export class Cells<P extends CellProcess = PluginProcess> {
   }
 
   #startAhead(): void {
-    if (!this.#isClosed) this.#ahead ??= this.#start()
+    if (!this.#isClosed && this.#starting < MOST_STARTS) this.#ahead ??= this.#start()
   }
 
   #start(): P {
     this.#starts++
     this.#usedMib += NEW_MIB
-    return this.#options.start()
+    this.#starting++
+    const process = this.#options.start()
+    void process.available().then(() => {
+      this.#starting--
+      // What waits goes first, and takes what is ahead.
+      if (this.#waiters.size > 0) this.#admit()
+      if (!this.#options.isShared) this.#startAhead()
+    })
+    return process
   }
 
   /** Ends what is idle for long, and keeps all processes together within their memory. */

@@ -11,6 +11,9 @@ class StandIn implements CellProcess {
   isClosed = false
   state = () => ({ status: this.isClosed ? ('stopped' as const) : ('running' as const), restarts: 0 })
   lagMs = () => 0
+  /** Resolves when it is set. */
+  started: Promise<void> = Promise.resolve()
+  available = () => this.started
   memoryMib = () => this.mib
   end() {
     this.ends++
@@ -20,7 +23,11 @@ class StandIn implements CellProcess {
   }
 }
 
-function start(t: Test, limits: { most?: number; memoryMib?: number; isShared?: boolean } = {}) {
+function begin(
+  t: Test,
+  limits: { most?: number; memoryMib?: number; isShared?: boolean } = {},
+  started: Promise<void> = Promise.resolve(),
+) {
   const processes = [new StandIn()]
   const cells = new Cells<StandIn>({
     most: 4,
@@ -30,6 +37,7 @@ function start(t: Test, limits: { most?: number; memoryMib?: number; isShared?: 
     first: processes[0]!,
     start() {
       const process = new StandIn()
+      process.started = started
       processes.push(process)
       return process
     },
@@ -70,7 +78,7 @@ const kept = setInterval(() => {}, 60_000)
 t.teardown(() => clearInterval(kept))
 
 t.test('each workspace has a process, the first one that was started ahead, and keeps it', async (t) => {
-  const { work, processes, cells } = start(t)
+  const { work, processes, cells } = begin(t)
   const one = work('one')
   const first = await one.process()
   t.equal(first, processes[0])
@@ -84,14 +92,14 @@ t.test('each workspace has a process, the first one that was started ahead, and 
 })
 
 t.test('a plugin without credentials has one process for all', async (t) => {
-  const { work, processes } = start(t, { isShared: true })
+  const { work, processes } = begin(t, { isShared: true })
   const works = Array.from({ length: 9 }, (_, index) => work(`wsp_${index}`, 'one payer'))
   for (const { process } of works) t.equal(await process(), processes[0])
   t.equal(processes.length, 1)
 })
 
 t.test('the cell that is idle the longest ends for another one, of the account that has the most', async (t) => {
-  const { work, cells } = start(t)
+  const { work, cells } = begin(t)
   const ended: StandIn[] = []
   for (const [workspace, payer] of [
     ['poor', 'poor'],
@@ -112,7 +120,7 @@ t.test('the cell that is idle the longest ends for another one, of the account t
 })
 
 t.test('no cell that works is ended: who comes next waits until one is done', async (t) => {
-  const { work, cells } = start(t)
+  const { work, cells } = begin(t)
   const works = ['one', 'two', 'three'].map((workspace) => work(workspace))
   const last = work('last')
   t.equal(await last.process(), undefined)
@@ -125,7 +133,7 @@ t.test('no cell that works is ended: who comes next waits until one is done', as
 
 t.test('places are kept for what decides and for what is over at once', async (t) => {
   for (const urgency of ['deciding', 'brief'] as const) {
-    const { work } = start(t)
+    const { work } = begin(t)
     for (const workspace of ['one', 'two', 'three']) t.ok(await work(workspace).process())
     t.equal(await work('usual').process(), undefined)
     t.ok(await work('urgent', 'urgent', urgency).process())
@@ -133,8 +141,21 @@ t.test('places are kept for what decides and for what is over at once', async (t
   }
 })
 
+t.test('two processes start at a time, whoever asks for more', async (t) => {
+  let start = () => {}
+  const started = new Promise<void>((resolve) => {
+    start = resolve
+  })
+  const { work, processes } = begin(t, { most: 16 }, started)
+  const works = Array.from({ length: 6 }, (_, index) => work(`wsp_${index}`))
+  await Promise.all(works.map(({ process }) => process()))
+  t.equal(processes.length, 3, 'with the first one')
+  start()
+  for (const { process } of works) t.ok(await process())
+})
+
 t.test('what decides goes first, then who has the least', async (t) => {
-  const { work } = start(t, { most: 2 })
+  const { work } = begin(t, { most: 2 })
   const before = [work('one', 'rich'), work('two', 'other', 'deciding')]
   for (const { process } of before) t.ok(await process())
   const waiting = [work('three', 'rich'), work('four', 'poor'), work('five', 'rich', 'deciding')]
@@ -149,7 +170,7 @@ t.test('what decides goes first, then who has the least', async (t) => {
 })
 
 t.test('no account has all places', async (t) => {
-  const { work } = start(t, { most: 16 })
+  const { work } = begin(t, { most: 16 })
   const works = Array.from({ length: 16 }, (_, index) => work(`wsp_${index}`, 'one payer'))
   const begun = (await Promise.all(works.map(({ process }) => process()))).filter(Boolean)
   t.equal(begun.length, 9)
@@ -157,7 +178,7 @@ t.test('no account has all places', async (t) => {
 })
 
 t.test('a workspace that never pauses has its turn, and others theirs', async (t) => {
-  const { work } = start(t, { most: 1 })
+  const { work } = begin(t, { most: 1 })
   let current = work('busy')
   t.ok(await current.process())
   const other = work('other')
@@ -173,7 +194,7 @@ t.test('a workspace that never pauses has its turn, and others theirs', async (t
 })
 
 t.test('a call whose time is over waits no more, nor one when the plugin is stopped', async (t) => {
-  const { work, cells } = start(t, { most: 1 })
+  const { work, cells } = begin(t, { most: 1 })
   t.ok(await work('one').process())
   await t.rejects(work('two', 'two', undefined, () => AbortSignal.timeout(20)).done, /no process free/)
   await t.rejects(work('two', 'two', undefined, () => AbortSignal.abort()).done, /no process free/)
@@ -185,7 +206,7 @@ t.test('a call whose time is over waits no more, nor one when the plugin is stop
 })
 
 t.test('all processes together keep to their memory: idle ones end first, then the largest', async (t) => {
-  const { work, processes, cells } = start(t, { memoryMib: 300 })
+  const { work, processes, cells } = begin(t, { memoryMib: 300 })
   const idle = work('idle')
   await idle.process()
   await idle.end()
