@@ -50,8 +50,10 @@ interface Place<P extends CellProcess> {
   readonly payer: string
   /** What it works on, by kind. */
   readonly runs: Record<Kind, number>
-  /** When it began to work, after it had nothing to do; or when it had nothing to do any more. */
-  since: number
+  /** When its turn began: after it rested. */
+  turnAt: number
+  /** When it had nothing to do any more. */
+  idleAt: number
 }
 
 interface Waiter<P extends CellProcess> {
@@ -70,6 +72,8 @@ const TURN_MS = 2000
 const LONGEST_TURN_MS = 10_000
 const IDLE_MS = 5 * 60_000
 const LOOK_MS = 1000
+/** A cell is not ended for another one before: a claim has several calls, one after the other. */
+const REST_MS = 300
 /** So many processes start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
 const MOST_STARTS = 2
 /** What a process takes that did nothing yet. */
@@ -109,8 +113,11 @@ export class Cells<P extends CellProcess = PluginProcess> {
       return await work(place.cell)
     } finally {
       place.runs[kind]--
-      if (!isWorking(place)) place.since = performance.now()
-      if (this.#waiters.size > 0) this.#admit()
+      if (!isWorking(place)) place.idleAt = performance.now()
+      if (this.#waiters.size > 0) {
+        this.#admit()
+        setTimeout(() => this.#admit(), REST_MS).unref()
+      }
     }
   }
 
@@ -210,15 +217,15 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #placeFor(tenant: Tenant, kind: Kind): Place<P> | undefined {
     if (this.#options.isShared) return this.#places.get(SHARED) ?? this.#add(SHARED, tenant)
     const known = this.#places.get(tenant.workspaceId)
-    if (known && isWorking(known) && this.#isTurnOver(known, tenant, kind)) return undefined
+    if (known && !isRested(known) && this.#isTurnOver(known, tenant, kind)) return undefined
     const isBegun = known && (kind === 'usual' ? known.runs.usual > 0 : isWorking(known))
     if (!isBegun && !this.#hasRoom(tenant, kind)) return undefined
     return known ?? (this.#mayStart() && this.#makeRoom() ? this.#add(tenant.workspaceId, tenant) : undefined)
   }
 
   /** Whether others wait, and it worked for long. */
-  #isTurnOver({ since }: Place<P>, tenant: Tenant, kind: Kind): boolean {
-    if (performance.now() - since < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
+  #isTurnOver({ turnAt }: Place<P>, tenant: Tenant, kind: Kind): boolean {
+    if (performance.now() - turnAt < (kind === 'deciding' ? LONGEST_TURN_MS : TURN_MS)) return false
     return [...this.#waiters].some((waiter) => waiter.tenant.workspaceId !== tenant.workspaceId)
   }
 
@@ -240,16 +247,16 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #makeRoom(): boolean {
     const { most, memoryMib } = this.#options
     const isFull = () => this.#places.size >= most || this.#usedMib + NEW_MIB > memoryMib
-    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle()) return false
+    while (this.#places.size > 0 && isFull()) if (!this.#evictIdle(isRested)) return false
     return true
   }
 
   /** Ends one that is idle: of the account with the most places, the one that is idle the longest. Who uses many takes from itself. */
-  #evictIdle(): boolean {
+  #evictIdle(isEnough: (place: Place<P>) => boolean): boolean {
     const ofPayer = countedByPayer([...this.#places.values()])
-    const idle = [...this.#places].filter(([, place]) => !isWorking(place))
+    const idle = [...this.#places].filter(([, place]) => isEnough(place))
     const [first] = idle.toSorted(
-      ([, one], [, other]) => ofPayer.get(other.payer)! - ofPayer.get(one.payer)! || one.since - other.since,
+      ([, one], [, other]) => ofPayer.get(other.payer)! - ofPayer.get(one.payer)! || one.idleAt - other.idleAt,
     )
     if (!first) return false
     this.#evict(...first)
@@ -275,7 +282,13 @@ export class Cells<P extends CellProcess = PluginProcess> {
     const process = this.#ahead ?? this.#start()
     this.#ahead = undefined
     const cell = { process, shared: createSharedReadings(), quarantine: createQuarantine(() => process.lagMs()) }
-    const place = { cell, payer, runs: { deciding: 0, brief: 0, usual: 0 }, since: performance.now() }
+    const place = {
+      cell,
+      payer,
+      runs: { deciding: 0, brief: 0, usual: 0 },
+      turnAt: performance.now(),
+      idleAt: performance.now(),
+    }
     this.#places.set(name, place)
     // The call that waits for this one goes first.
     if (!this.#options.isShared) setImmediate(() => this.#startAhead())
@@ -304,9 +317,13 @@ export class Cells<P extends CellProcess = PluginProcess> {
   #look(): void {
     const { isShared, memoryMib } = this.#options
     for (const [name, place] of this.#places)
-      if (!isShared && !isWorking(place) && performance.now() - place.since > IDLE_MS) this.#evict(name, place)
+      if (!isShared && !isWorking(place) && performance.now() - place.idleAt > IDLE_MS) this.#evict(name, place)
     const measure = () => this.#processes().reduce((sum, process) => sum + process.memoryMib(), 0)
-    for (this.#usedMib = measure(); this.#usedMib > memoryMib && this.#evictIdle(); this.#usedMib = measure());
+    for (
+      this.#usedMib = measure();
+      this.#usedMib > memoryMib && this.#evictIdle((place) => !isWorking(place));
+      this.#usedMib = measure()
+    );
     // All of them work: the largest has more than its part. Its checks are made again.
     if (this.#usedMib > memoryMib) largest(this.#processes())?.end('it took too much memory')
     if (this.#waiters.size > 0) this.#admit()
@@ -319,8 +336,12 @@ function isWorking({ runs }: Pick<Place<CellProcess>, 'runs'>): boolean {
   return runs.deciding + runs.brief + runs.usual > 0
 }
 
+function isRested(place: Pick<Place<CellProcess>, 'runs' | 'idleAt'>): boolean {
+  return !isWorking(place) && performance.now() - place.idleAt >= REST_MS
+}
+
 function begin<P extends CellProcess>(place: Place<P>, kind: Kind): Place<P> {
-  if (!isWorking(place)) place.since = performance.now()
+  if (isRested(place)) place.turnAt = performance.now()
   place.runs[kind]++
   return place
 }
