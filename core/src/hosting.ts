@@ -25,6 +25,7 @@ export { BreachError } from './hosting/breach.ts'
 export {
   type GuardedRequests,
   guardRequests,
+  type Pace,
   type RequestGuard,
   type SendInit,
   type Transport,

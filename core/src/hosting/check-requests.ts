@@ -1,7 +1,7 @@
 /** What one check may ask of its destination, within its manifest and its limits: one set of rules for every host of plugins. */
 import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
-import { CEILING, type CheckLimits, type FetchInit } from '../contract/fetch.ts'
+import { CEILING, type CheckLimits, type FetchInit, MAX_CHECK_BYTES } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import type { CheckContext, DigestAnswer, DigestInit, ResolvedAddress, Socket } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
@@ -33,7 +33,10 @@ export interface RequestGuard {
   readonly secrets: SecretValues
   readonly limits?: CheckLimits | undefined
   readonly userAgent: string
+  /** Of one answer, and of all in a check. */
   readonly maxDigestBytes: number
+  /** Says when the bytes of an answer that came may be passed on; now, when left out. */
+  readonly pace?: Pace | undefined
   /** Runs a read for digests once there is room for one. */
   readonly limitDigests?: (<T>(read: () => Promise<T>) => Promise<T>) | undefined
   /** Counts a request against a budget. The result takes the headers of its answer. */
@@ -41,6 +44,9 @@ export interface RequestGuard {
   /** Hears of what is refused. @param breach the plugin asked for what its manifest does not allow */
   readonly refused: (rule: RequestRule, problem: string, breach?: BreachError) => void
 }
+
+/** @returns what to wait for; undefined: nothing */
+export type Pace = (bytes: number) => Promise<void> | undefined
 
 /** How a host makes what the rules allow. `A`: what it found out about an address that it lets through. */
 export interface Transport<A> {
@@ -62,6 +68,8 @@ export interface SendInit {
   readonly signal: AbortSignal
   /** Counts the request once more, because it is sent again. Throws DestinationError where it may not be. */
   readonly sentAgain?: () => void
+  /** Counts bytes of the body as they come. Throws DestinationError where a check may read no more. */
+  readonly received?: Pace
 }
 
 export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect'> {
@@ -69,7 +77,7 @@ export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' |
   readings(): Readings
   /** Takes over the readings of a check that read for this one as well. */
   inherit(readings: Readings): void
-  /** Counts anew, because the check is made again. The readings stay. */
+  /** Counts requests anew, because the check is made again. The readings and the count of bytes stay. */
   again(): void
 }
 
@@ -97,6 +105,9 @@ export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>): 
 
 type AdmittedUrl<A> = A & { readonly url: URL }
 
+/** What is read, or only digested. */
+type Use = 'body' | 'digest'
+
 const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
 
 /** One check's, with what they count. */
@@ -106,15 +117,17 @@ class Requests<A> {
   readonly #guard: RequestGuard
   readonly #transport: Transport<A>
   readonly #most: { readonly requests: number; readonly bodyBytes: number }
+  readonly #left: Record<Use, number>
 
   constructor(guard: RequestGuard, transport: Transport<A>) {
     this.#guard = guard
     this.#transport = transport
     const { requests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = guard.limits ?? {}
     this.#most = { requests, bodyBytes }
+    this.#left = { body: MAX_CHECK_BYTES, digest: guard.maxDigestBytes }
   }
 
-  async fetch(text: string, init: FetchInit = {}, maxBytes = this.#most.bodyBytes): Promise<Response> {
+  async fetch(text: string, init: FetchInit = {}, use: Use = 'body'): Promise<Response> {
     const { secrets, userAgent } = this.#guard
     const headers = this.#under('headers', () => requestHeaders({ ...init, userAgent }, secrets))
     let admitted = this.#admit(text)
@@ -123,7 +136,7 @@ class Requests<A> {
     if (isCall) headers.set('content-type', 'application/json')
     const method = isCall ? 'POST' : (init.method ?? 'GET')
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#send(admitted, { method, headers, body }, isCall ? this.#most.bodyBytes : maxBytes)
+      const response = await this.#send(admitted, { method, headers, body }, isCall ? 'body' : use)
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
       if (location === null || (init.redirect === 'manual' && !isCall)) return response
       await response.body?.cancel()
@@ -139,9 +152,9 @@ class Requests<A> {
 
   async digest(text: string, { algorithms, headers, ...init }: DigestInit): Promise<DigestAnswer> {
     const asked = { ...init, headers: this.#under('headers', () => digestHeaders(headers, algorithms)) }
-    const { limitDigests = (read) => read(), maxDigestBytes } = this.#guard
+    const { limitDigests = (read) => read() } = this.#guard
     return limitDigests(async () => {
-      const response = await this.fetch(text, asked, maxDigestBytes)
+      const response = await this.fetch(text, asked, 'digest')
       const { createHash } = this.#transport
       return digestAnswer(response, { algorithms, createHash, maxDecodedBytes: this.#most.bodyBytes })
     })
@@ -233,10 +246,28 @@ class Requests<A> {
     return this.#guard.spend?.() ?? (() => {})
   }
 
-  #send(admitted: AdmittedUrl<A>, init: Omit<SendInit, 'signal' | 'sentAgain'>, maxBytes: number): Promise<Response> {
+  /** @throws DestinationError */
+  #received(bytes: number, use: Use): Promise<void> | undefined {
+    this.#left[use] -= bytes
+    if (this.#left[use] >= 0) return this.#guard.pace?.(bytes)
+    this.#guard.refused('limits', `reads more than ${this.#mostOf(use)} bytes in a check`)
+    throw new DestinationError('too_large')
+  }
+
+  #mostOf(use: Use): number {
+    return use === 'digest' ? this.#guard.maxDigestBytes : MAX_CHECK_BYTES
+  }
+
+  #send(
+    admitted: AdmittedUrl<A>,
+    init: Pick<SendInit, 'method' | 'headers' | 'body'>,
+    use: Use,
+  ): Promise<Response> {
     const { signal } = this.#guard.timer
+    const maxBytes = use === 'digest' ? this.#guard.maxDigestBytes : this.#most.bodyBytes
+    const received = (bytes: number) => this.#received(bytes, use)
     return this.#counted(async (sentAgain) => {
-      const response = await this.#transport.send(admitted, { ...init, signal, sentAgain }, maxBytes)
+      const response = await this.#transport.send(admitted, { ...init, signal, sentAgain, received }, maxBytes)
       return { result: response, headers: response.headers }
     })
   }

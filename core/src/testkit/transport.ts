@@ -49,7 +49,7 @@ export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed
     lookUp: async () => '127.0.0.1',
     async send({ url }, init, maxBytes) {
       const answer = await exchange(new URL(proxy), url, init)
-      const response = toResponse(answer, { url, method: init.method, maxBytes, signal, resumed, tooLarge })
+      const response = toResponse(answer, { url, ...init, maxBytes, signal, resumed, tooLarge })
       resumed()
       return response
     },
@@ -69,7 +69,7 @@ export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed
   }
 }
 
-interface Bounds extends Pick<TransportOptions, 'signal' | 'resumed'> {
+interface Bounds extends Pick<TransportOptions, 'signal' | 'resumed'>, Pick<SendInit, 'received'> {
   readonly maxBytes: number
   readonly tooLarge: () => void
 }
@@ -98,7 +98,7 @@ function toResponse(answer: IncomingMessage, { url, method, ...bounds }: Expecte
 function bounded(
   answer: IncomingMessage,
   status: number,
-  { maxBytes, signal, resumed, tooLarge }: Bounds,
+  { maxBytes, signal, received, resumed, tooLarge }: Bounds,
 ): ReadableStream<Uint8Array> {
   const decoder = decoderFor(answer.headers['content-encoding'])
   const decoded = decoder ? answer.pipe(decoder) : answer
@@ -120,6 +120,7 @@ function bounded(
             answer.destroy()
             throw new DestinationError('too_large', { status })
           }
+          await received?.(value.length)
           controller.enqueue(new Uint8Array(value))
         } catch (error) {
           controller.error(toDestinationError(error, signal))

@@ -19,7 +19,7 @@ export function hasBody(method: string, status: number): boolean {
  */
 export function limitBody(
   response: Response,
-  { method, signal }: Pick<SendInit, 'method' | 'signal'>,
+  { method, signal, received }: Pick<SendInit, 'method' | 'signal' | 'received'>,
   maxBytes: number,
 ): Response {
   const { status, statusText, headers } = response
@@ -49,11 +49,12 @@ export function limitBody(
           if (done) return controller.close()
           size += value.length
           if (size > maxBytes) {
-            await reader.cancel()
             throw new DestinationError('too_large', { status })
           }
+          await received?.(value.length)
           controller.enqueue(value)
         } catch (error) {
+          void reader.cancel().catch(() => {})
           controller.error(isWronglyCoded(error) ? refused(response) : toDestinationError(error, signal))
         }
       },

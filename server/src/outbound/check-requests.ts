@@ -28,7 +28,7 @@ export interface Reach extends Pick<Manifest, 'hosts' | 'methods' | 'sockets'> {
 
 /** What one check may do. */
 export interface CheckGuard
-  extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'throughConnection' | 'secrets' | 'limits'> {
+  extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'throughConnection' | 'secrets' | 'limits' | 'pace'> {
   /** Of that origin; without a path, when left out. */
   readonly baseUrl?: string
   readonly reach: Reach

@@ -1,5 +1,6 @@
 /** What the service calls of a plugin, wherever that runs. Every call is awaited, gets copies, and returns what nobody has checked yet. */
 
+import type { Pace } from '@claimcheck/core/hosting'
 import type {
   ActionProfile,
   AnonymousSource,
@@ -42,6 +43,8 @@ export interface HostedVerifier {
   readonly providers: readonly string[]
   readonly limits: CheckLimits
   readonly reach: Reach
+  /** How fast it reads, together with all else of its plugin; as fast as it can, when left out. */
+  readonly pace?: Pace
   readonly anonymousSource?: (claim: Claim, tenant: Tenant) => Promise<AnonymousSource | undefined>
   readonly destination?: (claim: Claim, connection: Connection, tenant: Tenant) => Promise<string>
   readonly normalize?: (claim: Normalizable, tenant: Tenant) => Promise<unknown>
@@ -53,6 +56,8 @@ export type Normalizable = Pick<Claim, 'target' | 'params'>
 export interface HostedConnectionType
   extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'> {
   readonly reach: Reach
+  /** As that of verifiers. */
+  readonly pace?: Pace
   /** Where options cannot choose it. */
   readonly onlyAddress: string | undefined
   baseUrl(options: JsonObject, tenant: Tenant): Promise<string>

@@ -171,7 +171,7 @@ function requestsOf(
   { claim, history, kind, reader, source, secrets }: Reading,
   timer: LazyAbortController,
 ): CheckRequests {
-  const { limits, reach } = reader.verifier
+  const { limits, reach, pace } = reader.verifier
   return outbound.forCheck({
     timer,
     now,
@@ -179,6 +179,7 @@ function requestsOf(
     baseUrl: source.baseUrl,
     throughConnection: source.isOwn,
     reach,
+    pace,
     secrets,
     limits,
     payer: claim.payer,

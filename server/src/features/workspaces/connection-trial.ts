@@ -95,7 +95,7 @@ export function createTrial(parts: TrialOptions): Trial {
       const { secrets } = withoutSecretValues(type, options)
       const origin = originOf(baseUrl)
       if (origin === undefined) throw new DestinationError('misconfigured')
-      const { reach } = type
+      const { reach, pace } = type
       const hasCredentials = secrets.size > 0
       const submittedBy = trying.userId ?? 'command line'
       const budgetOf = connectionId ?? (hasCredentials ? newBudget : null)
@@ -104,7 +104,7 @@ export function createTrial(parts: TrialOptions): Trial {
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
-      const guard = { timer, now, origin, baseUrl, secrets, reach, throughConnection: true, payer, spending }
+      const guard = { timer, now, origin, baseUrl, secrets, reach, pace, throughConnection: true, payer, spending }
       const requests = outbound.forCheck(guard)
       const probed = await type.probe(options, { requests, timer, target, tenant })
       const breach = requests.breach()

@@ -1,10 +1,13 @@
-/** Messages over a stream, as lines of JSON, with a limit on what the other side may send. */
+/** Messages over a stream, as lines of JSON, with limits on what the other side may send. Raw bytes may follow a line, which says how many. */
 import type { Duplex } from 'node:stream'
-import type { JsonValue } from '@claimcheck/core/rules'
+import { isJsonObject, type JsonValue } from '@claimcheck/core/rules'
 
 export interface Frames {
-  /** The message goes out with the others of this turn. */
-  send(message: object): void
+  /**
+   * The message goes out with the others of this turn.
+   * @param body follows it as it is, and is not copied: whoever sends it leaves it unchanged
+   */
+  send(message: object, body?: Uint8Array): void
   /** Sends now what waits. */
   flush(): void
 }
@@ -12,17 +15,25 @@ export interface Frames {
 export interface FramesOptions {
   /** Of one message of the other side. */
   readonly maxBytes: number
-  readonly onMessage: (message: JsonValue) => void
+  /** Of the bytes after one message of the other side. When left out, it sends none. */
+  readonly maxBodyBytes?: number
+  readonly onMessage: (message: JsonValue, body: Buffer | undefined) => void
   /** The stream closed, or the other side does not keep to the form. Called once; nothing is received after it. */
   readonly onClose: (problem: 'closed' | 'too_large' | 'not_json') => void
 }
 
 const NEWLINE = 0x0a
+const NOTHING = Buffer.alloc(0)
 
-export function createFrames(stream: Duplex, { maxBytes, onMessage, onClose }: FramesOptions): Frames {
-  let waiting: string[] = []
+export function createFrames(
+  stream: Duplex,
+  { maxBytes, maxBodyBytes = 0, onMessage, onClose }: FramesOptions,
+): Frames {
+  let waiting: (string | Uint8Array)[] = []
   let parts: Buffer[] = []
   let size = 0
+  /** The message that the next bytes belong to. */
+  let head: { readonly message: JsonValue; readonly bytes: number } | undefined
   let isClosed = false
 
   function close(problem: Parameters<FramesOptions['onClose']>[0]): void {
@@ -33,6 +44,32 @@ export function createFrames(stream: Duplex, { maxBytes, onMessage, onClose }: F
     onClose(problem)
   }
 
+  function keep(part: Buffer): Buffer {
+    parts.push(part)
+    size += part.length
+    return NOTHING
+  }
+
+  /** What was kept, with the last part of it. */
+  function whole(last: Buffer): Buffer {
+    const all = size === 0 ? last : Buffer.concat([...parts, last])
+    parts = []
+    size = 0
+    return all
+  }
+
+  /** @returns what is left */
+  function takeLine(chunk: Buffer): Buffer {
+    const at = chunk.indexOf(NEWLINE)
+    if (size + (at < 0 ? chunk.length : at) > maxBytes) {
+      close('too_large')
+      return NOTHING
+    }
+    if (at < 0) return keep(chunk)
+    receive(whole(chunk.subarray(0, at)))
+    return chunk.subarray(at + 1)
+  }
+
   function receive(line: Buffer): void {
     let message: JsonValue
     try {
@@ -41,40 +78,47 @@ export function createFrames(stream: Duplex, { maxBytes, onMessage, onClose }: F
       close('not_json')
       return
     }
-    onMessage(message)
+    const bytes = maxBodyBytes > 0 && isJsonObject(message) ? message.bytes : undefined
+    if (typeof bytes !== 'number') onMessage(message, undefined)
+    else if (bytes > maxBodyBytes) close('too_large')
+    else head = { message, bytes }
+  }
+
+  /** @returns what is left */
+  function takeBody(chunk: Buffer, { message, bytes }: NonNullable<typeof head>): Buffer {
+    const missing = bytes - size
+    if (chunk.length < missing) return keep(chunk)
+    head = undefined
+    onMessage(message, whole(chunk.subarray(0, missing)))
+    return chunk.subarray(missing)
   }
 
   stream.on('data', (chunk: Buffer) => {
-    let from = 0
-    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !isClosed; at = chunk.indexOf(NEWLINE, from)) {
-      const last = chunk.subarray(from, at)
-      from = at + 1
-      if (size + last.length > maxBytes) return close('too_large')
-      const line = size === 0 ? last : Buffer.concat([...parts, last])
-      parts = []
-      size = 0
-      receive(line)
-    }
-    if (isClosed || from === chunk.length) return
-    size += chunk.length - from
-    if (size > maxBytes) return close('too_large')
-    parts.push(chunk.subarray(from))
+    let left = chunk
+    while (left.length > 0 && !isClosed) left = head ? takeBody(left, head) : takeLine(left)
   })
   stream.on('error', () => close('closed'))
   stream.on('close', () => close('closed'))
   stream.on('end', () => close('closed'))
 
   function flush(): void {
-    if (waiting.length === 0) return
-    const text = waiting.join('')
+    const sent = waiting
     waiting = []
-    if (!isClosed && stream.writable) stream.write(text)
+    if (isClosed || !stream.writable || sent.length === 0) return
+    // One system call for all messages of a turn.
+    stream.cork()
+    for (const part of sent) stream.write(part)
+    stream.uncork()
   }
 
   return {
-    send(message) {
-      // One write for all messages of a turn: each costs a system call.
-      if (waiting.push(`${JSON.stringify(message)}\n`) === 1) setImmediate(flush)
+    send(message, body) {
+      const line = `${JSON.stringify(body === undefined ? message : { ...message, bytes: body.length })}\n`
+      if (waiting.length === 0) setImmediate(flush)
+      const last = waiting.at(-1)
+      if (typeof last === 'string') waiting[waiting.length - 1] = last + line
+      else waiting.push(line)
+      if (body !== undefined && body.length > 0) waiting.push(body)
     },
     flush,
   }

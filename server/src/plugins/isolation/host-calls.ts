@@ -1,15 +1,13 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
-import { isUtf8 } from 'node:buffer'
 import { type DigestInit, type FetchInit, type Socket, Type, Value } from '@claimcheck/core/plugin'
 import type { JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'
-import { toWireError, type WireResponse } from './messages.ts'
+import { type BodyReader, createBodyReader } from './body-reader.ts'
 
 /** What one run of the plugin may ask. */
 export interface HostCalls {
-  /** @param hold is told of the bytes of a body as they come */
-  answer(method: string, args: readonly JsonValue[], hold: (bytes: number) => void): Promise<Answer>
+  answer(method: string, args: readonly JsonValue[]): Promise<Answer>
   /** Its own limits ended the run's requests. */
   isSpent(): boolean
   /** Closes what the run left open. */
@@ -17,10 +15,9 @@ export interface HostCalls {
 }
 
 export interface Answer {
-  /** Of its body. */
-  readonly bytes: number
-  /** Its form for the process, which takes several times the memory. */
-  value(): unknown
+  readonly value?: unknown
+  /** Goes to the process as it is. */
+  readonly body?: Uint8Array
 }
 
 /** Whose answers a check may take over: those of checks that share its part of the cache. */
@@ -83,99 +80,87 @@ interface HostCallsOptions {
 
 export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions): HostCalls {
   const sockets = new Map<number, OpenSocket>()
+  const bodies = new Map<number, BodyReader>()
+  let opened = 0
 
-  function opened(id: JsonValue | undefined): OpenSocket {
+  function openSocket(id: JsonValue | undefined): OpenSocket {
     const socket = sockets.get(id as number)
     if (!socket) throw new TypeError('there is no such socket')
     return socket
   }
 
-  const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<unknown>>> = {
+  function openBody(id: JsonValue | undefined): BodyReader {
+    const body = bodies.get(id as number)
+    if (!body) throw new TypeError('there is no such body')
+    return body
+  }
+
+  const methods: Readonly<Record<string, (first: JsonValue, second: JsonValue | undefined) => Promise<Answer>>> = {
+    async fetch(url, init = {}) {
+      if (!Value.Check(text, url) || !Value.Check(Init, init))
+        throw new TypeError('fetch was called with other arguments')
+      const response = await requests.fetch(url, init as FetchInit)
+      const answer = { status: response.status, url: response.url, headers: [...response.headers] }
+      if (!response.body) return { value: answer }
+      const body = createBodyReader(response.body)
+      const whole = await body.whole()
+      if (whole) return { value: answer, body: whole }
+      const stream = ++opened
+      bodies.set(stream, body)
+      return { value: { ...answer, stream } }
+    },
+    async read(id) {
+      const { bytes, isLast } = await openBody(id).read()
+      if (isLast) bodies.delete(id as number)
+      return { value: { isLast }, body: bytes }
+    },
+    async cancel(id) {
+      openBody(id).cancel()
+      bodies.delete(id as number)
+      return {}
+    },
     async digest(url, init) {
       if (!Value.Check(text, url) || !Value.Check(Digest, init))
         throw new TypeError('digest was called with other arguments')
       const { headers, ...answer } = await requests.digest(url, init as DigestInit)
-      return { ...answer, headers: [...headers] }
+      return { value: { ...answer, headers: [...headers] } }
     },
     async resolve(url) {
-      return requests.resolve(String(url))
+      return { value: await requests.resolve(String(url)) }
     },
     async connect(url) {
       const socket = await requests.connect(String(url))
       const id = sockets.size + 1
       sockets.set(id, { reader: socket.readable.getReader(), writer: socket.writable.getWriter(), socket })
-      return id
+      return { value: id }
     },
     async socketRead(id) {
-      const { done, value } = await opened(id).reader.read()
-      return done ? null : Buffer.from(value).toString('base64')
+      const { done, value } = await openSocket(id).reader.read()
+      return done ? { value: { isLast: true } } : { value: { isLast: false }, body: value }
     },
     async socketWrite(id, part) {
-      await opened(id).writer.write(Buffer.from(String(part), 'base64'))
+      await openSocket(id).writer.write(Buffer.from(String(part), 'base64'))
+      return {}
     },
     async socketClose(id) {
-      await opened(id).socket.close()
+      await openSocket(id).socket.close()
+      return {}
     },
     async inherit(run) {
       shared.inherit(Number(run), cacheKey, requests)
+      return {}
     },
   }
 
-  async function fetch(url: JsonValue | undefined, init: JsonValue, hold: (bytes: number) => void): Promise<Answer> {
-    if (!Value.Check(text, url) || !Value.Check(Init, init))
-      throw new TypeError('fetch was called with other arguments')
-    return toAnswer(await requests.fetch(url, init as FetchInit), hold)
-  }
-
   return {
-    async answer(method, args, hold) {
-      if (method === 'fetch') return fetch(args[0], args[1] ?? {}, hold)
+    async answer(method, args) {
       if (!Object.hasOwn(methods, method)) throw new TypeError('the host offers no such call')
-      const value = await methods[method]!(args[0]!, args[1])
-      return { bytes: 0, value: () => value }
+      return methods[method]!(args[0]!, args[1])
     },
     isSpent: () => requests.isSpent(),
     close() {
       for (const { socket } of sockets.values()) void socket.close().catch(() => {})
+      for (const body of bodies.values()) body.cancel()
     },
   }
 }
-
-async function toAnswer(response: Response, hold: (bytes: number) => void): Promise<Answer> {
-  const { status, url } = response
-  const answer = { status, url, headers: [...response.headers] }
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const part of response.body ?? []) {
-      bytes += part.length
-      hold(part.length)
-      parts.push(part)
-    }
-  } catch (error) {
-    hold(-bytes)
-    return { bytes: 0, value: () => ({ ...answer, failed: toWireError(error) }) }
-  }
-  return { bytes, value: () => ({ ...answer, ...bodyOf(Buffer.concat(parts)) }) }
-}
-
-function bodyOf(bytes: Buffer): Pick<WireResponse, 'text' | 'base64'> {
-  if (bytes.length === 0) return {}
-  return isPlain(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') }
-}
-
-/** In base64, too, what JSON would make longer than that: a control character becomes six. */
-function isPlain(bytes: Buffer): boolean {
-  if (!isUtf8(bytes)) return false
-  let added = 0
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at]!
-    if (byte < SPACE) added += 5
-    else if (byte === QUOTE || byte === BACKSLASH) added++
-  }
-  return added <= bytes.length / 3
-}
-
-const SPACE = 0x20
-const QUOTE = 0x22
-const BACKSLASH = 0x5c

@@ -4,9 +4,9 @@
  */
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
+import { type Backlog, createBacklog } from './backlog.ts'
 import { createFlood } from './flood.ts'
 import { createFrames } from './frames.ts'
-import { createHolding, type Holding } from './holding.ts'
 import type { FromPlugin } from './messages.ts'
 import { memoryMib } from './process-memory.ts'
 import { type ProcessTimes, processTimes } from './processor-time.ts'
@@ -26,12 +26,12 @@ export type Said = Exclude<FromPlugin, { readonly k: 'at' | 'idle' }>
 export interface LiveProcess {
   /** It is set up, and takes calls. */
   isReady: boolean
-  /** The bodies that wait for it. */
-  readonly holding: Holding
+  /** The answers that wait for it. */
+  readonly backlog: Backlog
   /** @param run the call that the message belongs to */
-  send(run: number | undefined, message: object): void
+  send(run: number | undefined, message: object, body?: Uint8Array): void
   /** The same, before anything else is done: for what is large. */
-  sendNow(run: number, message: object): void
+  sendNow(run: number, message: object, body: Uint8Array): void
   /** A call of the plugin begins. */
   begins(): void
   /** For how long it has not answered what it was sent. Milliseconds. */
@@ -50,8 +50,6 @@ export interface LiveOptions {
   /** How many calls it works on. */
   readonly runs: () => number
   readonly onSaid: (said: Said) => void
-  /** The host holds too much for it, and for this run the most. */
-  readonly onTooMuch: (run: number) => void
   /** @param blamed the run that it worked on @param lastWords what it printed as it died */
   readonly onEnd: (reason: EndReason, blamed: number | undefined, lastWords: string) => void
 }
@@ -68,7 +66,7 @@ const MAX_LAST_WORDS = 8192
 
 /** @throws the error of `launch` */
 export function createLiveProcess(options: LiveOptions): LiveProcess {
-  const { launch, maxBytes, runs, onSaid, onTooMuch, onEnd } = options
+  const { launch, maxBytes, runs, onSaid, onEnd } = options
   const child = launch()
   const stream = child.stdio[3] as Duplex
   const work = createUndone(child)
@@ -90,7 +88,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
     onClose: (problem) => end(problem === 'closed' ? 'it exited' : 'it flooded the host'),
   })
   flood.watchWork(stream)
-  const holding = createHolding(stream, { onTooMuch })
+  const backlog = createBacklog(stream)
   const pinger = setInterval(watch, PING_MS)
   pinger.unref()
   child.on('error', () => end('it did not start'))
@@ -105,14 +103,14 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
     if (!live.isReady) startingMs += passedMs
     const startsTooLong = processorMs >= STARTING.busyMs || startingMs >= STARTING.silentMs
     // What waits unread counts whatever it says that it has worked on.
-    const isStuck = holding.waitingMs() >= RUNNING.silentMs || work.isStuck()
+    const isStuck = backlog.waitingMs() >= RUNNING.silentMs || work.isStuck()
     if (!live.isReady && startsTooLong) end('it did not start')
     else if (live.isReady && isStuck) end('it looped')
     else if (!work.isPinged()) send(undefined, { k: 'ping' })
   }
 
-  function send(run: number | undefined, message: object): void {
-    frames.send({ n: work.add(run), ...message })
+  function send(run: number | undefined, message: object, body?: Uint8Array): void {
+    frames.send({ n: work.add(run), ...message }, body)
   }
 
   function end(reason: EndReason): void {
@@ -126,10 +124,10 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
 
   const live: LiveProcess = {
     isReady: false,
-    holding,
+    backlog,
     send,
-    sendNow(run, message) {
-      send(run, message)
+    sendNow(run, message, body) {
+      send(run, message, body)
       frames.flush()
     },
     begins: () => flood.run(),

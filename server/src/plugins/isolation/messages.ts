@@ -40,7 +40,14 @@ export type ToPlugin =
   /** The time of that call is over. */
   | { readonly k: 'abort'; readonly n: number; readonly id: number }
   /** The answer to a call of the process. */
-  | { readonly k: 'ok'; readonly n: number; readonly id: number; readonly value?: unknown }
+  | {
+      readonly k: 'ok'
+      readonly n: number
+      readonly id: number
+      readonly value?: unknown
+      /** The bytes of an answer that follow. */
+      readonly bytes?: number
+    }
   | {
       readonly k: 'err'
       readonly n: number
@@ -100,16 +107,17 @@ export interface CheckArguments {
   readonly limits: unknown
 }
 
-/** An HTTP answer. */
+/** An HTTP answer, with its body; or with what the parts of the body are asked for by. */
 export interface WireResponse {
   readonly status: number
   readonly url: string
   readonly headers: readonly (readonly [string, string])[]
-  /** Valid UTF-8; else `base64`. */
-  readonly text?: string
-  readonly base64?: string
-  /** Reading the body failed. */
-  readonly failed?: WireError
+  readonly stream?: number
+}
+
+/** Comes with a part of a body, or of what a socket receives. */
+export interface WirePart {
+  readonly isLast: boolean
 }
 
 /** Of what was not sent over. */

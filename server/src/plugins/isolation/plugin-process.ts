@@ -64,7 +64,7 @@ const MAX_MESSAGE_BYTES = 256 * 1024
 const CLOSE_MS = 2000
 /** Of one run: a plugin that awaits nothing must not fill the host's memory. */
 const MOST_CALLS_AT_ONCE = 256
-const LARGE_BYTES = 64 * 1024
+const LARGE_BYTES = 16 * 1024
 const STOPPED = 'the plugin is stopped'
 
 /** What waits for a process that starts. */
@@ -173,9 +173,6 @@ export class PluginProcess {
       maxBytes: this.#mostBytes(),
       runs: () => this.#pending.size,
       onSaid: (said) => this.#receive(live, said, starting),
-      onTooMuch: (run) => {
-        this.#pending.get(run)?.reject(new Error('its requests take too much of the memory of the service'))
-      },
       onEnd: (reason, blamed, lastWords) => {
         if (this.#isClosed) {
           starting.failed(new Error(STOPPED))
@@ -263,15 +260,14 @@ export class PluginProcess {
       if (!asked || !hostCalls) throw new TypeError('this run is over, or may ask nothing')
       if (asked.calls >= MOST_CALLS_AT_ONCE) throw new TypeError(`a run may wait for ${MOST_CALLS_AT_ONCE} calls`)
       asked.calls++
-      const { bytes, value } = await hostCalls
-        .answer(method, args, (bytes) => live.holding.add(run, bytes))
-        .finally(() => asked.calls--)
-      const reply = () => ({ k: 'ok', id, value: value() })
-      if (bytes < LARGE_BYTES) live.send(run, reply())
+      const { value, body } = await hostCalls.answer(method, args)
+      const reply = { k: 'ok', id, value }
+      if (body === undefined || body.length < LARGE_BYTES) live.send(run, reply, body)
       // What is for a run that is over is not sent.
-      else await live.holding.inTurn(() => this.#pending.has(run) && live.sendNow(run, reply()))
-      live.holding.add(run, -bytes)
+      else await live.backlog.inTurn(() => this.#pending.has(run) && live.sendNow(run, reply, body))
+      asked.calls--
     } catch (error) {
+      if (asked) asked.calls--
       live.send(run, { k: 'err', id, error: toPlugin(error), isSpent: hostCalls?.isSpent() === true })
     }
   }

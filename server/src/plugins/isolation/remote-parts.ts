@@ -1,12 +1,13 @@
 /** What a plugin in a process of its own offers, as the service calls it. */
 
-import { withoutSecretValues } from '@claimcheck/core/hosting'
+import { type Pace, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { ActionProfile, CheckLimits, Connection, ConnectionType } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { copyJson } from '../../base/json-copy.ts'
 import { withinTime } from '../../base/time-limit.ts'
 import type { Reach } from '../../outbound/outbound.ts'
+import { createPace } from '../../outbound/pace.ts'
 import { batched } from '../batches.ts'
 import {
   type CheckCall,
@@ -53,13 +54,14 @@ interface RemoteOptions {
 }
 
 interface Remote extends RemoteOptions {
+  readonly pace: Pace
   readonly names: OpaqueNames
   readonly offenders: Offenders
 }
 
 /** @param described passed `partsProblems` */
 export function remoteParts(described: DescribedParts, options: RemoteOptions): HostedParts {
-  const remote: Remote = { ...options, names: createOpaqueNames(), offenders: createOffenders() }
+  const remote: Remote = { ...options, pace: createPace(), names: createOpaqueNames(), offenders: createOffenders() }
   return {
     manifest: options.manifest,
     verifiers: described.verifiers.map((part, index) => remoteVerifier(part, index, remote)),
@@ -76,7 +78,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     readonly providers: readonly string[]
     readonly limits?: CheckLimits
   }
-  const { cells, reach, types, names } = remote
+  const { cells, reach, pace, types, names } = remote
   const quick = quickCalls(cells, index)
   const shown = (connection: Connection) => withHandles(connection, types)
   return {
@@ -84,6 +86,7 @@ function remoteVerifier({ data, functions }: DescribedPart, index: number, remot
     providers,
     limits: { bodyBytes: USUAL_BODY_BYTES, ...limits },
     reach,
+    pace,
     ...(functions.includes('anonymousSource') && {
       anonymousSource: async (claim, tenant) => readSource(await quick(tenant, 'anonymousSource', claim)),
     }),
@@ -204,7 +207,7 @@ function remoteConnectionType(
 ): HostedConnectionType {
   const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'>
   const { provider, title, options, help, trial } = type
-  const { cells, reach } = remote
+  const { cells, reach, pace } = remote
   const quick = quickCalls(cells, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
   const shown = (values: JsonObject) => withoutSecretValues(type, copyJson(values)).options
@@ -215,6 +218,7 @@ function remoteConnectionType(
     help,
     ...(trial ? { trial } : {}),
     reach,
+    pace,
     onlyAddress: functions.includes('baseUrl') ? onlyAddress({ options, baseUrl: () => address ?? '' }) : undefined,
     async baseUrl(values, tenant) {
       const given = shown(values)

@@ -20,6 +20,7 @@ import {
   toWireError,
   type WireDigest,
   type WireError,
+  type WirePart,
   type WireResponse,
   type WireSeen,
 } from './messages.ts'
@@ -34,9 +35,15 @@ export interface Runs {
   checkMany(id: number, verifier: Verifier, args: CheckArguments): Promise<readonly WireSeen[] | null>
   probeContext(id: number, target?: string): ProbeContext
   abort(id: number): void
-  answer(id: number, value: unknown): void
+  answer(id: number, answer: Answer): void
   refuse(id: number, error: WireError, isSpent: boolean): void
   stray(text: string, error: unknown): void
+}
+
+/** @property body raw bytes of an answer of a destination */
+export interface Answer {
+  readonly value: unknown
+  readonly body: Uint8Array | undefined
 }
 
 interface Run {
@@ -57,8 +64,10 @@ export function createRuns(frames: Frames): Runs {
   const logger = loggerInto(frames)
 
   function requests(id: number, limits: CheckLimits): Omit<ProbeContext, 'signal' | 'logger' | 'target'> {
-    const fetch = async (url: string, init: FetchInit = {}) =>
-      toResponse(await host.call<WireResponse>(id, 'fetch', url, init))
+    const fetch = async (url: string, init: FetchInit = {}) => {
+      const { value, body } = await host.ask(id, 'fetch', url, init)
+      return toResponse(value as WireResponse, body, (stream) => streamed(host, id, stream))
+    }
     return {
       fetch,
       http: createHttp({ fetch, now: clock.now, limits }),
@@ -125,7 +134,7 @@ export function createRuns(frames: Frames): Runs {
       runs.get(id)?.aborted.abort()
       for (const { reject } of host.forget(id)) reject(new DestinationError('timeout'))
     },
-    answer: (id, value) => host.take(id)?.resolve(value),
+    answer: (id, answer) => host.take(id)?.resolve(answer),
     refuse(id, error, isSpent) {
       const call = host.take(id)
       const run = call && runs.get(call.run)
@@ -149,11 +158,13 @@ function loggerInto(frames: Frames): Logger {
 /** A call of the host that is not answered yet. */
 interface Asked {
   readonly run: number
-  resolve(value: unknown): void
+  resolve(answer: Answer): void
   reject(error: Error): void
 }
 
 interface Host {
+  ask(run: number, method: string, ...args: unknown[]): Promise<Answer>
+  /** For an answer without a body. */
   call<T>(run: number, method: string, ...args: unknown[]): Promise<T>
   take(call: number): Asked | undefined
   /** Forgets what a run waits for. */
@@ -164,13 +175,17 @@ function createHost(frames: Frames): Host {
   const asked = new Map<number, Asked>()
   let calls = 0
 
+  function ask(run: number, method: string, ...args: unknown[]): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const id = ++calls
+      asked.set(id, { run, resolve, reject })
+      frames.send({ k: 'call', id, run, method, args })
+    })
+  }
+
   return {
-    call: <T>(run: number, method: string, ...args: unknown[]) =>
-      new Promise<T>((resolve, reject) => {
-        const id = ++calls
-        asked.set(id, { run, resolve: resolve as Asked['resolve'], reject })
-        frames.send({ k: 'call', id, run, method, args })
-      }),
+    ask,
+    call: async <T>(run: number, method: string, ...args: unknown[]) => (await ask(run, method, ...args)).value as T,
     take(call) {
       const found = asked.get(call)
       asked.delete(call)
@@ -189,11 +204,7 @@ async function connect(host: Host, run: number, url: string): Promise<Socket> {
   const close = () => host.call<void>(run, 'socketClose', socket)
   return {
     readable: new ReadableStream<Uint8Array>({
-      async pull(controller) {
-        const part = await host.call<string | null>(run, 'socketRead', socket)
-        if (part === null) controller.close()
-        else controller.enqueue(Buffer.from(part, 'base64'))
-      },
+      pull: (controller) => pullPart(controller, host.ask(run, 'socketRead', socket)),
       cancel: close,
     }),
     writable: new WritableStream<Uint8Array>({
@@ -203,6 +214,23 @@ async function connect(host: Host, run: number, url: string): Promise<Socket> {
     }),
     close,
   }
+}
+
+/** The body of an answer, of which the host sends what is read. */
+function streamed(host: Host, run: number, stream: number): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      pull: (controller) => pullPart(controller, host.ask(run, 'read', stream)),
+      cancel: () => host.call<void>(run, 'cancel', stream),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+async function pullPart(controller: ReadableStreamDefaultController<Uint8Array>, asked: Promise<Answer>): Promise<void> {
+  const { value, body } = await asked
+  if (body !== undefined && body.length > 0) controller.enqueue(body)
+  if ((value as WirePart).isLast) controller.close()
 }
 
 /** The host's clock, as it was told last and as time went on here since. */
@@ -230,13 +258,14 @@ function headersOf(headers: WireResponse['headers']): Headers {
   return new Headers(headers.map(([name, value]) => [name, value] as [string, string]))
 }
 
-function toResponse({ status, url, headers, text, base64, failed }: WireResponse): Response {
-  const bytes = base64 === undefined ? text : Buffer.from(base64, 'base64')
-  const broken = failed && new ReadableStream({ pull: (controller) => controller.error(fromWireError(failed)) })
-  const response = new Response(NO_BODY.has(status) ? null : (broken ?? bytes ?? null), {
-    status,
-    headers: headersOf(headers),
-  })
+function toResponse(
+  { status, url, headers, stream }: WireResponse,
+  body: Uint8Array | undefined,
+  open: (stream: number) => ReadableStream<Uint8Array>,
+): Response {
+  const content = stream === undefined ? body : open(stream)
+  const init = { status, headers: headersOf(headers) }
+  const response = new Response(NO_BODY.has(status) ? null : ((content as BodyInit | undefined) ?? null), init)
   // The constructor of Response cannot set the URL.
   return Object.defineProperty(response, 'url', { value: url })
 }

@@ -13,12 +13,14 @@ import { type Described, type DescribedPart, type RunMessage, type ToPlugin, toW
 import { createRuns } from './runs.ts'
 
 const HOST_HANDLE = 3
-/** An answer of 5 MiB in base64, and what stands around it. */
+/** What checks that are made together are given. */
 const MAX_BYTES = 8 * 1024 * 1024
+/** More than a part of a body, or than a socket receives at once. */
+const MAX_BODY_BYTES = 1024 * 1024
 const VERIFIER_FUNCTIONS = ['check', 'normalize', 'anonymousSource', 'destination', 'checkMany']
 const CONNECTION_FUNCTIONS = ['baseUrl', 'fits', 'probe']
 
-const queue: ToPlugin[] = []
+const queue: { readonly message: ToPlugin; readonly body: Buffer | undefined }[] = []
 let isIdleDue = false
 let at = 0
 
@@ -29,8 +31,9 @@ const afterThis = queueMicrotask
 
 const frames = createFrames(new Socket({ fd: HOST_HANDLE, readable: true, writable: true }), {
   maxBytes: MAX_BYTES,
-  onMessage(message) {
-    queue.push(message as unknown as ToPlugin)
+  maxBodyBytes: MAX_BODY_BYTES,
+  onMessage(message, body) {
+    queue.push({ message: message as unknown as ToPlugin, body })
     later(turn)
     if (isIdleDue) return
     isIdleDue = true
@@ -46,11 +49,11 @@ const runs = createRuns(frames)
  * came together nothing runs but what they began: no timer and no stream, which may be another one's.
  */
 function turn(): void {
-  const message = queue.shift()!
+  const { message, body } = queue.shift()!
   at = message.n
   frames.send({ k: 'at', n: at })
   frames.flush()
-  receive(message)
+  receive(message, body)
 }
 
 function idle(): void {
@@ -62,10 +65,10 @@ function idle(): void {
 let plugin: Plugin
 let parts: PluginParts = {}
 
-function receive(message: ToPlugin): void {
+function receive(message: ToPlugin, body: Buffer | undefined): void {
   if (message.k === 'run') void run(message)
   else if (message.k === 'abort') runs.abort(message.id)
-  else if (message.k === 'ok') runs.answer(message.id, message.value)
+  else if (message.k === 'ok') runs.answer(message.id, { value: message.value, body })
   else if (message.k === 'err') runs.refuse(message.id, message.error, message.isSpent === true)
 }
 

@@ -204,6 +204,14 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const answers = Array.from({ length: 60 }, () => fetch(`${base_url}/large`, { auth: bearer(token) }))
     return told(String((await Promise.all(answers)).length))
   },
+  async 'reads as much as it may'({ fetch, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    for (let count = 0; count < CEILING.requests; count++) {
+      const response = await fetch(`${base_url}/large`, { auth: bearer(token) })
+      await response.text()
+    }
+    return PRESENT
+  },
   async 'asks as often as it may'({ fetch, connection }) {
     const { base_url, token } = connection!.options as { base_url: string; token: string }
     for (let count = 0; count < CEILING.requests; count++) await fetch(`${base_url}/page`, { auth: bearer(token) })

@@ -94,6 +94,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
       origin: new URL(url).origin,
       throughConnection: true,
       reach: verifier.reach,
+      pace: verifier.pace,
       secrets: withoutSecretValues(type, connection.options).secrets,
       limits: verifier.limits,
     })

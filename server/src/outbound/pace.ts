@@ -1,0 +1,19 @@
+/** Bounds how fast answers are passed to one plugin, by the processor time that they take of the thread that serves everybody. */
+import type { Pace } from '@claimcheck/core/hosting'
+
+/** A MiB takes the thread some milliseconds: a plugin that reads without end leaves most of it to others. */
+const BYTES_PER_MS = (24 * 1024 * 1024) / 1000
+/** What comes at once is what most checks read in all. */
+const BURST_MS = 1000
+
+/** A leaky bucket: what it gives is spread over time, in the order in which it was asked for. */
+export function createPace(): Pace {
+  /** When all that was passed on would have been, at that pace. */
+  let dueAt = 0
+
+  return (bytes) => {
+    const now = performance.now()
+    dueAt = Math.max(dueAt, now - BURST_MS) + bytes / BYTES_PER_MS
+    return dueAt <= now ? undefined : new Promise((resolve) => setTimeout(resolve, dueAt - now))
+  }
+}

@@ -1,0 +1,103 @@
+/** Reads the body of an answer in parts, each when the process of a plugin asks for it: what it does not ask for is not read. */
+import { setTimeout as moment } from 'node:timers/promises'
+import { DestinationError } from '@claimcheck/core/plugin'
+
+export interface BodyPart {
+  readonly bytes: Uint8Array
+  readonly isLast: boolean
+}
+
+export interface BodyReader {
+  /** The whole body, where all of it is there already and is no more than a part. */
+  whole(): Promise<Uint8Array | undefined>
+  /** @throws the error of the body; TypeError while another part is read */
+  read(): Promise<BodyPart>
+  cancel(): void
+}
+
+/** The largest part: two of the chunks that a connection gives would take longer than they save. */
+export const PART_BYTES = 64 * 1024
+/** What comes so soon after the headers comes with them. */
+const MOMENT_MS = 1
+/** A body that is left unread for longer would hold a connection that others wait for. */
+const UNREAD_MS = 10_000
+const LATER = Symbol('later')
+
+export function createBodyReader(body: ReadableStream<Uint8Array>): BodyReader {
+  const reader = body.getReader()
+  /** Came, and is not given to the process yet. */
+  let kept: Uint8Array = new Uint8Array()
+  let coming: Promise<ReadableStreamReadResult<Uint8Array>> | undefined
+  let isReading = false
+  /** What a part would seem to be the end of. */
+  let isCancelled = false
+  const timer = setTimeout(() => (isReading ? timer.refresh() : cancel()), UNREAD_MS)
+  timer.unref()
+
+  function next(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    if (coming === undefined) {
+      coming = reader.read()
+      // It is given to whoever asks next.
+      coming.catch(() => {})
+    }
+    return coming
+  }
+
+  /** What is there, up to a part. @param isAwaited waits for the first of it */
+  async function gather(isAwaited: boolean): Promise<BodyPart> {
+    const parts = [kept]
+    let size = kept.length
+    let isLast = false
+    while (size < PART_BYTES && !isLast) {
+      const came = await (isAwaited && size === 0 ? next() : Promise.race([next(), moment(MOMENT_MS, LATER)]))
+      if (came === LATER) break
+      coming = undefined
+      isLast = came.done
+      if (came.value) {
+        parts.push(came.value)
+        size += came.value.length
+      }
+    }
+    const all = parts.length === 2 && kept.length === 0 ? parts[1]! : Buffer.concat(parts)
+    const bytes = all.subarray(0, PART_BYTES)
+    kept = all.subarray(PART_BYTES)
+    return { bytes, isLast: isLast && kept.length === 0 }
+  }
+
+  function cancel(): void {
+    isCancelled = true
+    clearTimeout(timer)
+    void reader.cancel().catch(() => {})
+  }
+
+  return {
+    async whole() {
+      try {
+        const { bytes, isLast } = await gather(false)
+        if (isLast) {
+          clearTimeout(timer)
+          return bytes
+        }
+        kept = Buffer.concat([bytes, kept])
+      } catch {
+        // The process learns it when it reads.
+      }
+      return undefined
+    },
+    async read() {
+      if (isReading) throw new TypeError('another part of this body is read')
+      if (isCancelled) throw new DestinationError('timeout')
+      isReading = true
+      timer.refresh()
+      try {
+        const part = await gather(true)
+        if (isCancelled) throw new DestinationError('timeout')
+        if (part.isLast) clearTimeout(timer)
+        return part
+      } finally {
+        isReading = false
+      }
+    },
+    cancel,
+  }
+}
