@@ -258,11 +258,7 @@ class Requests<A> {
     return use === 'digest' ? this.#guard.maxDigestBytes : MAX_CHECK_BYTES
   }
 
-  #send(
-    admitted: AdmittedUrl<A>,
-    init: Pick<SendInit, 'method' | 'headers' | 'body'>,
-    use: Use,
-  ): Promise<Response> {
+  #send(admitted: AdmittedUrl<A>, init: Pick<SendInit, 'method' | 'headers' | 'body'>, use: Use): Promise<Response> {
     const { signal } = this.#guard.timer
     const maxBytes = use === 'digest' ? this.#guard.maxDigestBytes : this.#most.bodyBytes
     const received = (bytes: number) => this.#received(bytes, use)

@@ -227,7 +227,10 @@ function streamed(host: Host, run: number, stream: number): ReadableStream<Uint8
   )
 }
 
-async function pullPart(controller: ReadableStreamDefaultController<Uint8Array>, asked: Promise<Answer>): Promise<void> {
+async function pullPart(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  asked: Promise<Answer>,
+): Promise<void> {
   const { value, body } = await asked
   if (body !== undefined && body.length > 0) controller.enqueue(body)
   if ((value as WirePart).isLast) controller.close()

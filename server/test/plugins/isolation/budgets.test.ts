@@ -1,33 +1,45 @@
 /** What a plugin makes the host spend, and what it costs others. Threat P4 of `security.md`. */
+
+import { MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'
-import { startDeeds } from './world.ts'
+import { LARGE_BYTES, startDeeds } from './world.ts'
 
 const skip = (await isolationProblem()) ?? false
 const PAGE = { kind: 'present', differs: [], facts: { status: 200 } }
-const GREEDY_CHECKS = 6
+const told = (text: string) => ({ facts: { told: text } })
 
 t.test('checks that read all that they may leave the host to others', { skip }, async (t) => {
   const greedy = await startDeeds(t)
   const other = await startDeeds(t)
-  t.strictSame(await other.check('page'), PAGE)
   const before = process.cpuUsage()
-  const begun = performance.now()
-  const reading = Promise.all(
-    Array.from({ length: GREEDY_CHECKS }, () => greedy.check('page', 'reads as much as it may')),
-  )
-  let slowest = 0
-  let isOver = false
-  void reading.finally(() => {
-    isOver = true
-  })
-  while (!isOver) {
-    const from = performance.now()
-    t.strictSame(await other.check('page'), PAGE)
-    slowest = Math.max(slowest, performance.now() - from)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  const outcomes = await reading
+  const reading = Promise.all(['one', 'another'].map((target) => greedy.check(target, 'reads as much as it may')))
+  t.strictSame(await other.check('page'), PAGE)
+  t.strictSame(await reading, ['DestinationError too_large', 'DestinationError too_large'])
+  // With the destination's own, which is in this process.
   const { user, system } = process.cpuUsage(before)
-  t.comment(`${(user + system) / 1000} ms of processor time in ${performance.now() - begun} ms; another plugin's check takes ${slowest} ms; ${outcomes}`)
+  t.ok(user + system < 4_000_000, `${(user + system) / 1000} ms of processor time`)
+  t.ok(greedy.largeAnswers() <= 2 * Math.ceil(MAX_CHECK_BYTES / LARGE_BYTES), `${greedy.largeAnswers()} answers`)
+})
+
+t.test('a check that is made again has no more to read than before', { skip }, async (t) => {
+  const { check, largeAnswers } = await startDeeds(t)
+  const reading = check('page', 'reads as much as it may')
+  while (largeAnswers() < 3) await new Promise(setImmediate)
+  t.equal(await check('page', 'exits'), 'PluginEndedError')
+  t.equal(await reading, 'DestinationError too_large')
+  t.ok(largeAnswers() <= Math.ceil(MAX_CHECK_BYTES / LARGE_BYTES) + 1, `${largeAnswers()} answers`)
+})
+
+t.test('what a plugin does not read of an answer is not read for it', { skip }, async (t) => {
+  const { check, plugin } = await startDeeds(t)
+  // Many times what it may read.
+  t.match(await check('page', 'reads many bodies at once'), told('60'))
+  t.match(await check('page', 'reads a part of a body'), told('true'))
+  t.match(plugin.parts.state(), { restarts: 0 })
+})
+
+t.test('a body that fails, fails for the plugin with the words of the contract', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  t.match(await check('page', 'reads a body that ends too early'), told('unavailable'))
 })

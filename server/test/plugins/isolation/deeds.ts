@@ -212,6 +212,19 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     }
     return PRESENT
   },
+  async 'reads a part of a body'({ fetch, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const { body } = await fetch(`${base_url}/large`, { auth: bearer(token) })
+    const reader = body!.getReader()
+    const { value } = await reader.read()
+    await reader.cancel()
+    return told(`${value!.length > 0 && value!.length <= 65_536}`)
+  },
+  async 'reads a body that ends too early'({ fetch, connection }) {
+    const { base_url, token } = connection!.options as { base_url: string; token: string }
+    const response = await fetch(`${base_url}/torn`, { auth: bearer(token) })
+    return hindrance(() => response.text())
+  },
   async 'asks as often as it may'({ fetch, connection }) {
     const { base_url, token } = connection!.options as { base_url: string; token: string }
     for (let count = 0; count < CEILING.requests; count++) await fetch(`${base_url}/page`, { auth: bearer(token) })

@@ -43,25 +43,28 @@ const BODIES: Readonly<Record<string, Buffer>> = {
 
 /** Answers each page with JSON, and 404 for `missing`; `/echo` repeats the credential. */
 export async function destination(t: Test) {
+  let large = 0
   const server = createServer(({ url, headers }, response) => {
+    if (url === '/large') large++
     const status = url === '/missing' ? 404 : 200
     response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? status : 401, {
       'content-type': 'application/json',
     })
     const body = BODIES[url!]
     if (body !== undefined) response.end(body)
+    else if (url === '/torn') response.write(Buffer.alloc(LARGE_BYTES, 'x'), () => response.destroy())
     else response.end(url === '/echo' ? JSON.stringify({ sent: headers.authorization }) : '{}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, port }
+  return { url: `http://127.0.0.1:${port}`, port, largeAnswers: () => large }
 }
 
 /** The plugin of deeds as the service loads it, and checks of it as the service makes them. */
 export async function startDeeds(t: Test, options: { readonly trusted?: boolean; readonly memoryMib?: number } = {}) {
   const { folder, use } = installedPlugin(t, 'build/server/test/plugins/isolation/deeds.js')
-  const { url, port } = await destination(t)
+  const { url, port, largeAnswers } = await destination(t)
   const lines: Line[] = []
   const log = (fields: Line['fields'], text: string) => void lines.push({ fields, text })
   const logger = { debug: log, info: log, warn: log, child: () => logger } as Logger & { child(): Logger }
@@ -113,5 +116,5 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
     }
   }
 
-  return { check, plugin: plugin!, type, connection, lines, folder, url }
+  return { check, plugin: plugin!, type, connection, lines, folder, url, largeAnswers }
 }
