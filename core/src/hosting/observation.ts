@@ -5,6 +5,8 @@ import type { ActionProfile } from '../profile.ts'
 import { LATEST_INSTANT } from '../time.ts'
 
 const MAX_FACTS_BYTES = 8192
+const MAX_FACTS_DEPTH = 8
+const MAX_FACTS_VALUES = 1024
 export const MAX_AGE_MS = 24 * 60 * 60_000
 /** A receipt can still express a time by the destination after the largest clock offset is added. */
 const LATEST_LOG_TIME = LATEST_INSTANT - 24 * 60 * 60_000
@@ -71,7 +73,8 @@ const PARTS: readonly (readonly [part: ObservationPart, problemOf: ProblemOf])[]
   ['mark', markProblem],
   ['form', ageProblem],
   ['stays', staysProblem],
-  ['facts', ({ facts }, { factsProblem }) => factsProblem(facts) ?? factsFormProblem(facts)],
+  // A schema may cost more than linear time in what it is given.
+  ['facts', ({ facts }, { factsProblem }) => factsSizeProblem(facts) ?? factsProblem(facts) ?? factsFormProblem(facts)],
   ['differs', differsProblem],
 ]
 
@@ -96,8 +99,21 @@ function staysProblem({ stays = [] }: Observation): string | undefined {
   return stays.map(stayProblem).find((problem) => problem !== undefined)
 }
 
+function factsSizeProblem(facts: unknown): string | undefined {
+  const text = JSON.stringify(facts) ?? ''
+  if (text.length > MAX_FACTS_BYTES) return 'facts are too large'
+  let level: readonly unknown[] = [facts]
+  let values = 0
+  for (let depth = 0; level.length > 0; depth++) {
+    values += level.length
+    if (depth > MAX_FACTS_DEPTH) return `facts are nested deeper than ${MAX_FACTS_DEPTH} levels`
+    if (values > MAX_FACTS_VALUES) return `facts have more than ${MAX_FACTS_VALUES} values`
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
+  }
+  return undefined
+}
+
 function factsFormProblem(facts: JsonObject): string | undefined {
-  if (JSON.stringify(facts).length > MAX_FACTS_BYTES) return 'facts are too large'
   return isReceiptJson(facts)
     ? undefined
     : 'facts contain a number that is not an integer, or text that is not well-formed'

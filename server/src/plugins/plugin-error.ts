@@ -1,4 +1,5 @@
 /** The error of plugins that cannot be used. */
+import { terminalText } from '@claimcheck/core/words/terminal'
 
 export class PluginError extends Error {
   override readonly name = 'PluginError'
@@ -6,8 +7,10 @@ export class PluginError extends Error {
   readonly problems: readonly string[]
 
   constructor(problems: readonly string[]) {
-    super(['The configured plugins cannot be used:', ...problems.map((problem) => `  ${problem}`)].join('\n'))
-    this.problems = problems
+    // Names and texts of strangers are in them.
+    const shown = problems.map((problem) => terminalText(problem))
+    super(['The configured plugins cannot be used:', ...shown.map((problem) => `  ${problem}`)].join('\n'))
+    this.problems = shown
   }
 }
 

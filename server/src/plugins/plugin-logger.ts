@@ -1,13 +1,14 @@
-/** What a plugin logs: without secrets, bounded in size and number, and under the plugin's name. */
+/** What a plugin logs: without secrets and control characters, bounded in size and number, and under the plugin's name. */
 
 import type { Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
+import { terminalText } from '@claimcheck/core/words/terminal'
 import { finderOf, type LeakFinder, type SoughtNeedle } from '../base/leaks.ts'
 
 export interface PluginLogger extends Logger {
   /** From now on these secrets are not logged, neither by this check nor by what else of the plugin saw them. */
   conceal(leaks: LeakFinder): void
-  /** For what else it says. */
+  /** For what else it says: the same, without its secrets and what a terminal would act on. */
   redact(text: string): string
 }
 
@@ -65,12 +66,18 @@ export function createPluginLogger({ logger, now }: PluginLoggerOptions): Plugin
 
   const at = (level: keyof Logger) => (fields: unknown, message: unknown) => {
     if (!mayLog()) return
-    const writer = createWriter((text) => concealed.redact(text))
+    const writer = createWriter((text) => terminalText(concealed.redact(text)))
     const line = writer.text(message)
     const shown = writer.fields(fields)
     logger[level](writer.isCut() ? { ...shown, cut: true } : shown, line)
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), conceal: concealed.add, redact: concealed.redact }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    conceal: concealed.add,
+    redact: (text) => terminalText(concealed.redact(text)),
+  }
 }
 
 /** The secrets of the connections that the plugin read lately: it may log in one check, or in none, what it saw in another. */

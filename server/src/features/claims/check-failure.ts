@@ -2,6 +2,7 @@
 
 import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
+import { terminalText } from '@claimcheck/core/words/terminal'
 import { leakFinder } from '../../base/leaks.ts'
 import { LATEST_INSTANT } from './observation.ts'
 
@@ -30,7 +31,7 @@ export function readFailure(error: unknown, secrets: readonly string[], now: Ins
 function withoutSecrets(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? String(error.stack ?? error.message) : `a ${typeof error} was thrown`
   if (text.length > TOO_LONG_TO_SEARCH) return `an error with a text of ${text.length} characters`
-  return leakFinder(secrets).redact(text).slice(0, MAX_PROBLEM)
+  return terminalText(leakFinder(secrets).redact(text)).slice(0, MAX_PROBLEM)
 }
 
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {

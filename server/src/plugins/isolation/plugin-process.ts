@@ -178,8 +178,9 @@ export class PluginProcess {
           starting.failed(new Error(STOPPED))
           return
         }
-        logger.warn({ reason, stderr: pluginLogger.redact(lastWords) || undefined }, 'the process of the plugin ended')
-        starting.failed(new Error(`its process ended: ${reason}${lastWords === '' ? '' : `\n${lastWords}`}`))
+        const stderr = pluginLogger.redact(lastWords)
+        logger.warn({ reason, stderr: stderr || undefined }, 'the process of the plugin ended')
+        starting.failed(new Error(`its process ended: ${reason}${stderr === '' ? '' : `\n${stderr}`}`))
         this.#ended(live, reason, blamed)
       },
     })

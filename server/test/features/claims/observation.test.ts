@@ -1,3 +1,4 @@
+import { Type } from '@claimcheck/core/plugin'
 import { readObservation } from '@claimcheck/server/features/claims/observation'
 import t from 'tap'
 import { profile } from '../../support/profile.ts'
@@ -96,4 +97,22 @@ t.test('an observation is refused that throws when a stay is read', async (t) =>
   }
   t.throws(() => readIt(told), RangeError)
   t.throws(() => readIt({ ...PRESENT, stays: [null] }), TypeError)
+})
+
+t.test('facts are measured before a schema costs what it may', async (t) => {
+  const list = Type.Array(Type.Unknown(), { uniqueItems: true })
+  const quadratic = { ...profile, facts: Type.Object({ list }) as never }
+  const nested = JSON.parse('['.repeat(9) + ']'.repeat(9))
+  const before = process.cpuUsage().user
+  for (const [facts, problem] of [
+    [{ list: Array.from({ length: 10_000 }, (_, at) => ({ at })) }, 'facts are too large'],
+    [{ list: Array.from({ length: 1024 }, (_, at) => at) }, 'facts have more than 1024 values'],
+    [{ list: nested }, 'facts are nested deeper than 8 levels'],
+    [{ list: [1, 1] }, /facts\.list/],
+    [undefined, /facts/],
+  ] as const) {
+    t.match(readObservation(quadratic, { ...PRESENT, facts }, []).problem, problem)
+  }
+  // The first list alone takes some seconds.
+  t.ok(process.cpuUsage().user - before < 1_000_000)
 })

@@ -87,6 +87,23 @@ t.test('stray errors are logged, and end nothing', { skip }, async (t) => {
   )
 })
 
+t.test('escape sequences of a plugin reach no log', { skip }, async (t) => {
+  const { check, plugin, lines } = await startDeeds(t)
+  t.match(await check('page', 'writes escape sequences to the log'), { kind: 'present' })
+  t.equal(await check('page', 'dies with escape sequences'), 'PluginEndedError')
+  t.match(plugin.parts.state(), { restarts: 1 })
+  const logged = lines.map(({ fields, text }) => ({ ...fields, text }))
+  t.match(logged, [
+    {
+      plugin_fields: { '<U+001B>[2J': ['<U+009B>2J'], err: /<U\+001B>\[1A<U\+202E>/ },
+      text: '<U+001B>]0;title<U+0007>a line<U+000D>',
+    },
+    { stderr: '<U+001B>[2Jdead' },
+  ])
+  // Of a list, a line ends in JSON as \n.
+  t.notMatch(JSON.stringify(logged), /\\u00|\\r|[\u007f-\u009f\u202e]/)
+})
+
 t.test('what a plugin replaces, it replaces for itself', { skip }, async (t) => {
   const liar = await startDeeds(t)
   const honest = await startDeeds(t)

@@ -96,6 +96,15 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const kept: Buffer[] = []
     for (;;) kept.push(Buffer.alloc(16 * 1024 * 1024, 1))
   },
+  'writes escape sequences to the log'({ logger }) {
+    logger.warn({ '\u001b[2J': ['\u009b2J'], err: new Error('\u001b[1A\u202e') }, '\u001b]0;title\u0007a line\r')
+    return PRESENT
+  },
+  'throws escape sequences': () => Promise.reject(new Error('\u001b[2J')),
+  'dies with escape sequences'() {
+    writeSync(2, '\u001b[2Jdead\r')
+    process.exit(1)
+  },
   async 'floods the log'({ logger }) {
     for (let line = 0; ; line++) {
       logger.info({ line, padding: 'x'.repeat(1000) }, 'a line')
