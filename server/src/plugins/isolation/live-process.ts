@@ -9,7 +9,8 @@ import { createFlood } from './flood.ts'
 import { createFrames } from './frames.ts'
 import type { FromPlugin } from './messages.ts'
 import { memoryMib } from './process-memory.ts'
-import { type ProcessTimes, processTimes } from './processor-time.ts'
+import type { ProcessorBudget } from './processor-budget.ts'
+import { type ProcessTimes, processTimes, treeTime } from './processor-time.ts'
 import { readMessage } from './received.ts'
 
 export type EndReason =
@@ -19,6 +20,7 @@ export type EndReason =
   | 'it did not start'
   | 'it changed'
   | 'it took too much memory'
+  | 'it took too much processor time'
 
 /** What a process says that concerns its calls. */
 export type Said = Exclude<FromPlugin, { readonly k: 'at' | 'idle' }>
@@ -49,12 +51,16 @@ export interface LiveOptions {
   readonly maxBytes: number
   /** How many calls it works on. */
   readonly runs: () => number
+  /** What it takes of the processors once it is ready counts against it. */
+  readonly processor: ProcessorBudget
   readonly onSaid: (said: Said) => void
   /** @param blamed the run that it worked on @param lastWords what it printed as it died */
   readonly onEnd: (reason: EndReason, blamed: number | undefined, lastWords: string) => void
 }
 
 const PING_MS = 250
+/** The whole tree of a process is counted once in so many pings: that reads files of each of its threads. */
+const LOOKS_PER_COUNT = 4
 /**
  * It is ended when one message keeps its processor busy for so long, or stays unanswered for so long in which it could have worked: while
  * other programs have the processors, or the host itself stands still, no time passes.
@@ -66,12 +72,14 @@ const MAX_LAST_WORDS = 8192
 
 /** @throws the error of `launch` */
 export function createLiveProcess(options: LiveOptions): LiveProcess {
-  const { launch, maxBytes, runs, onSaid, onEnd } = options
+  const { launch, maxBytes, runs, processor, onSaid, onEnd } = options
   const child = launch()
   const stream = child.stdio[3] as Duplex
   const work = createUndone(child)
   let hasEnded = false
   let startingMs = 0
+  let looks = 0
+  let countedMs: number | undefined
 
   const flood = createFlood({ runs, onFlood: () => end('it flooded the host') })
   flood.watch(stream)
@@ -105,8 +113,16 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
     // What waits unread counts whatever it says that it has worked on.
     const isStuck = backlog.waitingMs() >= RUNNING.silentMs || work.isStuck()
     if (!live.isReady && startsTooLong) end('it did not start')
+    else if (live.isReady && ++looks % LOOKS_PER_COUNT === 0 && !mayGoOn()) end('it took too much processor time')
     else if (live.isReady && isStuck) end('it looped')
     else if (!work.isPinged()) send(undefined, { k: 'ping' })
+  }
+
+  function mayGoOn(): boolean {
+    const totalMs = treeTime(child.pid!)
+    const spentMs = Math.max(totalMs - (countedMs ?? totalMs), 0)
+    countedMs = totalMs
+    return processor.spend(spentMs, runs())
   }
 
   function send(run: number | undefined, message: object, body?: Uint8Array): void {
@@ -130,7 +146,10 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
       send(run, message, body)
       frames.flush()
     },
-    begins: () => flood.run(),
+    begins() {
+      flood.run()
+      processor.begins()
+    },
     lagMs: work.lagMs,
     memoryMib: () => memoryMib(child.pid!),
     end,

@@ -11,6 +11,7 @@ import type { HostCalls } from './host-calls.ts'
 import { createLiveProcess, type EndReason, type LiveProcess, type Said } from './live-process.ts'
 import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
 import { createPauses } from './pauses.ts'
+import { createProcessorBudget } from './processor-budget.ts'
 
 /** The process ended while it worked on a call. */
 export class ProcessEnded extends Error {
@@ -94,6 +95,7 @@ export class PluginProcess {
   endedAt = Number.NEGATIVE_INFINITY
   readonly #pending = new Map<number, Pending>()
   readonly #pauses = createPauses()
+  readonly #processor = createProcessorBudget()
   /** The process that starts or runs; undefined in the pause before the next one. */
   #live: LiveProcess | undefined
   /** Opens when calls need not wait any more: a process is ready, or none comes. */
@@ -172,6 +174,7 @@ export class PluginProcess {
       launch,
       maxBytes: this.#mostBytes(),
       runs: () => this.#pending.size,
+      processor: this.#processor,
       onSaid: (said) => this.#receive(live, said, starting),
       onEnd: (reason, blamed, lastWords) => {
         if (this.#isClosed) {
@@ -219,7 +222,8 @@ export class PluginProcess {
     // The first start fails by itself.
     if (this.#offers === undefined || this.#isClosed) return
     this.#restarts++
-    setTimeout(() => void this.start().catch(() => {}), this.#pauses.next()).unref()
+    const pauseMs = Math.max(this.#pauses.next(), this.#processor.pauseMs())
+    setTimeout(() => void this.start().catch(() => {}), pauseMs).unref()
   }
 
   #receive(live: LiveProcess, said: Said, { ready, failed }: Starting): void {

@@ -1,5 +1,5 @@
 /** How a process spends its time, by the system's account: with a processor, and waiting for one. */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** Linux counts in hundredths of a second, whatever its own clock does: USER_HZ. */
 const TICK_MS = 10
@@ -28,11 +28,36 @@ export function heldBy(pid: number): number {
   return child ? Number(child) : pid
 }
 
+/** The processor time of a process with all that it started, and that these started. Milliseconds; 0 where nothing tells. */
+export function treeTime(pid: number): number {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`)
+    const children = tasks.flatMap((task) => childrenOf(pid, task))
+    const { own, ofEnded } = timesOf(pid)
+    return children.reduce((sum, child) => sum + treeTime(child), (own + ofEnded) * TICK_MS)
+  } catch {
+    return 0
+  }
+}
+
+function childrenOf(pid: number, task: string): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+}
+
 function processorOf(pid: number): number {
+  return timesOf(pid).own * TICK_MS
+}
+
+/** In ticks: its own time, and that of children that ended. */
+function timesOf(pid: number): { readonly own: number; readonly ofEnded: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name in parentheses may hold anything: proc(5).
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 15)
+    .map(Number)
+  return { own: user + system, ofEnded: endedUser + endedSystem }
 }
 
 /** Of its main thread: the second field of schedstat, in nanoseconds. */

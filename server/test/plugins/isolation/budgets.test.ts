@@ -1,7 +1,12 @@
 /** What a plugin makes the host spend, and what it costs others. Threat P4 of `security.md`. */
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
 import { MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { createProcessorBudget } from '@claimcheck/server/plugins/isolation/processor-budget'
+import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
 import t from 'tap'
 import { LARGE_BYTES, startDeeds } from './world.ts'
 
@@ -42,4 +47,51 @@ t.test('what a plugin does not read of an answer is not read for it', { skip }, 
 t.test('a body that fails, fails for the plugin with the words of the contract', { skip }, async (t) => {
   const { check } = await startDeeds(t)
   t.match(await check('page', 'reads a body that ends too early'), told('unavailable'))
+})
+
+t.test(
+  'a process that works while nothing is asked of it is ended, and waits before it is started again',
+  {
+    skip,
+  },
+  async (t) => {
+    const { check, plugin } = await startDeeds(t)
+    t.match(await check('page', 'burns while nothing is asked'), { kind: 'present' })
+    const before = performance.now()
+    // A busy machine gives it little of what it takes.
+    while (plugin.parts.state().lastEnd === undefined && performance.now() - before < 120_000) await setTimeout(100)
+    t.match(plugin.parts.state(), { lastEnd: 'it took too much processor time' })
+    t.equal(await check('page', undefined, undefined, 500), 'Error')
+  },
+)
+
+t.test('a process may take what its calls need, and little beside', async (t) => {
+  let now = 0
+  const budget = createProcessorBudget(() => now)
+  const second = (spent: number, calls: number) => {
+    now += 1000
+    return budget.spend(spent, calls)
+  }
+  for (let count = 0; count < 100; count++) budget.begins()
+  const repeated = (seconds: number, spent: number, calls: number) =>
+    Array.from({ length: seconds }, () => second(spent, calls)).every((isRight) => isRight)
+  t.ok(repeated(300, 1000, 100), 'a hundred calls at once')
+  t.ok(repeated(1000, 40, 0), 'a little all the time')
+  t.equal(budget.pauseMs(), 0)
+  let seconds = 0
+  while (second(1000, 1)) seconds++
+  t.ok(seconds < 10, 'one call that never ends')
+  const pause = budget.pauseMs()
+  t.ok(pause > 10_000 && pause < 120_000, `${pause}`)
+  now += pause
+  t.equal(budget.pauseMs(), 0)
+})
+
+t.test('the time of a process is that of all that it started', async (t) => {
+  const child = spawn('/bin/sh', ['-c', 'sleep 60 & (sh -c "while :; do :; done") & wait'], { detached: true })
+  t.teardown(() => process.kill(-child.pid!, 'SIGKILL'))
+  await once(child, 'spawn')
+  const before = performance.now()
+  while (treeTime(child.pid!) < 300 && performance.now() - before < 30_000) await setTimeout(100)
+  t.ok(treeTime(child.pid!) >= 300)
 })

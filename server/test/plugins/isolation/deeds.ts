@@ -81,6 +81,12 @@ const DEEDS: Readonly<Record<string, Deed>> = {
         for (;;);
       },
     }) as Seen,
+  'burns while nothing is asked'() {
+    setInterval(() => {
+      for (const end = performance.now() + 200; performance.now() < end; );
+    }, 1)
+    return PRESENT
+  },
   exits: () => process.exit(0),
   'kills itself': async () => {
     process.kill(process.pid, 'SIGKILL')
