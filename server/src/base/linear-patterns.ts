@@ -6,6 +6,19 @@ export interface Pattern {
   test(text: string): boolean
 }
 
+interface LinearPattern extends Pattern {
+  /** In instructions. */
+  readonly size: number
+}
+
+/** What the schemas of one plugin may still take together. */
+export interface SchemaBudget {
+  characters: number
+  instructions: number
+  /** Those that it has used. */
+  readonly patterns: Set<string>
+}
+
 /** A counted repetition is as many instructions: `[a-z]{1,100}` has about 200. */
 const MOST_INSTRUCTIONS = 1000
 /**
@@ -14,6 +27,10 @@ const MOST_INSTRUCTIONS = 1000
  */
 const MOST_STEPS = MOST_INSTRUCTIONS * 4096
 const MOST_SCHEMA_LENGTH = 65_536
+/** Compiled, a character takes up to 400 bytes. */
+const MOST_LENGTH_TOGETHER = 131_072
+/** Some megabytes. */
+const MOST_INSTRUCTIONS_TOGETHER = 100_000
 
 // A reference can make a small schema large beyond measure, and an identifier is the same for all plugins.
 const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
@@ -29,7 +46,7 @@ const REFUSED_KEYWORDS: ReadonlySet<string> = new Set([
 const REFUSED_FORMATS: ReadonlySet<string> = new Set(['url', 'regex'])
 
 // By their text, and not by their schema: schemas get into others, whole, in part or copied.
-const linear = new Map<string, Pattern>()
+const linear = new Map<string, LinearPattern>()
 let steps = 0
 
 /** What Ajv matches with. */
@@ -43,39 +60,59 @@ export function beginValidation(): void {
   steps = 0
 }
 
+/** For one plugin, whatever number of schemas it has. */
+export function createSchemaBudget(): SchemaBudget {
+  return { characters: MOST_LENGTH_TOGETHER, instructions: MOST_INSTRUCTIONS_TOGETHER, patterns: new Set() }
+}
+
 /**
  * Has the patterns of a schema matched in linear time, in every schema that is compiled from then on. They mean the same then but for rare
  * characters: `\s` is no more than spaces, tabs and line ends of ASCII, and `.` is all but the line feed.
  *
+ * @param budget of the plugin that the schema is of
  * @returns one line for each part of the schema that an isolated plugin may not use; empty when it can be compiled
  */
-export function markLinear(schema: TSchema): readonly string[] {
+export function markLinear(schema: TSchema, budget = createSchemaBudget()): readonly string[] {
   const length = JSON.stringify(schema).length
   if (length > MOST_SCHEMA_LENGTH) return [`has ${length} characters; a schema has at most ${MOST_SCHEMA_LENGTH}`]
-  return [...new Set(problemsIn(schema))]
+  budget.characters -= length
+  if (budget.characters < 0)
+    return [`makes the schemas of the plugin too large: together they have at most ${MOST_LENGTH_TOGETHER} characters`]
+  return [...new Set(problemsIn(schema, budget))]
 }
 
 /** Looks at everything that could be a keyword: properties and data may have the same names. */
-function problemsIn(value: unknown): readonly string[] {
+function problemsIn(value: unknown, budget: SchemaBudget): readonly string[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, member]) => [...keywordProblems(key, member), ...problemsIn(member)])
+  return Object.entries(value).flatMap(([key, member]) => [
+    ...keywordProblems(key, member, budget),
+    ...problemsIn(member, budget),
+  ])
 }
 
-function keywordProblems(key: string, value: unknown): readonly string[] {
+function keywordProblems(key: string, value: unknown, budget: SchemaBudget): readonly string[] {
   if (key === 'patternProperties' && typeof value === 'object' && value !== null) {
-    return Object.keys(value).flatMap(patternProblems)
+    return Object.keys(value).flatMap((pattern) => patternProblems(pattern, budget))
   }
   if (typeof value !== 'string') return []
-  if (key === 'pattern') return patternProblems(value)
+  if (key === 'pattern') return patternProblems(value, budget)
   if (key === 'format' && REFUSED_FORMATS.has(value))
     return [`has the format ${value}, which is not checked in linear time`]
   return REFUSED_KEYWORDS.has(key) ? [`has ${key}: write out what it refers to`] : []
 }
 
-function patternProblems(pattern: string): readonly string[] {
-  if (linear.has(pattern)) return []
+const TOO_MANY_PATTERNS = `makes the patterns of the plugin too large: together they have at most ${MOST_INSTRUCTIONS_TOGETHER} instructions`
+
+function patternProblems(pattern: string, budget: SchemaBudget): readonly string[] {
+  if (budget.patterns.has(pattern)) return []
+  // What it takes more is not compiled.
+  if (budget.instructions < 0) return [TOO_MANY_PATTERNS]
+  budget.patterns.add(pattern)
   try {
-    linear.set(pattern, compile(pattern))
+    const compiled = linear.get(pattern) ?? compile(pattern)
+    budget.instructions -= compiled.size
+    if (budget.instructions < 0) return [TOO_MANY_PATTERNS]
+    linear.set(pattern, compiled)
     return []
   } catch (error) {
     const reason = (error as Error).message
@@ -83,7 +120,7 @@ function patternProblems(pattern: string): readonly string[] {
   }
 }
 
-function compile(pattern: string): Pattern {
+function compile(pattern: string): LinearPattern {
   // Clients and browsers read it, too, by the rules of JSON schema.
   new RegExp(pattern, 'u')
   // What translates it would take a reference by name for the letter k.
@@ -92,6 +129,7 @@ function compile(pattern: string): Pattern {
   const size = compiled.programSize()
   if (size > MOST_INSTRUCTIONS) throw new Error(`it has ${size} instructions, and may have ${MOST_INSTRUCTIONS}`)
   return {
+    size,
     test(text) {
       steps += size * (text.length + 1)
       // What costs more counts as no match: params of a valid claim cost less.
@@ -99,5 +137,5 @@ function compile(pattern: string): Pattern {
     },
     // Ajv tells patterns apart by this.
     toString: () => `linear ${pattern}`,
-  } as Pattern
+  } as LinearPattern
 }

@@ -1,6 +1,6 @@
 import { claimRequest } from '@claimcheck/core/api'
 import { type ActionProfile, type TSchema, Type } from '@claimcheck/core/plugin'
-import { markLinear } from '@claimcheck/server/base/linear-patterns'
+import { createSchemaBudget, markLinear } from '@claimcheck/server/base/linear-patterns'
 import { validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
 import { profile } from '../support/profile.ts'
@@ -218,4 +218,26 @@ t.test('the formats that isolated plugins may name are linear', async (t) => {
     // What is not linear takes ten seconds and more.
     t.ok(slowest < 2000, `${format}: ${slowest} ms`)
   }
+})
+
+t.test('the schemas of one plugin have a budget together', async (t) => {
+  const before = process.memoryUsage().rss
+  const budget = createSchemaBudget()
+  // Each pattern is one that a schema may have; 20,000 of them took a GiB.
+  const ofPatterns = (from: number) =>
+    Type.Object(
+      Object.fromEntries(
+        Array.from({ length: 1000 }, (_, at) => [`p${at}`, { pattern: `^[a-z]{900}${from + at}$` }]),
+      ) as never,
+    )
+  const problems = [0, 1000].flatMap((from) => markLinear(ofPatterns(from), budget))
+  t.ok(problems.length > 0)
+  t.ok(problems.every((problem) => /^makes the (?:patterns|schemas) of the plugin too large: /.test(problem)))
+  const large = createSchemaBudget()
+  const text = { type: 'object', title: 'x'.repeat(60_000), properties: {} } as never
+  t.strictSame(markLinear(text, large), [])
+  t.strictSame(markLinear(text, large), [])
+  t.match(markLinear(text, large), [/^makes the schemas of the plugin too large: .* 131072 characters$/])
+  t.strictSame(markLinear(text), [], 'and that of another one is its own')
+  t.ok(process.memoryUsage().rss - before < 100 * 1024 * 1024)
 })
