@@ -85,6 +85,15 @@ export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string
   return sockets.map(({ port, tls }) => `port ${port}, ${tls ? 'with TLS' : 'without TLS'}`)
 }
 
+/** One line for each plugin that takes no checks now. It has no text of the plugin's own: everybody reads it. */
+export function idlePlugins(plugins: readonly Pick<LoadedPlugin, 'name' | 'parts'>[]): string[] {
+  return plugins.flatMap(({ name, parts }) => {
+    const { status, lastEnd } = parts.state()
+    const reason = lastEnd === undefined ? '' : ` (${lastEnd})`
+    return status === 'running' ? [] : [`the plugin ${name} does not run${reason}: its claims wait`]
+  })
+}
+
 /** Of the state, for people. */
 export function stateWords({ status, restarts, lastEnd, cells }: PluginState): string {
   const often = restarts === 0 ? 'no restarts' : `${restarts} ${restarts === 1 ? 'restart' : 'restarts'}`

@@ -23,7 +23,7 @@ import {
 } from './registry.ts'
 import { isShipped } from './shipped.ts'
 
-/** On a machine that is busy with other programs a start takes many times as long. */
+/** For one in this process. Processes have limits of processor time. */
 const SETUP_TIMEOUT_MS = 60_000
 
 /** The host's logger, from which each plugin gets a child logger. */
@@ -49,7 +49,6 @@ export async function loadPlugins(
   }: Pick<HostConfig, 'plugins' | 'pluginDir' | 'dataDir'> & Partial<Pick<HostConfig, 'signer'>>,
   options: LoadOptions,
 ): Promise<Registry> {
-  const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = options
   const entries = signer ? [...listed, signer] : listed
   const problems: string[] = []
   const plugins: LoadedPlugin[] = []
@@ -62,18 +61,11 @@ export async function loadPlugins(
   for (const located of locating) located.catch(() => {})
   for (const [index, entry] of entries.entries()) {
     try {
-      const expire = () => new Error(`its setup takes longer than ${limitMs} ms`)
-      const located = await locating[index]!
-      const loading = loadPlugin(entry, located, types, options)
-      try {
-        const plugin = await withinTime(loading, limitMs, expire)
-        refuse(signingProblems(plugin, entry === signer))
-        plugins.push(plugin)
-      } catch (error) {
-        // What is set up after all would run on, and keep the service from ending.
-        void loading.then(({ parts }) => parts.close()).catch(() => {})
-        throw error
-      }
+      const plugin = await loadPlugin(entry, await locating[index]!, types, { ...options, dataDir })
+      const wrong = signingProblems(plugin, entry === signer)
+      if (wrong.length > 0) await plugin.parts.close()
+      refuse(wrong)
+      plugins.push(plugin)
     } catch (error) {
       problems.push(...problemsOf(error).map((problem) => `${entry.use}: ${problem}`))
     }
@@ -106,15 +98,24 @@ async function loadPlugin(
   entry: PluginEntry,
   located: PluginPackage,
   types: Types,
-  { logger, now }: LoadOptions,
+  { dataDir, ...options }: LoadOptions & { readonly dataDir: string },
 ): Promise<LoadedPlugin> {
+  const { logger, now } = options
   const { trusted: isListed, isolation = 'full', memoryMib, processes = {}, with: given } = entry
   const comesWithServer = await isShipped(located)
-  if (isListed || comesWithServer) return loadTrusted(given, located, types, { logger, now, comesWithServer })
+  if (isListed || comesWithServer) return loadInTime(given, located, types, { ...options, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
   const cells = { ...DEFAULT_PROCESSES, ...processes }
-  const options = { given, memoryMib, cells, logger: named, now, types }
-  const { name, codeHash, parts } = await loadIsolated(located, { ...options, isolation })
+  const { name, codeHash, parts } = await loadIsolated(located, {
+    given,
+    isolation,
+    dataDir,
+    memoryMib,
+    cells,
+    logger: named,
+    now,
+    types,
+  })
   return {
     name,
     identity: { ...identityOf(name, located), codeHash },
@@ -129,6 +130,19 @@ async function loadPlugin(
 interface TrustedOptions extends LoadOptions {
   /** The project's tests examined what it is: that would take longer than all else that it does at a start. */
   readonly comesWithServer: boolean
+}
+
+/** @throws as `loadTrusted`; Error where it takes too long */
+async function loadInTime(...given: Parameters<typeof loadTrusted>): Promise<LoadedPlugin> {
+  const { setupTimeoutMs: limitMs = SETUP_TIMEOUT_MS } = given[3]
+  const loading = loadTrusted(...given)
+  try {
+    return await withinTime(loading, limitMs, () => new Error(`its setup takes longer than ${limitMs} ms`))
+  } catch (error) {
+    // What is set up after all would run on, and keep the service from ending.
+    void loading.then(({ parts }) => parts.close()).catch(() => {})
+    throw error
+  }
 }
 
 /** @throws PluginError, and the plugin's own errors */

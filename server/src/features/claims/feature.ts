@@ -4,6 +4,7 @@ import type { ProfileList } from '@claimcheck/core/api'
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { idlePlugins } from '../../plugins/overview.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
 import { claimAuditWords } from './audit-words.ts'
@@ -49,6 +50,7 @@ export const claimsFeature = {
   workers: ({ recheckWorker }) => [recheckWorker],
   idle: ({ adjudication }) => adjudication.idle(),
   metrics: claimMetrics,
+  warnings: async ({ registry }) => idlePlugins(registry.plugins),
   commands(program, withServices) {
     addPluginsCommand(program, withServices)
     addActionCommand(program, withServices)

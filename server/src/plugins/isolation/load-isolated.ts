@@ -1,21 +1,24 @@
 /** Loads a plugin into a process of its own: starts it, has it say what it is, sets it up, and reads what it offers. */
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type ConnectionType, type Logger, type Manifest, type TSchema, Type, Value } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { Instant, JsonObject, JsonValue } from '@claimcheck/core/rules'
-import { markLinear } from '../../base/linear-patterns.ts'
+import { createSchemaBudget, markLinear, type SchemaBudget } from '../../base/linear-patterns.ts'
+import { withinTime } from '../../base/time-limit.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
 import { dependenciesOf } from '../package-dependencies.ts'
-import { refuse } from '../plugin-error.ts'
+import { PluginError, refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, optionsProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
 import { type CellLimits, Cells } from './cells.ts'
 import { type CodeCopy, copyCode } from './code-copy.ts'
 import type { ReadableSet } from './command.ts'
+import { type Description, type KeptDescription, keptDescription } from './kept-description.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
-import { type SetupCall, startAnotherProcess, startPluginProcess } from './plugin-process.ts'
+import { PluginProcess, type ProcessOptions, type SetupCall, startAnotherProcess } from './plugin-process.ts'
 import { isolationProblem, readingProblem } from './problems.ts'
 import { remoteParts } from './remote-parts.ts'
 import { type Isolation, startSandboxed } from './sandbox.ts'
@@ -37,6 +40,8 @@ export interface IsolatedOptions {
   /** What the operator configured. */
   readonly given: Readonly<Record<string, unknown>>
   readonly isolation: Isolation
+  /** Where what the plugin offers is kept. */
+  readonly dataDir: string
   readonly memoryMib?: number | undefined
   readonly cells: CellLimits
   readonly logger: Logger
@@ -58,22 +63,31 @@ export async function loadIsolated(located: PluginPackage, options: IsolatedOpti
   if (problem !== undefined) throw new Error(problem)
   const code = await copyCode(located, runtime.packages)
   try {
-    return await startCopy(code, together(code.readable, runtime), options)
+    return await startCopy(located, code, together(code.readable, runtime), options)
   } catch (error) {
     await code.remove()
     throw error
   }
 }
 
-async function startCopy(code: CodeCopy, readable: ReadableSet, options: IsolatedOptions): Promise<IsolatedPlugin> {
-  const { given, isolation, memoryMib, cells: limits, logger, now, types } = options
+async function startCopy(
+  located: PluginPackage,
+  code: CodeCopy,
+  readable: ReadableSet,
+  options: IsolatedOptions,
+): Promise<IsolatedPlugin> {
+  const { given, isolation, dataDir, memoryMib, cells: limits, logger, now, types } = options
   let loaded: { readonly definition: Definition; readonly parts: DescribedParts; readonly offers: string } | undefined
+  let description: Description | undefined
 
   async function prepare(plugin: Described, setup: SetupCall): Promise<string> {
     const definition = readDefinition(plugin)
-    if (!loaded) refuseDefinition(definition, given)
-    const parts = readParts(await setup(given))
-    if (!loaded) refuseParts(parts)
+    const budget = createSchemaBudget()
+    if (!loaded) refuseDefinition(definition, given, budget)
+    const made = await setup(given)
+    const parts = readParts(made)
+    if (!loaded) refuseParts(parts, budget)
+    description = { plugin, made }
     const offers = canonicalize({
       definition: definition as unknown as JsonObject,
       parts: parts as unknown as JsonObject,
@@ -87,7 +101,13 @@ async function startCopy(code: CodeCopy, readable: ReadableSet, options: Isolate
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
   const process = { launch, logger, pluginLogger, now, prepare }
-  const first = await startPluginProcess(process).catch((error: unknown) => tellFailure(error, code))
+  const kept = keptDescription(dataDir, { ...located, codeHash: code.codeHash }, given)
+  const first = await startFirst(process, {
+    kept,
+    said: () => description!,
+    recall: async ({ plugin, made }) => prepare(plugin, async () => made),
+    textOf: (error) => code.original(failureText(error)),
+  })
   const { definition, parts, offers } = loaded!
   const start = () => startAnotherProcess({ ...process, offers })
   const cells = new Cells({ ...limits, first, start, isShared: !getsCredentials(parts) })
@@ -106,17 +126,85 @@ async function startCopy(code: CodeCopy, readable: ReadableSet, options: Isolate
   }
 }
 
+/** With what is known of the plugin, it waits no longer: the process goes on to start while the service runs. */
+const KNOWN_START_MS = 20_000
+const FIRST_TRIES = 3
+const RETRY_MS = 500
+
+interface FirstStart {
+  readonly kept: KeptDescription
+  /** What the plugin said as it started. */
+  readonly said: () => Description
+  /** Takes an earlier description for what it says. @throws PluginError */
+  readonly recall: (description: Description) => Promise<string>
+  /** Why it did not start, for the operator. */
+  readonly textOf: (error: unknown) => string
+}
+
+/**
+ * Starts the plugin, or goes by what it said when it last started. A plugin of which nothing is known has to start: the service would
+ * answer for its actions that it does not support them.
+ * @throws PluginError; Error
+ */
+async function startFirst(options: ProcessOptions, { kept, said, recall, textOf }: FirstStart): Promise<PluginProcess> {
+  const { logger } = options
+  const known = kept.read()
+  for (let tries = 1; ; tries++) {
+    const first = new PluginProcess(options)
+    try {
+      await (known ? withinTime(first.start(), KNOWN_START_MS, slowStart) : first.start())
+      keep(kept, said(), logger)
+      return first
+    } catch (error) {
+      await first.close()
+      // What it says of itself is wrong, and stays so.
+      if (error instanceof PluginError) throw error
+      const offers = known && (await recall(known).catch(() => undefined))
+      if (offers !== undefined) {
+        logger.warn(
+          { problem: textOf(error) },
+          'the plugin does not start: it is tried again, and its claims wait',
+        )
+        return startAnotherProcess({ ...options, offers, lastEnd: 'it did not start' })
+      }
+      if (tries === FIRST_TRIES || error instanceof PluginFailure) throw new Error(textOf(error))
+      logger.warn({ problem: textOf(error) }, 'the plugin did not start: it is tried again')
+      await setTimeout(RETRY_MS * 2 ** tries)
+    }
+  }
+}
+
+function slowStart(): Error {
+  return new Error(`it takes longer than ${KNOWN_START_MS} ms to start`)
+}
+
+function keep(kept: KeptDescription, description: Description, logger: Logger): void {
+  try {
+    kept.write(description)
+  } catch (error) {
+    const problem = (error as Error).message
+    logger.warn(
+      { problem },
+      'cannot keep what the plugin offers: the service needs it to start while the plugin does not',
+    )
+  }
+}
+
 // Once: what a process offers that is started again has to be the same, and compiling its schemas holds up the service.
-function refuseDefinition(definition: Definition, given: IsolatedOptions['given']): void {
-  refuse(linearProblems('options', definition.options))
+function refuseDefinition(definition: Definition, given: IsolatedOptions['given'], budget: SchemaBudget): void {
+  refuse(linearProblems('options', definition.options, budget))
   refuse(definitionProblems(definition))
   refuse(optionsProblems(definition, given))
   refuse(isolationLimits(definition.manifest))
 }
 
-function refuseParts(parts: DescribedParts): void {
-  refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index)))
-  refuse(parts.connections.flatMap(({ data }, index) => linearProblems(`connections.${index}.options`, data.options)))
+function refuseParts(parts: DescribedParts, budget: SchemaBudget): void {
+  refuse(parts.verifiers.flatMap(({ data }, index) => profileLinearProblems(data.profile, index, budget)))
+  refuse(
+    parts.connections.flatMap(({ data }, index) =>
+      linearProblems(`connections.${index}.options`, data.options, budget),
+    ),
+  )
   refuse(partsProblems(shapeOf(parts)))
   if (parts.data.anchorer !== undefined) refuse(['it offers an anchorer, which the operator has to trust'])
   if (parts.data.signingBackend !== undefined) {
@@ -135,31 +223,28 @@ const TOLD_LENGTH = 500
 const OWN_FRAME = /^\s+at .*file:.*/
 
 /** The operator reads why it did not load: the plugin's message, and the first place in its files. It is a text of the plugin's own choice. */
-function tellFailure(error: unknown, code: CodeCopy): never {
-  if (!(error instanceof PluginFailure)) throw error
+function failureText(error: unknown): string {
+  if (!(error instanceof PluginFailure)) return (error as Error).message
   const lines = error.stack.split('\n')
   const end = lines.findIndex((line) => /^\s+at /.test(line))
   const message = lines.slice(0, end < 0 ? undefined : end).join(' ')
   const frame = lines.find((line) => OWN_FRAME.test(line) && !line.includes(SERVER))
-  const text = code
-    .original(`${message} ${frame?.trim() ?? ''}`)
-    .trim()
-    .slice(0, TOLD_LENGTH)
-  throw new Error(`it failed as it was loaded: ${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}`)
+  const text = `${message} ${frame?.trim() ?? ''}`.trim().slice(0, TOLD_LENGTH)
+  return `it failed as it was loaded: ${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, ' ')}`
 }
 
 /** A claimant's text must not hold up the service: patterns of strangers match in linear time, or are refused. */
-function profileLinearProblems(profile: JsonValue | undefined, index: number): string[] {
+function profileLinearProblems(profile: JsonValue | undefined, index: number, budget: SchemaBudget): string[] {
   const { target, params, facts } = (profile ?? {}) as JsonObject
   return Object.entries({ target, params, facts }).flatMap(([name, schema]) =>
-    linearProblems(`verifiers.${index}.profile.${name}`, schema),
+    linearProblems(`verifiers.${index}.profile.${name}`, schema, budget),
   )
 }
 
-function linearProblems(place: string, schema: unknown): string[] {
+function linearProblems(place: string, schema: unknown, budget: SchemaBudget): string[] {
   // What is no schema is told by other rules.
   if (typeof schema !== 'object' || schema === null) return []
-  return markLinear(schema as TSchema).map((problem) => `${place}: ${problem}`)
+  return markLinear(schema as TSchema, budget).map((problem) => `${place}: ${problem}`)
 }
 
 async function runtimeReadable(): Promise<ReadableSet> {
@@ -184,11 +269,11 @@ interface Definition {
   readonly setup?: unknown
 }
 
-/** @throws Error */
+/** @throws PluginError */
 function readDefinition(plugin: Described): Definition {
   const { isPlugin, data, functions } = plugin ?? {}
   if (isPlugin !== true || !Array.isArray(functions)) {
-    throw new Error('its default export is not the result of definePlugin')
+    throw new PluginError(['its default export is not the result of definePlugin'])
   }
   return { ...data, ...stubs(functions) } as unknown as Definition
 }
@@ -209,9 +294,9 @@ const Parts = Type.Object({
   connections: Type.Array(Part),
 })
 
-/** @throws TypeError */
+/** @throws PluginError */
 function readParts(made: JsonValue): DescribedParts {
-  if (!Value.Check(Parts, made)) throw new TypeError('its setup does not return what a setup returns')
+  if (!Value.Check(Parts, made)) throw new PluginError(['its setup does not return what a setup returns'])
   return made as unknown as DescribedParts
 }
 

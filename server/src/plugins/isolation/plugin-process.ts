@@ -42,6 +42,8 @@ export interface ProcessOptions {
   readonly now: () => Instant
   /** What the plugin offered when it was loaded; left out where it is loaded now. */
   readonly offers?: string | undefined
+  /** Why the one before it ended. */
+  readonly lastEnd?: EndReason
   /** Sets the plugin up in a process that has just been started. Its result has to be the same each time. */
   readonly prepare: (plugin: Described, call: SetupCall) => Promise<string>
 }
@@ -81,13 +83,6 @@ export function startAnotherProcess(options: ProcessOptions & { readonly offers:
   return process
 }
 
-/** @throws the error of the first start */
-export async function startPluginProcess(options: ProcessOptions): Promise<PluginProcess> {
-  const process = new PluginProcess(options)
-  await process.start()
-  return process
-}
-
 /** Starts, runs and starts again, until it is closed. */
 export class PluginProcess {
   readonly #options: ProcessOptions
@@ -110,6 +105,8 @@ export class PluginProcess {
   constructor(options: ProcessOptions) {
     this.#options = options
     this.#offers = options.offers
+    this.#lastEnd = options.lastEnd
+    if (options.lastEnd !== undefined) this.endedAt = performance.now()
   }
 
   state(): PluginState {
@@ -153,7 +150,10 @@ export class PluginProcess {
     } catch (error) {
       if (live) live.end('it did not start')
       // The system gave no process, for want of memory or handles, which may pass.
-      else this.#restart()
+      else {
+        this.#lastEnd = 'it did not start'
+        this.#restart(false)
+      }
       throw error
     }
   }
@@ -215,14 +215,15 @@ export class PluginProcess {
       this.#pending.delete(run)
       reject(new ProcessEnded(reason, blameOf(run, blamed), wasAlone))
     }
-    this.#restart()
+    this.#restart(live.isReady)
   }
 
-  #restart(): void {
+  /** @param hasRun it took calls before it ended */
+  #restart(hasRun: boolean): void {
     // The first start fails by itself.
     if (this.#offers === undefined || this.#isClosed) return
     this.#restarts++
-    const pauseMs = Math.max(this.#pauses.next(), this.#processor.pauseMs())
+    const pauseMs = Math.max(this.#pauses.next(hasRun), this.#processor.pauseMs())
     setTimeout(() => void this.start().catch(() => {}), pauseMs).unref()
   }
 

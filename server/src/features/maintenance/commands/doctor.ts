@@ -8,6 +8,7 @@ import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
 import { isolationProblem } from '../../../plugins/isolation/problems.ts'
+import { idlePlugins } from '../../../plugins/overview.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'
 import type { LogGuard } from '../../log/log-guard.ts'
@@ -57,7 +58,8 @@ export function addDoctorCommand(program: Command, withServices: WithServices<Se
             })
             const doubt = await clockWatch.compare()
             const { lacking, notices } = await claimcheck.logGuard.findLacking()
-            const problems = [...found.problems, ...lacking, ...(await signingProblems(claimcheck))]
+            const idle = idlePlugins(claimcheck.registry.plugins)
+            const problems = [...found.problems, ...lacking, ...idle, ...(await signingProblems(claimcheck))]
             const ok = problems.length === 0
             return {
               ...found,

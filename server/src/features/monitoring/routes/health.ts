@@ -9,7 +9,7 @@ const ReadinessBody = Type.Object(
   {
     ok: Type.Boolean(),
     problems: Type.Array(Type.String()),
-    warnings: Type.Array(Type.String(), { description: 'What would lose data in a disaster, while all works.' }),
+    warnings: Type.Array(Type.String(), { description: 'What would lose data in a disaster, and plugins that do not run: their claims wait.' }),
   },
   { title: 'Readiness' },
 )

@@ -1,0 +1,102 @@
+/** Plugins that start late, not at all, or only sometimes. Threat P4 of `security.md`. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Logger } from '@claimcheck/core/plugin'
+import { keptDescription } from '@claimcheck/server/plugins/isolation/kept-description'
+import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { idlePlugins } from '@claimcheck/server/plugins/overview'
+import { loadPlugins } from '@claimcheck/server/plugins/plugins'
+import t, { type Test } from 'tap'
+import { makePluginPackage, pluginChecking } from '../../../../test/support/plugin-package.ts'
+
+const skip = (await isolationProblem()) ?? false
+/** Its digest stays the same when it begins to fail: the time of a file is not in it. */
+const FAILS_AT_TIMES = `import { statSync } from 'node:fs'
+  if (statSync(new URL('package.json', import.meta.url)).mtimeMs < 1e12) {
+    process.stderr.write('\\u001b[2J')
+    process.exit(1)
+  }`
+const LONG_AGO = new Date(1000)
+
+/** A plugin with this code before it, and how the service loads it. */
+function installed(t: Test, code: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  writeFileSync(join(folder, 'built.js'), `${code}\n${pluginChecking('')}`)
+  const use = makePluginPackage(folder, join(folder, 'built.js'))
+  const texts: string[] = []
+  const log = (fields: object, text: string) => void texts.push(`${text} ${JSON.stringify(fields)}`)
+  const logger = { debug: log, info: log, warn: log, child: () => logger } as Logger & { child(): Logger }
+
+  async function load() {
+    const config = { plugins: [{ use, with: {} }], pluginDir: folder, dataDir: join(folder, 'data') }
+    const registry = await loadPlugins(config, { logger: logger as never, now: Date.now })
+    t.teardown(() => registry.plugins[0]!.parts.close())
+    return registry
+  }
+
+  const touch = (time: Date) => utimesSync(join(use, 'package.json'), time, time)
+  return { load, texts, fail: () => touch(LONG_AGO), mend: () => touch(new Date()) }
+}
+
+t.test('a plugin that loads for longer than a message may take starts', { skip }, async (t) => {
+  const { load } = installed(t, 'while (process.cpuUsage().user < 2_000_000);')
+  const { plugins } = await load()
+  t.match(plugins[0]!.parts.state(), { status: 'running', restarts: 0 })
+})
+
+t.test('a plugin that does not start any more keeps its actions, and starts when it can', { skip }, async (t) => {
+  const { load, texts, fail, mend } = installed(t, FAILS_AT_TIMES)
+  const before = await load()
+  await before.plugins[0]!.parts.close()
+  fail()
+  const registry = await load()
+  const [plugin] = registry.plugins
+  const { verifier } = registry.verifierFor('test.outcome.reach')!
+  t.strictSame(verifier.profile, before.verifierFor('test.outcome.reach')!.verifier.profile)
+  t.match(plugin!.parts.state(), { status: 'restarting', lastEnd: /./ })
+  t.match(idlePlugins(registry.plugins), [/^the plugin test does not run \(.+\): its claims wait$/])
+  t.ok(texts.some((text) => /its claims wait/.test(text)))
+  t.notMatch(texts.join(), /u001b/)
+  mend()
+  const from = performance.now()
+  while (plugin!.parts.state().status !== 'running' && performance.now() - from < 60_000) await setTimeout(50)
+  t.match(plugin!.parts.state(), { status: 'running' })
+  t.strictSame(idlePlugins(registry.plugins), [])
+})
+
+t.test('a plugin of which nothing is known is tried again, and has to start', { skip }, async (t) => {
+  const { load, texts, fail } = installed(t, FAILS_AT_TIMES)
+  fail()
+  await t.rejects(load(), /its process ended: it exited/)
+  t.equal(texts.filter((text) => /did not start: it is tried again/.test(text)).length, 2)
+})
+
+t.test('what a plugin said holds for the same code and options, and is no more than that', async (t) => {
+  const folder = t.testdir()
+  const located = { name: 'acme', entry: '/acme.js', codeHash: 'sha256:1' }
+  const description = { plugin: { isPlugin: true, data: {}, functions: [] }, made: { a: 1 } }
+  const kept = keptDescription(folder, located, { token: 'a-secret' })
+  t.equal(kept.read(), undefined)
+  kept.write(description)
+  kept.write(description)
+  t.strictSame(keptDescription(folder, located, { token: 'a-secret' }).read(), description)
+  t.equal(keptDescription(folder, located, { token: 'another' }).read(), undefined)
+  t.equal(keptDescription(folder, { ...located, codeHash: 'sha256:2' }, { token: 'a-secret' }).read(), undefined)
+  const [file] = readdirSync(join(folder, 'plugins'))
+  const path = join(folder, 'plugins', file!)
+  t.equal(statSync(path).mode & 0o777, 0o600)
+  t.notMatch(readFileSync(path, 'utf8'), /a-secret/)
+  for (const spoilt of ['{', '{}', 'null', '[]']) {
+    writeFileSync(path, spoilt)
+    t.equal(kept.read(), undefined, spoilt)
+  }
+})
+
+t.test('a plugin that fails by its own code is not tried again', { skip }, async (t) => {
+  const { load, texts } = installed(t, "throw new Error('a mistake')")
+  await t.rejects(load(), /it failed as it was loaded: Error: a mistake/)
+  t.notOk(texts.some((text) => /tried again/.test(text)))
+})
