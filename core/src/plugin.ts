@@ -33,7 +33,14 @@ export {
   type Trial,
 } from './contract/connection.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
-export { CEILING, type CheckLimits, type FetchInit, type GuardedFetch, MAX_CHECK_BYTES, type ReadCall } from './contract/fetch.ts'
+export {
+  CEILING,
+  type CheckLimits,
+  type FetchInit,
+  type GuardedFetch,
+  MAX_CHECK_BYTES,
+  type ReadCall,
+} from './contract/fetch.ts'
 export {
   type Answer,
   type Http,

@@ -818,7 +818,7 @@ export interface components {
         readonly Readiness: {
             readonly ok: boolean;
             readonly problems: readonly string[];
-            /** @description What would lose data in a disaster, while all works. */
+            /** @description What would lose data in a disaster, and plugins that do not run: their claims wait. */
             readonly warnings: readonly string[];
         };
         /** Receipt */

@@ -9,7 +9,9 @@ const ReadinessBody = Type.Object(
   {
     ok: Type.Boolean(),
     problems: Type.Array(Type.String()),
-    warnings: Type.Array(Type.String(), { description: 'What would lose data in a disaster, and plugins that do not run: their claims wait.' }),
+    warnings: Type.Array(Type.String(), {
+      description: 'What would lose data in a disaster, and plugins that do not run: their claims wait.',
+    }),
   },
   { title: 'Readiness' },
 )
