@@ -161,10 +161,7 @@ async function startFirst(options: ProcessOptions, { kept, said, recall, textOf 
       if (error instanceof PluginError) throw error
       const offers = known && (await recall(known).catch(() => undefined))
       if (offers !== undefined) {
-        logger.warn(
-          { problem: textOf(error) },
-          'the plugin does not start: it is tried again, and its claims wait',
-        )
+        logger.warn({ problem: textOf(error) }, 'the plugin does not start: it is tried again, and its claims wait')
         return startAnotherProcess({ ...options, offers, lastEnd: 'it did not start' })
       }
       if (tries === FIRST_TRIES || error instanceof PluginFailure) throw new Error(textOf(error))
