@@ -2,7 +2,7 @@
 import { cpSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/head-record'
 import t, { type Test } from 'tap'
 import { createDatabase, type Dialect } from './support/database.ts'
 import { type Host, Installation } from './support/installation.ts'

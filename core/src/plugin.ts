@@ -10,7 +10,9 @@ export {
   type AnchorIdentity,
   type AnchorSighting,
   type AnchorSubject,
+  type AttestedRange,
   type AttestedRoot,
+  type AttestedSearch,
   type SignedAnchor,
   type StoredAnchor,
 } from './anchor/anchorer.ts'

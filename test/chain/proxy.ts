@@ -19,6 +19,8 @@ export interface RpcInjection {
   readonly on?: string
   /** Only calls with this among their parameters. */
   readonly with?: unknown
+  /** Only calls for which it is true. */
+  readonly when?: (call: RpcCall) => boolean
   /** How many calls it strikes. All, when left out. */
   readonly times?: number
 }
@@ -55,9 +57,11 @@ export class RpcProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  inject({ fault, on, with: parameter, times = Number.POSITIVE_INFINITY }: RpcInjection): void {
-    const strikes = ({ method, params }: RpcCall) =>
-      (on === undefined || on === method) && (parameter === undefined || params.includes(parameter))
+  inject({ fault, on, with: parameter, when, times = Number.POSITIVE_INFINITY }: RpcInjection): void {
+    const strikes = (call: RpcCall) =>
+      (on === undefined || on === call.method) &&
+      (parameter === undefined || call.params.includes(parameter)) &&
+      (when === undefined || when(call))
     this.#injected.push({ fault, strikes, left: times })
   }
 
@@ -90,6 +94,15 @@ export function refuses(message: string, code = -32000): RpcFault {
 /** Says that it took the transaction (`eth_sendRawTransaction`), and loses it. */
 export function swallows(): RpcFault {
   return (call, response) => answers(keccak256(call.params[0] as string))(call, response)
+}
+
+/** A service that answers for few blocks at a time. */
+export function answersFor(blocks: number): RpcInjection {
+  const isLarge = ({ params }: RpcCall) => {
+    const { fromBlock, toBlock } = params[0] as { readonly fromBlock: string; readonly toBlock: string }
+    return Number(toBlock) - Number(fromBlock) >= blocks
+  }
+  return { on: 'eth_getLogs', when: isLarge, fault: refuses(`query exceeds max block range ${blocks}`, -32600) }
 }
 
 /** No answer, until the other side gives up. */

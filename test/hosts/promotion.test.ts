@@ -143,7 +143,7 @@ t.test('a host that is killed at the same moment is waited for, and then no more
   await submitAll(started, 1)
   await hasReplayed(primary, standby)
   // Its lease stays, as after a kill.
-  const sql = `INSERT INTO log_hosts SELECT 'killed', until, compared_on, asked, answered FROM log_hosts LIMIT 1`
+  const sql = `INSERT INTO log_hosts SELECT 'killed', until, compared_on, asked, answered, knows FROM log_hosts LIMIT 1`
   await query(installation.config.databaseUrl, sql)
   await hasReplayed(primary, standby)
   await fallOver(started)
@@ -164,7 +164,7 @@ t.test(
     // It runs, and answers nothing.
     await query(
       databaseUrl,
-      `INSERT INTO log_hosts SELECT 'silent', extract(epoch FROM now()) * 1000 + 12000, compared_on, 0, 0 FROM log_hosts`,
+      `INSERT INTO log_hosts SELECT 'silent', extract(epoch FROM now()) * 1000 + 12000, compared_on, 0, 0, '' FROM log_hosts`,
     )
     const other = await installation.addHost()
     t.match(await problemsOf(other), [

@@ -114,6 +114,22 @@ export interface AttestedRoot {
   readonly time: number
 }
 
+/** Which blocks are searched, downwards, and for how many roots. */
+export interface AttestedRange {
+  readonly limit: number
+  /** The newest block; undefined: the chain's latest. */
+  readonly from?: number
+  /** The oldest block that matters. */
+  readonly to: number
+}
+
+export interface AttestedSearch {
+  /** Newest first. */
+  readonly roots: readonly AttestedRoot[]
+  /** The block at which a search goes on that was cut short before it found any; null: it came to its end. */
+  readonly next: number | null
+}
+
 export interface AnchorAccount {
   readonly address: string
   /** In the chain's smallest unit, as decimal text. */
@@ -156,10 +172,11 @@ export interface Anchorer {
    */
   look(subject: AnchorSubject, signed: readonly SignedAnchor[], signal: AbortSignal): Promise<AnchorSighting>
   /**
-   * What the configured account attested of this log, newest first: a host compares its database with that before it signs. Only what a
-   * signature of the account proves counts, because it can stop the service. Looks at recent blocks alone, with a bounded number of requests.
+   * What the configured account attested of this log: a host compares its database with that before it signs. Only what a signature of the
+   * account proves counts, because it can stop the service. Makes a bounded number of requests: a host calls it again with `next`, and takes
+   * "none" for an answer only at the end of the range.
    */
-  attested?(logId: string, limit: number, signal: AbortSignal): Promise<readonly AttestedRoot[]>
+  attested?(logId: string, range: AttestedRange, signal: AbortSignal): Promise<AttestedSearch>
 }
 
 /** An anchor as a service stores it, while it is on its way and afterwards. */

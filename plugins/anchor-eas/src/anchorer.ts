@@ -75,8 +75,8 @@ export function createEasAnchorer(settings: Settings): Anchorer {
       return look(subject, signed, { node, chain, scheme: SCHEME, eas, attester: signer, confirmations })
     },
 
-    async attested(logId, limit, signal) {
-      return findAttested(logId, { node: await open(signal), chainId, eas, attester, limit })
+    async attested(logId, range, signal) {
+      return findAttested(logId, range, { node: await open(signal), chainId, eas, attester })
     },
   }
 }

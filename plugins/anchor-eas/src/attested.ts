@@ -1,5 +1,5 @@
-/** Finds what the account attested of a log, by the service's events in recent blocks. An event only names a transaction: what it signed counts. */
-import type { AttestedRoot } from '@claimcheck/core/plugin'
+/** Finds what the account attested of a log, by the service's events. An event only names a transaction: what it signed counts. */
+import type { AttestedRange, AttestedRoot, AttestedSearch } from '@claimcheck/core/plugin'
 import { attestedTopics, readAttestCall } from './eas.ts'
 import { Refusal, unexpectedResponse } from './errors.ts'
 import type { Event, Node } from './node.ts'
@@ -10,7 +10,6 @@ export interface AttestedOptions {
   readonly chainId: number
   readonly eas: string
   readonly attester: string
-  readonly limit: number
 }
 
 /** How many blocks a request is about. A service that allows fewer refuses, and is asked about a tenth. */
@@ -18,54 +17,59 @@ const BLOCKS = 10_000
 const FEWEST_BLOCKS = 10
 /** With `BLOCKS` and a block in two seconds: eleven days. */
 const MAX_REQUESTS = 50
+/** A search that takes longer is cut short, so that what it has searched is kept. */
+const LONGEST_MS = 4000
 /** Of all logs that the account anchors. */
 const MAX_TRANSACTIONS = 100
 
 /** See `Anchorer.attested`. It ends with the range of blocks in which it finds one. @throws AnchorerError */
-export async function findAttested(logId: string, options: AttestedOptions): Promise<readonly AttestedRoot[]> {
-  const { node, attester, limit } = options
+export async function findAttested(
+  logId: string,
+  { limit, from, to }: AttestedRange,
+  options: AttestedOptions,
+): Promise<AttestedSearch> {
+  const { node, attester } = options
   const { number: latest } = await latestBlock(node)
-  if ((await node.nonce(attester, 'latest')) === 0) return []
-  const found: AttestedRoot[] = []
+  if ((await node.nonce(attester, 'latest')) === 0) return { roots: [], next: null }
+  const roots: AttestedRoot[] = []
+  let next = from ?? latest
   let looked = 0
-  for await (const events of newestFirst(latest, options)) {
+  for await (const { events, fromBlock } of newestFirst(next, to, options)) {
     for (const event of events) {
-      // "None" would be a claim about what was not looked at.
-      if (looked++ === MAX_TRANSACTIONS && found.length === 0)
-        throw unexpectedResponse('anchors of this log among others')
+      if (looked++ === MAX_TRANSACTIONS && roots.length === 0) return { roots, next: event.blockNumber }
       const root = await rootOf(event, options)
-      if (root?.logId === logId) found.push(root)
-      if (found.length === limit) return found
+      if (root?.logId === logId) roots.push(root)
+      if (roots.length === limit) return { roots, next: null }
     }
-    if (found.length > 0) return found
+    if (roots.length > 0) return { roots, next: null }
+    next = fromBlock - 1
   }
-  return found
+  return { roots, next: next < to ? null : next }
 }
 
-/** The events of each range. @throws what the node refused for its rate, where that cut the search short */
+/** The events of each range. @throws AnchorerError before the first range alone: what was searched is kept */
 async function* newestFirst(
   latest: number,
+  oldest: number,
   { node, eas, attester }: AttestedOptions,
-): AsyncGenerator<readonly Event[]> {
+): AsyncGenerator<{ readonly events: readonly Event[]; readonly fromBlock: number }> {
   const filter = { address: eas, topics: attestedTopics(attester) }
   let blocks = BLOCKS
   let toBlock = latest
-  let limited: Refusal | undefined
-  for (let asked = 0; asked < MAX_REQUESTS && toBlock >= 0; asked++) {
-    const fromBlock = Math.max(0, toBlock - blocks + 1)
+  const end = performance.now() + LONGEST_MS
+  for (let asked = 0; asked < MAX_REQUESTS && toBlock >= oldest && performance.now() < end; asked++) {
+    const fromBlock = Math.max(oldest, toBlock - blocks + 1)
     try {
       const events = await node.events({ ...filter, fromBlock, toBlock })
-      yield events.toReversed()
+      yield { events: events.toReversed(), fromBlock }
       toBlock = fromBlock - 1
     } catch (error) {
-      // Services word this in many ways.
-      if (!(error instanceof Refusal) || blocks === FEWEST_BLOCKS) throw error
-      // Some say this of ranges that are too large.
-      if (error.code === 'rate_limited') limited = error
-      blocks /= 10
+      // Services word this in many ways, and some say of ranges that are too large that there were too many requests.
+      if (error instanceof Refusal && blocks > FEWEST_BLOCKS) blocks /= 10
+      else if (toBlock === latest) throw error
+      else return
     }
   }
-  if (limited && toBlock >= 0) throw limited
 }
 
 /** `undefined` for what others made: by another contract, or an account that the event does not name. */

@@ -1,10 +1,16 @@
 /** What the account attested of a log stops the service where the database lacks it, so only what the account signed counts. Threat O6 of `security.md`. */
 import { randomBytes } from 'node:crypto'
+import type { Anchorer } from '@claimcheck/core/plugin'
 import t from 'tap'
-import { answers, limits, refuses } from '../../../test/chain/proxy.ts'
+import { answers, answersFor, limits, refuses } from '../../../test/chain/proxy.ts'
 import { createAnchorer, type Fixture, failsWith, setUpPrepared, signal, subjectOf, submit } from './fixture.ts'
 
 const { logId } = subjectOf(1)
+
+/** All blocks. */
+async function rootsOf({ attested }: Anchorer, limit = 3) {
+  return (await attested!(logId, { limit, to: 0 }, signal)).roots
+}
 
 async function attest({ chain, anchorer }: Pick<Fixture, 'chain' | 'anchorer'>, subject = subjectOf(1)) {
   const signed = await submit({ anchorer }, subject)
@@ -19,7 +25,7 @@ t.test('the newest attestations of the log come first, and those of other logs a
   for (const treeSize of [1, 2, 3]) made.push(await attest(fixture, subjectOf(treeSize)))
   await attest(fixture, { ...subjectOf(9), logId: randomBytes(32).toString('base64url') })
   const [, second, third] = made
-  const found = await anchorer.attested!(logId, 2, signal)
+  const found = await rootsOf(anchorer, 2)
   t.strictSame(
     found.map(({ treeSize, rootHash, txHash }) => [treeSize, Buffer.from(rootHash), txHash]),
     [third!, second!].map(({ treeSize, rootHash, txHash }) => [treeSize, rootHash, txHash]),
@@ -33,7 +39,7 @@ t.test('an account that made no transaction is asked for no events', async (t) =
   const { key } = await chain.createAccount()
   const fresh = await createAnchorer(t, chain, { rpc_url: proxy.url }, key)
   const asked = proxy.calls.length
-  t.strictSame(await fresh.attested!(logId, 3, signal), [])
+  t.strictSame(await rootsOf(fresh), [])
   t.notOk(proxy.calls.slice(asked).includes('eth_getLogs'))
 })
 
@@ -44,7 +50,7 @@ t.test('what another account attests of the log does not count, also where a nod
   const { address, key } = await chain.createAccount()
   const stranger = await createAnchorer(t, chain, {}, key)
   const theirs = await attest({ chain, anchorer: stranger }, subjectOf(1_000_000))
-  const sizes = async () => (await anchorer.attested!(logId, 3, signal)).map(({ treeSize }) => treeSize)
+  const sizes = async () => (await rootsOf(anchorer)).map(({ treeSize }) => treeSize)
   t.strictSame(await sizes(), [1])
 
   const word = (hex: string) => `0x${hex.slice(2).toLowerCase().padStart(64, '0')}`
@@ -85,7 +91,7 @@ t.test('what the account signed for another contract, or for another call, does 
   })
   const [event] = await chain.rpc('eth_getLogs', { address: chain.eas, fromBlock: '0x0' })
   proxy.inject({ on: 'eth_getLogs', fault: answers([event]), times: 1 })
-  t.strictSame(await elsewhere.attested!(logId, 3, signal), [])
+  t.strictSame(await rootsOf(elsewhere), [])
   const [registration] = (await chain.rpc('eth_getLogs', { address: chain.schemaRegistry, fromBlock: '0x0' })).slice(-1)
   t.not(registration.transactionHash, txHash)
   proxy.inject({
@@ -93,23 +99,55 @@ t.test('what the account signed for another contract, or for another call, does 
     fault: answers([{ ...event, transactionHash: registration.transactionHash }]),
     times: 1,
   })
-  t.strictSame(await anchorer.attested!(logId, 3, signal), [])
+  t.strictSame(await rootsOf(anchorer), [])
 })
 
-t.test('a service that allows few blocks is asked about few, and the requests are bounded', async (t) => {
+t.test('a service that allows few blocks is asked about few', async (t) => {
   const fixture = await setUpPrepared(t)
   const { anchorer, chain, proxy } = fixture
   await attest(fixture)
   await chain.mine(100)
-  proxy.inject({ on: 'eth_getLogs', fault: refuses('query exceeds max block range 100', -32600), times: 2 })
-  t.match(await anchorer.attested!(logId, 1, signal), [{ treeSize: 1 }])
+  proxy.inject(answersFor(100))
+  t.match(await rootsOf(anchorer, 1), [{ treeSize: 1 }])
+})
 
+t.test('a search that is cut short says so, and goes on where it ended', async (t) => {
+  const fixture = await setUpPrepared(t)
+  const { anchorer, chain, proxy } = fixture
+  await attest(fixture)
   await chain.mine(2000)
-  const ranges = () => proxy.calls.filter((method) => method === 'eth_getLogs').length
-  const before = ranges()
-  proxy.inject({ on: 'eth_getLogs', fault: refuses('query exceeds max block range 10', -32600), times: 3 })
-  t.strictSame(await anchorer.attested!(logId, 1, signal), [], 'older than it looks back')
-  t.equal(ranges() - before, 50)
+  proxy.inject(answersFor(10))
+  const search = (from?: number, to = 0) =>
+    anchorer.attested!(logId, { limit: 1, to, ...(from === undefined ? {} : { from }) }, signal)
+  const before = proxy.calls.length
+  const first = await search()
+  t.match(first, { roots: [], next: Number })
+  t.equal(proxy.calls.slice(before).filter((method) => method === 'eth_getLogs').length, 50)
+
+  let next: number | null = first.next
+  let rounds = 1
+  for (let roots = 0; next !== null && roots === 0; rounds++) {
+    const found = await search(next)
+    t.ok(found.next === null || found.next < next, 'each goes further back')
+    next = found.next
+    roots = found.roots.length
+    if (roots > 0) t.match(found.roots, [{ treeSize: 1 }])
+  }
+  t.equal(next, null)
+  t.equal(rounds, 5)
+  t.strictSame(await search(first.next!, first.next! - 5), { roots: [], next: null }, 'as far as the caller knows')
+
+  proxy.clear()
+  proxy.inject({
+    on: 'eth_getLogs',
+    when: ({ params }) => JSON.stringify(params).includes('"0x0"'),
+    fault: refuses('pruned'),
+  })
+  const { number } = await chain.rpc('eth_getBlockByNumber', 'latest', false)
+  t.ok(Number(number) < 10_000, 'one range holds all blocks')
+  const kept = await anchorer.attested!('other', { limit: 1, to: 0 }, signal)
+  t.match(kept, { roots: [], next: Number }, 'what was searched before the node refused is kept')
+  await failsWith(t, 'unexpected_response', anchorer.attested!('other', { limit: 1, from: 5, to: 0 }, signal))
 })
 
 t.test('a node that refuses, limits or gives half an answer is an error', async (t) => {
@@ -126,6 +164,6 @@ t.test('a node that refuses, limits or gives half an answer is an error', async 
   ] as const) {
     proxy.clear()
     proxy.inject({ on, fault })
-    await failsWith(t, code, anchorer.attested!(logId, 3, signal))
+    await failsWith(t, code, rootsOf(anchorer))
   }
 })

@@ -11,6 +11,8 @@ export const hosts = table('log_hosts', ['hostId'], {
   asked: bigint('asked'),
   /** The newest question that was there before it compared. */
   answered: bigint('answered'),
+  /** The log that the host remembers, or found to be the newest; empty: it waits for others that do. */
+  knows: text('knows'),
 })
 
 export interface LogHost extends RowOf<typeof hosts> {
@@ -30,12 +32,13 @@ export function logHosts(db: Db) {
     },
     /** Takes or renews the lease of a host, for so long from now. */
     async beat(
-      { hostId, comparedOn, asked, answered }: Omit<LogHost, 'until' | 'isAlive'>,
+      { hostId, comparedOn, asked, answered, knows }: Omit<LogHost, 'until' | 'isAlive'>,
       forMs: number,
     ): Promise<void> {
-      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
-        SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered`
-      await db.query(sql, [hostId, forMs, comparedOn, asked, answered])
+      const sql = `INSERT INTO log_hosts (${hosts.names}) VALUES (?, ${now} + ?, ?, ?, ?, ?) ON CONFLICT (host_id) DO UPDATE
+        SET until = excluded.until, compared_on = excluded.compared_on, asked = excluded.asked, answered = excluded.answered,
+          knows = excluded.knows`
+      await db.query(sql, [hostId, forMs, comparedOn, asked, answered, knows])
     },
     /** A host that ends. */
     async leave(hostId: string): Promise<void> {

@@ -2,6 +2,7 @@
 import { createChainWitness } from '@claimcheck/server/features/log/chain-witness'
 import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
+import { createLogMemories } from '@claimcheck/server/features/log/log-memories'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
@@ -13,9 +14,12 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     logger,
     logAgreement: createLogAgreement({ storage, logger, config: { dataDir } }),
     lostReceipts: { report: async () => {}, end: async () => [] },
-    remoteMemory: createRemoteMemory({ config: {}, storage, logger }),
-    chainWitness: createChainWitness({ registry: { anchorer: undefined }, logger }),
     clock: { logged() {} },
-    checkpointStore: createCheckpointStore({ config: { dataDir } }),
+    logMemories: createLogMemories({
+      storage,
+      remoteMemory: createRemoteMemory({ config: {}, storage, logger }),
+      chainWitness: createChainWitness({ registry: { anchorer: undefined }, storage, logger }),
+      checkpointStore: createCheckpointStore({ config: { dataDir } }),
+    }),
   })
 }

@@ -110,7 +110,7 @@ export async function eraseIn(
 ): Promise<readonly ClaimRow[]> {
   const claims = await tx.erasures.lock(receiptIds)
   if (claims.length === 0) return []
-  logGuard.checkOpen((await tx.log.state())!)
+  await logGuard.checkOpen((await tx.log.state())!, tx.log)
   const stored = new Map((await tx.erasures.remains(receiptIds)).map((remains) => [remains.receiptId, remains]))
   const rows: ErasureRow[] = []
   for (const { receiptId, claimId, logId } of claims) {

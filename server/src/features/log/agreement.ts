@@ -5,8 +5,8 @@ import type { LogState } from '../../storage/log-state.ts'
 /** What was there before a host compared. */
 export interface Round {
   readonly hosts: readonly LogHost[]
-  /** No other host runs. */
-  readonly isAlone: boolean
+  /** Another host runs that knows this log. */
+  isKnownElsewhere(logId: string): boolean
 }
 
 /** What the memories of this host say of the log, which none of them contradicts. */

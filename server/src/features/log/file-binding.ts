@@ -28,7 +28,7 @@ export function createFileBinding(path: string, { storage, logger }: FileBinding
     })
 
   return {
-    begin: async () => ({ hosts: [], isAlone: true }),
+    begin: async () => ({ hosts: [], isKnownElsewhere: () => false }),
     async settle(_round, log, { proveNewest }) {
       // By the inode: some systems give the time of the last change where they know no birth time.
       if (!isSame(inodeOf(identityOf(path)), inodeOf(opened))) return REPLACED

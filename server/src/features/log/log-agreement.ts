@@ -46,7 +46,8 @@ export function createLogAgreement({ storage, config, logger }: LogAgreementOpti
   return {
     async begin() {
       const hosts = await shared.logHosts.all()
-      return { hosts, isAlone: !hosts.some(({ hostId, isAlive }) => isAlive && hostId !== agreement.hostId) }
+      const others = hosts.filter(({ hostId, isAlive }) => isAlive && hostId !== agreement.hostId)
+      return { hosts, isKnownElsewhere: (logId) => others.some(({ knows }) => knows === logId) }
     },
     settle: (round, log, memories) => settle(agreement, round, log, memories),
     isBound: ({ agreedOn, answersAs }) => agreedOn === answersAs,
@@ -64,7 +65,10 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   /** In the time of this process. A lease by a database's clock that was set back lasts for ever. */
   askedAt: number | undefined
   beat:
-    | { readonly at: number; readonly comparedOn: string; readonly asked: number; readonly answered: number }
+    | (Pick<LogHost, 'comparedOn' | 'asked' | 'answered' | 'knows'> & {
+        /** In the time of this process. */
+        readonly at: number
+      })
     | undefined
   /** Of the server. */
   change: { readonly to: string; readonly at: number; readonly aliveAfter: number } | undefined
@@ -93,7 +97,7 @@ async function settle(
   const others = hosts.filter(({ hostId }) => hostId !== agreement.hostId)
   agreement.question ??= knowNewest || others.length === 0 ? 0 : asked + 1
   const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
-  await tell(agreement, log.answersAs, asked)
+  await tell(agreement, { comparedOn: log.answersAs, knows: knowLog ? log.logId : '' }, asked)
   if (change) return afterChange(agreement, change, others, log, knowLog)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
@@ -101,11 +105,12 @@ async function settle(
 }
 
 /** Others learn at once what they may wait for, and else that this host runs. */
-async function tell(agreement: Agreement, comparedOn: string, asked: number): Promise<void> {
+async function tell(agreement: Agreement, state: Pick<LogHost, 'comparedOn' | 'knows'>, asked: number): Promise<void> {
   const { shared, hostId, beat, question = 0 } = agreement
-  const next = { at: performance.now(), comparedOn, asked: question, answered: Math.max(asked, question) }
-  const isNews = beat?.comparedOn !== comparedOn || beat.asked !== next.asked || beat.answered !== next.answered
-  if (!isNews && next.at - beat.at < BEAT_MS) return
+  const next = { ...state, at: performance.now(), asked: question, answered: Math.max(asked, question) }
+  const isSame = (name: 'comparedOn' | 'knows' | 'asked' | 'answered') => beat?.[name] === next[name]
+  const isNews = !isSame('comparedOn') || !isSame('knows') || !isSame('asked') || !isSame('answered')
+  if (beat && !isNews && next.at - beat.at < BEAT_MS) return
   await shared.logHosts.beat({ ...next, hostId }, LEASE_MS)
   agreement.beat = next
 }

@@ -6,7 +6,7 @@ import type { LogAgreement } from './agreement.ts'
 import type { LogGuard } from './log-guard.ts'
 
 export interface LogWatch extends Worker {
-  /** Examines the log, and waits a while for the hosts that this one asks: most answer within a second. */
+  /** Examines the log, and waits a while for those that this host asks: other hosts answer within a second. */
   begin(): Promise<void>
 }
 
@@ -18,8 +18,8 @@ interface LogWatchOptions {
 
 const EVERY_MS = 1000
 const WHILE_WAITING_MS = 250
-/** Then this host serves reads, and says at `/readyz` what it waits for. */
-const LONGEST_BEGINNING_MS = 4000
+/** Then this host listens, serves reads, and says at `/readyz` what it waits for: a witness may be silent for long. */
+const LONGEST_BEGINNING_MS = 2000
 
 export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(
@@ -36,7 +36,11 @@ export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptio
 
   return {
     ...worker,
-    begin: () => examineWhileWaiting(logGuard, LONGEST_BEGINNING_MS),
+    begin: () =>
+      Promise.race([
+        examineWhileWaiting(logGuard, LONGEST_BEGINNING_MS),
+        setTimeout(LONGEST_BEGINNING_MS, undefined, { ref: false }),
+      ]),
   }
 }
 

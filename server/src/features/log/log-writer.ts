@@ -104,7 +104,7 @@ export function createLogWriter({ signingKeys, logGuard, signedReceipts, config 
 async function plan(writer: Writer, rows: Reads['log'], log: LogState, drafts: readonly Draft[]): Promise<Append> {
   if (drafts.length === 0) {
     // Where the database is an old one, claims are not stored either.
-    writer.logGuard.checkOpen(log)
+    await writer.logGuard.checkOpen(log, rows)
     return { log }
   }
   await writer.logGuard.check(log, rows)

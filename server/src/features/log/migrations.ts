@@ -38,6 +38,8 @@ async function createHosts(db: MigrationDb): Promise<void> {
     table.text('compared_on').notNullable()
     table.bigInteger('asked').notNullable()
     table.bigInteger('answered').notNullable()
+    // The id of a log; empty: none.
+    table.text('knows').notNullable()
   })
 }
 

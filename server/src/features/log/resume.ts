@@ -6,17 +6,16 @@ import { ServiceError } from '../../base/errors.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import { type LogAgreement, OTHER_DATABASE } from './agreement.ts'
-import type { ChainWitness } from './chain-witness.ts'
 import { OTHER_FILE } from './file-binding.ts'
-import { type LogGuard, restoredProblem } from './log-guard.ts'
+import { restoredProblem } from './log-comparison.ts'
+import type { LogGuard } from './log-guard.ts'
+import type { LogMemories } from './log-memories.ts'
 import { examineWhileWaiting } from './log-watch.ts'
-import type { CheckpointStore } from './signing/checkpoint-store.ts'
 
 export interface ResumeServices extends Pick<HostServices, 'storage' | 'now'> {
   readonly logGuard: LogGuard
   readonly logAgreement: Pick<LogAgreement, 'confirm'>
-  readonly checkpointStore: CheckpointStore
-  readonly chainWitness: Pick<ChainWitness, 'problem'>
+  readonly logMemories: Pick<LogMemories, 'recall' | 'chainProblem'>
 }
 
 /** By then the other hosts, which look once a second, have written what the database lacks. */
@@ -33,7 +32,7 @@ export type ConfirmResume = (meaning: string) => Promise<void>
  * @throws ServiceError `conflict` where no log waits, `read_only` where more was signed
  */
 export async function resumeLog(
-  { storage, now, logGuard, logAgreement, checkpointStore, chainWitness }: ResumeServices,
+  { storage, now, logGuard, logAgreement, logMemories }: ResumeServices,
   confirm: ConfirmResume,
   by: Acting = byCommand(),
 ): Promise<LogState> {
@@ -45,10 +44,9 @@ export async function resumeLog(
     throw new ServiceError('conflict', 'nothing was done: the log waits for no operator')
   const isRestored = log.restoredFrom !== null && problem === restoredProblem(log, log.restoredFrom)
   if (!isRestored && problem !== OTHER_FILE && problem !== OTHER_DATABASE) throw new ServiceError('read_only', problem)
-  const silent = chainWitness.problem()
-  await confirm(
-    `${silent === undefined ? '' : `Notice: ${silent}.\n`}${meaningOf(log, remembers(checkpointStore, log))}`,
-  )
+  const unknown = logMemories.chainProblem()
+  const notice = unknown === undefined ? '' : `Notice: ${unknown}.\n`
+  await confirm(notice + meaningOf(log, remembers(logMemories, log)))
   await storage.write(async (tx) => {
     await tx.log.lock()
     const still = await tx.log.state()
@@ -64,8 +62,8 @@ export async function resumeLog(
   return log
 }
 
-function remembers(checkpointStore: CheckpointStore, { logId, treeSize }: LogState): boolean {
-  return checkpointStore.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
+function remembers(memories: Pick<LogMemories, 'recall'>, { logId, treeSize }: LogState): boolean {
+  return memories.recall(logId).some((head) => head.logId === logId && head.treeSize === treeSize)
 }
 
 function meaningOf({ treeSize, restoredFrom }: LogState, isRemembered: boolean): string {

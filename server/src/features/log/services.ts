@@ -6,6 +6,7 @@ import { createLogService } from './log.ts'
 import { createLogAgreement } from './log-agreement.ts'
 import { createLogArchives } from './log-archives.ts'
 import { createLogGuard } from './log-guard.ts'
+import { createLogMemories } from './log-memories.ts'
 import { createLogWatch } from './log-watch.ts'
 import { createLogWriter } from './log-writer.ts'
 import { createLostReceipts } from './lost-receipts.ts'
@@ -25,6 +26,7 @@ export const services = {
   checkpointStore: createCheckpointStore,
   remoteMemory: createRemoteMemory,
   chainWitness: createChainWitness,
+  logMemories: createLogMemories,
   logAgreement: createLogAgreement,
   signedReceipts: createSignedReceipts,
   lostReceipts: createLostReceipts,

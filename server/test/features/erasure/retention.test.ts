@@ -16,7 +16,7 @@ const HASH = Buffer.alloc(32)
 const NO_ARCHIVES = { erase: async () => undefined }
 const LOG = { logId: 'log', name: 'log', number: 0, keyId: 'key', treeSize: 0, rootHash: HASH, issuedAt: NOON }
 const RUNNING = new AbortController().signal
-const logGuard = { maySign: async () => true, checkOpen() {} }
+const logGuard = { maySign: async () => true, checkOpen: async () => {} }
 const config = { retention: { byOwners: true, leastDays: 30 } }
 
 /** By how many days ago it was submitted, and decided; undefined: it was not. */
@@ -134,7 +134,7 @@ for (const dialect of DIALECTS) {
   t.test(`on ${dialect}, nothing is erased while the database lacks what was signed`, async (t) => {
     const { storage } = await begin(t, await newDatabase(t, dialect), [{ days: 60, decided: 59 }])
     let isBehind = true
-    const checkOpen = () => {
+    const checkOpen = async () => {
       if (isBehind) throw new ServiceError('read_only', 'the database is an old one')
     }
     const guarded = { storage, archives: NO_ARCHIVES, logGuard: { checkOpen }, now: () => NOON, config }

@@ -8,12 +8,14 @@ import { byCommand } from '../../../base/actor.ts'
 import { OPERATOR_RULES, ruleWords } from '../../../base/erasure-rules.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { confirm } from '../../../host/terminal/confirm.ts'
+import type { LogGuard } from '../../log/log-guard.ts'
 import { toErasedReceipt } from '../../receipts/erased-receipt.ts'
 import type { ErasureService } from '../erasure.ts'
 import { type Candidate, type Erased, readReason } from '../erasure.ts'
 
 interface Services {
   readonly erasure: ErasureService
+  readonly logGuard: Pick<LogGuard, 'requireNewest'>
 }
 
 interface EraseOptions extends OutputOptions {
@@ -24,6 +26,8 @@ interface EraseOptions extends OutputOptions {
 
 const RULES = Object.keys(OPERATOR_RULES).join(', ')
 const MOST_LISTED = 1000
+/** The plugin of the anchors knows whether the database is an old one. */
+const ASKS_CHAIN = { plugins: true }
 const READER = 'The write-ahead log holds it until a reader ends: run this command again.'
 
 export function addReceiptCommands(program: Command, withServices: WithServices<Services>): void {
@@ -43,11 +47,13 @@ export function addReceiptCommands(program: Command, withServices: WithServices<
     .option('--yes', 'do not ask for confirmation')
     .action(async (id: string, options: EraseOptions) => {
       const reason = readReason(options.rule, options.reference)
-      const { erased, same } = await withServices(async ({ erasure }) => {
+      const { erased, same } = await withServices(async ({ erasure, logGuard }) => {
         const candidate = await erasure.find(id)
+        // The newest database, when it is back, would hold the content again.
+        await logGuard.requireNewest()
         if (!candidate.erased && !options.yes) await confirm(meaningOf(candidate), 'Erase it?')
         return { erased: await erasure.erase(candidate.receiptId, reason, byCommand()), same: candidate.same }
-      })
+      }, ASKS_CHAIN)
       const more = same.flatMap(({ receiptId }) => receiptId ?? [])
       print(options, toJson(erased, more), linesOf(erased, more))
     })

@@ -3,7 +3,6 @@
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import type { Command } from 'commander'
 import { byCommand } from '../../../base/actor.ts'
-import { ServiceError } from '../../../base/errors.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogGuard } from '../log-guard.ts'
@@ -11,7 +10,7 @@ import type { SigningKeys } from '../signing/signing-keys.ts'
 
 interface Services {
   readonly clockWatch: ClockWatch
-  readonly logGuard: Pick<LogGuard, 'findLacking'>
+  readonly logGuard: Pick<LogGuard, 'requireNewest'>
   readonly signingKeys: SigningKeys
 }
 
@@ -31,8 +30,7 @@ export function addSigningKeyCommands(program: Command, withServices: WithServic
       const place = options.stored ? 'stored' : 'configured'
       const { keyId, retiredKeyId } = await withServices(async ({ clockWatch, logGuard, signingKeys }) => {
         await clockWatch.requireTime()
-        const { lacking } = await logGuard.findLacking()
-        if (lacking.length > 0) throw new ServiceError('read_only', lacking.join('\n'))
+        await logGuard.requireNewest()
         return signingKeys.rotate(byCommand(), place)
       }, ASKS_CHAIN)
       print(options, { key_id: keyId, retired_key_id: retiredKeyId }, [

@@ -8,7 +8,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
-import { fromRecord, type Head, HeadMemoryError, isBefore, toRecord, withSignatures } from './checkpoint-store.ts'
+import { HeadMemoryError } from './head-file.ts'
+import { fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord, withSignature } from './head-record.ts'
 import { headOf, isSigned } from './signed-heads.ts'
 
 export interface RemoteMemory {
@@ -16,6 +17,8 @@ export interface RemoteMemory {
   load(logId: string): Promise<void>
   /** What was there, as far as this host knows; none before `load`. */
   recall(logId: string): readonly Head[]
+  /** See `CheckpointStore`. */
+  retired(logId: string): readonly string[]
   /** Writes the head there after a while, where it is newer. */
   follow(head: Head): void
   /** Writes the newest head that it follows now. */
@@ -36,6 +39,7 @@ const TIMEOUT_MS = 5000
 const NONE: RemoteMemory = {
   load: async () => {},
   recall: () => [],
+  retired: () => [],
   follow() {},
   flush: async () => {},
   problem: () => undefined,
@@ -43,7 +47,10 @@ const NONE: RemoteMemory = {
 
 /** An object as it is there. */
 interface Stored {
+  /** The largest that a key of the log signed. */
   readonly head: Head | undefined
+  /** The last signed head of each key before the present one. */
+  readonly retired: readonly string[]
   /** For the next write. */
   readonly condition: Readonly<Record<string, string>>
 }
@@ -68,13 +75,13 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
 
   async function read(logId: string, keys: readonly SigningKeyRow[]): Promise<Stored> {
     const response = await ask(logId, { method: 'GET' })
-    if (response.status === 404) return { head: undefined, condition: { 'if-none-match': '*' } }
+    if (response.status === 404) return { head: undefined, retired: [], condition: { 'if-none-match': '*' } }
     if (!response.ok) throw new Error(`it answers ${response.status}`)
-    const head = signedHead(fromRecord(await response.text()), logId, keys)
+    const { head, retired } = signedHeads(await response.text(), logId, keys)
     const etag = response.headers.get('etag')
     if (!etag) throw new Error('it gives objects no ETag')
     if (!head) logger.warn('HEAD_MEMORY has an object that no key of the log signed: the next head replaces it')
-    return { head, condition: { 'if-match': etag } }
+    return { head, retired, condition: { 'if-match': etag } }
   }
 
   /** What another host wrote in between is compared with the log before it is written over: it may be of another branch. */
@@ -84,15 +91,18 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     const known = stored.get(logId) ?? (await read(logId, await keys()))
     stored.set(logId, known)
     if (known.head && !isBefore(known.head, head)) return
-    const next = withSignatures(head, known.head)
-    const response = await ask(logId, { method: 'PUT', body: toRecord(next), headers: { ...known.condition } })
+    const next = withSignature(head, known.head)
+    const replaced = known.head && retiredBy(next, known.head)
+    const retired = replaced === undefined ? known.retired : [...known.retired, replaced]
+    const body = [toRecord(next), ...retired].join('\n')
+    const response = await ask(logId, { method: 'PUT', body, headers: { ...known.condition } })
     await response.arrayBuffer()
     const etag = response.headers.get('etag')
     const isOvertaken = response.status === 412 || response.status === 409
     if (!response.ok && !isOvertaken) throw new Error(`it answers ${response.status}`)
     stored.set(
       logId,
-      response.ok && etag ? { head: next, condition: { 'if-match': etag } } : await read(logId, await keys()),
+      response.ok && etag ? { head: next, retired, condition: { 'if-match': etag } } : await read(logId, await keys()),
     )
   }
 
@@ -131,6 +141,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
       const head = stored.get(logId)?.head
       return head ? [head] : []
     },
+    retired: (logId) => stored.get(logId)?.retired ?? [],
     follow(head) {
       newest = head
       const known = stored.get(head.logId)?.head
@@ -145,11 +156,16 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 }
 
-/** What a key of the log signed of it: the record says more than its signature proves. A backup from before a rotation lacks the newest key. */
-function signedHead(head: Head | undefined, logId: string, keys: readonly SigningKeyRow[]): Head | undefined {
-  const signed = [head?.signed, head?.earlier].find((one) => typeof one === 'string' && isSigned(one, keys))
-  const proven = signed === undefined ? undefined : headOf(signed, logId)
-  return head && proven && { ...head, ...proven, logId, signed }
+/** What keys of the log signed of it: the record says more than its signature proves. A database from before a rotation lacks the newest key. */
+function signedHeads(text: string, logId: string, keys: readonly SigningKeyRow[]): Pick<Stored, 'head' | 'retired'> {
+  const [first = '', ...lines] = text.split('\n')
+  const record = fromRecord(first)
+  const isProven = (one: unknown): one is string =>
+    typeof one === 'string' && headOf(one, logId) !== undefined && isSigned(one, keys)
+  const retired = readRetired(lines.join('\n')).filter(isProven)
+  const known = [record?.signed, ...retired].filter(isProven).map((signed) => ({ ...headOf(signed, logId)!, signed }))
+  const [largest] = known.toSorted((one, other) => other.treeSize - one.treeSize)
+  return { head: record && largest && { ...record, ...largest, logId }, retired }
 }
 
 /** Without the address: anybody may read it. */

@@ -3,7 +3,7 @@ import { checkTreeHead } from '@claimcheck/core/log'
 import { fromBase64url, isTreeHead, type KeySet } from '@claimcheck/core/receipts'
 import { parseJson } from '../../../base/parse-json.ts'
 import type { SigningKeyRow } from '../../../storage/log.ts'
-import type { Head } from './checkpoint-store.ts'
+import type { Head } from './head-record.ts'
 
 interface SignedHead {
   readonly body: { readonly tree_size: number; readonly root_hash: string }

@@ -1,7 +1,8 @@
 /** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
 import { mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createCheckpointStore, type Head } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
+import type { Head } from '@claimcheck/server/features/log/signing/head-record'
 import t, { type Test } from 'tap'
 
 const HEAD: Head = {

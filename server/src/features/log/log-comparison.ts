@@ -1,0 +1,76 @@
+/** Compares the log in the database with what was signed, anchored or attested of it, and says in words what the database lacks. */
+import { rootAt, TileError } from '@claimcheck/core/log'
+import { bytesEqual } from '@claimcheck/core/receipts'
+import { formatInstant } from '@claimcheck/core/rules'
+import { ServiceError } from '../../base/errors.ts'
+import type { LogState, RestoredFrom } from '../../storage/log-state.ts'
+import type { Reads } from '../../storage/storage.ts'
+import type { Head } from './signing/head-record.ts'
+import { toHead } from './signing/signed-heads.ts'
+import { SHA256_TREE, tileReader } from './stored-log.ts'
+
+/** A state of the log that something outside of the database knows. */
+export type KnownState = Pick<Head, 'treeSize' | 'rootHash'>
+
+export const RECOVERY = 'Restore the newest database, or begin another log with: claimcheck log new'
+const OTHER_LOG = `the database has another log than the one that this host signed last: check DATABASE_URL and DATA_DIR. ${RECOVERY}`
+const FORKED = `the entries in the database differ from those that were signed. ${RECOVERY}`
+const DAMAGED = 'the root of the stored tree differs from the signed root: run claimcheck doctor to find the damage'
+
+export function readOnly(reason: string, cause?: unknown): ServiceError {
+  return new ServiceError('read_only', reason, { cause })
+}
+
+export function behind({ treeSize }: LogState, signed: number): string {
+  return `the database is an old one: its log has ${treeSize} entries, and ${signed} were signed`
+}
+
+/** Why a log waits that was restored from a backup, and that nothing contradicts. */
+export function restoredProblem({ treeSize }: LogState, { madeAt }: RestoredFrom): string {
+  const at = formatInstant(madeAt)
+  return `the database was restored from the backup of ${at}, with ${treeSize} entries: claims and receipts since then may be missing. Decide how it goes on, with claimcheck log resume or claimcheck log new`
+}
+
+/** @throws ServiceError `read_only` where a host has written a head into the database that it lacks */
+export function compareWritten(log: LogState): void {
+  if (log.contradictedBy === null) return
+  const { treeSize } = toHead(log.contradictedBy)
+  throw readOnly(log.treeSize < treeSize ? `${behind(log, treeSize)}. ${RECOVERY}` : FORKED)
+}
+
+/** @throws ServiceError `read_only` where the database lacks what is in the head, or has another log */
+export async function compareHead(head: Head, log: LogState, rows: Reads['log']): Promise<void> {
+  if (head.logId !== log.logId) {
+    const all = await rows.all()
+    if (!all.some(({ logId, endedAt }) => logId === head.logId && endedAt !== null)) throw readOnly(OTHER_LOG)
+    return
+  }
+  if (log.treeSize < head.treeSize) throw readOnly(`${behind(log, head.treeSize)}. ${RECOVERY}`)
+  if (!(await includes(log, head, rows))) throw readOnly(FORKED)
+}
+
+/** Whether the log has all that was in it in a state. @throws ServiceError `read_only` where the stored tree is damaged */
+export async function includes(log: LogState, known: KnownState, rows: Reads['log']): Promise<boolean> {
+  if (log.treeSize < known.treeSize) return false
+  const root = log.treeSize === known.treeSize ? log.rootHash : await rootOf(log.logId, known.treeSize, rows)
+  return bytesEqual(root, known.rootHash)
+}
+
+/** @throws ServiceError `read_only` */
+export function compareRoot({ rootHash }: LogState, storedRoot: Uint8Array): void {
+  if (!bytesEqual(storedRoot, rootHash)) throw readOnly(DAMAGED)
+}
+
+/** Derives the root of the stored tree. @throws ServiceError `read_only` */
+export async function compareStored(log: LogState, rows: Reads['log']): Promise<void> {
+  compareRoot(log, await rootOf(log.logId, log.treeSize, rows))
+}
+
+async function rootOf(logId: string, treeSize: number, rows: Reads['log']): Promise<Uint8Array> {
+  try {
+    return await rootAt(treeSize, tileReader(rows, logId), SHA256_TREE)
+  } catch (error) {
+    if (!(error instanceof TileError)) throw error
+    throw readOnly(DAMAGED, error)
+  }
+}

@@ -1,0 +1,186 @@
+/**
+ * All that remembers the log outside of the database: the files of this host, HEAD_MEMORY, the chain of the anchors. What is elsewhere is
+ * read before the first signature, and after each change of the database.
+ */
+import type { LogState } from '../../storage/log-state.ts'
+import type { Reads, Storage } from '../../storage/storage.ts'
+import type { ChainWitness } from './chain-witness.ts'
+import { behind, RECOVERY, readOnly } from './log-comparison.ts'
+import type { CheckpointStore } from './signing/checkpoint-store.ts'
+import { HeadMemoryError } from './signing/head-file.ts'
+import type { Head } from './signing/head-record.ts'
+import type { RemoteMemory } from './signing/remote-memory.ts'
+
+export interface Remembered {
+  readonly heads: readonly Head[]
+  /** Those that do not share the fate of DATA_DIR. */
+  readonly apart: readonly Head[]
+  /** Read after them: it may grow in between. */
+  readonly log: LogState
+}
+
+export interface LogMemories {
+  /** @throws ServiceError `read_only` where a memory cannot be read that has to be */
+  read(): Promise<Remembered>
+  /** Reads all now, and waits for the chain. @throws ServiceError `read_only`; HeadMemoryError */
+  readNow(): Promise<Remembered | undefined>
+  /** The heads in the files of this host. @throws ServiceError `read_only` where one cannot be read */
+  recall(logId: string): readonly Head[]
+  /** The same; none where one cannot be read. */
+  recallReadable(logId: string): readonly Head[]
+  /** The signed heads that are remembered of the log, by all of its keys. */
+  signed(logId: string): readonly string[]
+  /** @throws ServiceError `read_only` where it cannot be written */
+  remember(head: Head): void
+  /** Has HEAD_MEMORY follow. */
+  follow(head: Head): void
+  /** Compares the log with what the chain answered. @throws ServiceError `read_only` */
+  compareChain(log: LogState, rows: Reads['log']): Promise<void>
+  /** The chain is asked for the first time, and the time that the answer may take is not over. */
+  isAskingChain(): boolean
+  /** Why it is not known what the chain has. */
+  chainProblem(): string | undefined
+}
+
+interface LogMemoriesOptions {
+  readonly checkpointStore: CheckpointStore
+  readonly remoteMemory: RemoteMemory
+  readonly chainWitness: ChainWitness
+  readonly storage: Pick<Storage, 'read'>
+}
+
+interface State extends LogMemoriesOptions {
+  /** What the database was, and which log it had, when the memory elsewhere was read. */
+  loadedFor: string | undefined
+  /** The log that it was read for at least once. */
+  hasLoaded: string | undefined
+  isAskingChain: boolean
+}
+
+/** How long the chain may take: where a host remembers the log, and where it does not. */
+const CHAIN_MS = { known: 5000, unknown: 20_000 }
+
+export function createLogMemories({
+  checkpointStore,
+  remoteMemory,
+  chainWitness,
+  storage,
+}: LogMemoriesOptions): LogMemories {
+  const state: State = {
+    checkpointStore,
+    remoteMemory,
+    chainWitness,
+    storage,
+    loadedFor: undefined,
+    hasLoaded: undefined,
+    isAskingChain: false,
+  }
+  return {
+    read: () => read(state),
+    readNow: () => readNow(state),
+    recall: (logId) => recall(state, logId),
+    recallReadable: (logId) => recallReadable(state, logId),
+    signed: (logId) => signed(state, logId),
+    remember(head) {
+      try {
+        checkpointStore.remember(head)
+        remoteMemory.follow(head)
+      } catch (error) {
+        if (!(error instanceof HeadMemoryError)) throw error
+        throw readOnly(error.message, error)
+      }
+    },
+    follow: (head) => remoteMemory.follow(head),
+    compareChain: (log, rows) => chainWitness.compare(log, rows),
+    isAskingChain: () => state.isAskingChain,
+    chainProblem: () => chainWitness.problem(),
+  }
+}
+
+async function read(state: State): Promise<Remembered> {
+  const { chainWitness, storage } = state
+  const { logId, answersAs, treeSize } = (await storage.read.log.state())!
+  const loadedFor = `${logId} ${answersAs}`
+  if (state.loadedFor !== loadedFor) {
+    await loadRemote(state, logId, treeSize)
+    await requireAnchored(state, logId)
+    askChain(state, logId)
+    state.loadedFor = loadedFor
+  } else if (chainWitness.problem() !== undefined) void chainWitness.ask(logId, CHAIN_MS.unknown)
+  return remembered(state, logId)
+}
+
+async function readNow(state: State): Promise<Remembered | undefined> {
+  const { chainWitness, remoteMemory, storage } = state
+  const log = await storage.read.log.state()
+  if (!log) return undefined
+  await chainWitness.ask(log.logId, CHAIN_MS.unknown)
+  await remoteMemory.load(log.logId)
+  return remembered(state, log.logId)
+}
+
+async function remembered(state: State, logId: string): Promise<Remembered> {
+  const { checkpointStore, remoteMemory, storage } = state
+  const remote = remoteMemory.recall(logId)
+  const heads = [...recall(state, logId), ...remote]
+  const apart = [...checkpointStore.recallApart(logId), ...remote]
+  return { heads, apart, log: (await storage.read.log.state())! }
+}
+
+async function loadRemote(state: State, logId: string, treeSize: number): Promise<void> {
+  try {
+    await state.remoteMemory.load(logId)
+    state.hasLoaded = logId
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    // A host that has read it before goes on and warns, and so does one that knows the newest state from elsewhere: not from DATA_DIR, which
+    // may have been restored with the database.
+    const isNewest = (head: Head) => head.logId === logId && head.treeSize === treeSize
+    const isProven = state.hasLoaded === logId || state.checkpointStore.recallApart(logId).some(isNewest)
+    if (!isProven) throw readOnly(`${error.message}. This host signs as soon as it can be read`, error)
+  }
+}
+
+/** Before the first signature this host waits for the answer. Later it knows the log by itself, and claims do not wait for a chain. */
+function askChain(state: State, logId: string): void {
+  const isKnown = [...recallReadable(state, logId), ...state.remoteMemory.recall(logId)].some(
+    (head) => head.logId === logId,
+  )
+  state.isAskingChain = state.loadedFor === undefined
+  void state.chainWitness.ask(logId, isKnown ? CHAIN_MS.known : CHAIN_MS.unknown).finally(() => {
+    state.isAskingChain = false
+  })
+}
+
+function recall({ checkpointStore }: State, logId: string): readonly Head[] {
+  try {
+    return checkpointStore.recall(logId)
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    throw readOnly(`${error.message}. Restore the file, or begin another log with: claimcheck log new`, error)
+  }
+}
+
+function recallReadable({ checkpointStore }: State, logId: string): readonly Head[] {
+  try {
+    return checkpointStore.recall(logId)
+  } catch (error) {
+    if (!(error instanceof HeadMemoryError)) throw error
+    return []
+  }
+}
+
+function signed(state: State, logId: string): readonly string[] {
+  const { checkpointStore, remoteMemory } = state
+  const newest = [...recallReadable(state, logId), ...remoteMemory.recall(logId)].flatMap(({ signed }) => signed ?? [])
+  return [...new Set([...newest, ...checkpointStore.retired(logId), ...remoteMemory.retired(logId)])]
+}
+
+/** An anchor of a larger tree is a witness, too. @throws ServiceError */
+async function requireAnchored({ storage }: State, logId: string): Promise<void> {
+  const { anchors, log } = storage.read
+  const anchor = await anchors.newest(logId)
+  const state = (await log.state())!
+  if (anchor && anchor.treeSize > state.treeSize && state.logId === logId)
+    throw readOnly(`${behind(state, anchor.treeSize)}: they are anchored. ${RECOVERY}`)
+}

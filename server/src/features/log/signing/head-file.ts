@@ -1,0 +1,146 @@
+/** Remembers the newest head in one file, which several processes of a host use. */
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
+import { CodedError } from '../../../base/errors.ts'
+import { writeNewFile } from '../../../base/files.ts'
+import { fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord, withSignature } from './head-record.ts'
+
+export interface HeadFile {
+  /** @throws HeadMemoryError `unreadable` */
+  recall(): Head | undefined
+  /** See `CheckpointStore`. */
+  retired(): readonly string[]
+  /** @throws HeadMemoryError `unwritable` */
+  remember(head: Head): void
+}
+
+export class HeadMemoryError extends CodedError<'unreadable' | 'unwritable'> {
+  override readonly name = 'HeadMemoryError'
+}
+
+/** Within a page, which file systems write at once. The length is fixed, so that a full disk can still store the next record. */
+const RECORD_BYTES = 2048
+
+/** @param name of the file for operators @param keep is given the head of another log before it is overwritten */
+export function headFile(path: string, name: string, keep: (last: Head) => void = () => {}): HeadFile {
+  const parse = parseOnce()
+  let latest: Head | undefined
+  const replace = (head: Head, record: Buffer) =>
+    overwrite(path, record, head, (text) => {
+      const stored = parse(text)
+      if (stored && stored.logId !== head.logId) keep(stored)
+      return stored
+    })
+
+  return {
+    recall() {
+      try {
+        // Another thread or process of this host may have signed in the meantime.
+        const stored = read(path, name, parse)
+        if (stored && !(latest && isBefore(stored, latest))) latest = stored
+      } catch (error) {
+        if (!latest) throw error
+      }
+      return latest
+    },
+    retired: () => retiredIn(path),
+    remember(head) {
+      if (!latest || !isBefore(head, latest)) latest = withSignature(head, latest)
+      const record = write(latest)
+      try {
+        if (replace(latest, record)) return
+        writeNewFile(path, record.toString())
+        // Overwrites the file also when another process created it at the same moment.
+        if (!replace(latest, record)) throw new Error('the path is not a file')
+      } catch (cause) {
+        const message = `cannot write ${name}, where this host remembers the last head that it signed: ${reasonOf(cause)}`
+        throw new HeadMemoryError('unwritable', message, { cause })
+      }
+    },
+  }
+}
+
+/** Leaves out the path, because the readiness endpoint shows this reason to anyone. */
+function reasonOf(cause: unknown): string {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return code ?? message
+}
+
+/** Returns false when the file does not exist. Keeps a later head, because a command beside the server uses the same file. */
+function overwrite(path: string, record: Buffer, head: Head, parse: Parse): boolean {
+  const file = openExisting(path, 'r+')
+  if (file === undefined) return false
+  try {
+    const stored = parse(readRecord(file))
+    if (stored && isBefore(head, stored)) return true
+    const retired = stored && retiredBy(head, stored)
+    // Before its record is gone. The first line end closes a line that was written in part.
+    if (retired !== undefined) writeAll(file, Buffer.from(`\n${retired}\n`), fstatSync(file).size)
+    writeAll(file, record, 0)
+    return true
+  } finally {
+    closeSync(file)
+  }
+}
+
+function writeAll(file: number, bytes: Buffer, at: number): void {
+  if (writeSync(file, bytes, 0, bytes.length, at) !== bytes.length) throw new Error('only a part was written')
+}
+
+function read(path: string, name: string, parse: Parse): Head | undefined {
+  try {
+    const file = openExisting(path, 'r')
+    if (file === undefined) return undefined
+    try {
+      // Reads it a second time when it is invalid: another process may have been writing it.
+      const head = parse(readRecord(file)) ?? parse(readRecord(file))
+      if (head) return head
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    throw unreadable(name, reasonOf(cause), cause)
+  }
+  throw unreadable(name, 'the file is damaged')
+}
+
+function retiredIn(path: string): readonly string[] {
+  try {
+    return readRetired(readFileSync(path).toString('utf8', RECORD_BYTES))
+  } catch {
+    return []
+  }
+}
+
+function unreadable(name: string, reason: string, cause?: unknown): HeadMemoryError {
+  const message = `cannot read ${name}, where this host remembers the last head that it signed: ${reason}`
+  return new HeadMemoryError('unreadable', message, { cause })
+}
+
+function openExisting(path: string, flags: 'r' | 'r+'): number | undefined {
+  try {
+    return openSync(path, flags)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function readRecord(file: number): string {
+  const record = Buffer.alloc(RECORD_BYTES)
+  return record.toString('utf8', 0, readSync(file, record, 0, RECORD_BYTES, 0))
+}
+
+function write(head: Head): Buffer {
+  return Buffer.from(`${toRecord(head).padEnd(RECORD_BYTES - 1)}\n`)
+}
+
+type Parse = (text: string) => Head | undefined
+
+/** The file is read each time, because others write it. Mostly it says what it said before. */
+function parseOnce(): Parse {
+  let known: { readonly text: string; readonly head: Head | undefined } | undefined
+  return (text) => {
+    if (known?.text !== text) known = { text, head: fromRecord(text) }
+    return known.head
+  }
+}

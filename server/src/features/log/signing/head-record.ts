@@ -1,0 +1,71 @@
+/**
+ * The newest head of a log as memories store it: a record in which a damage is found, and after it the last signed head of each key before,
+ * one a line. A database from before rotations has only the keys of then: by them it learns what it lacks.
+ */
+import { HASH_BYTES } from '@claimcheck/core/log'
+import { fromBase64url, toBase64url } from '@claimcheck/core/receipts'
+import { formatInstant, parseInstant } from '@claimcheck/core/rules'
+import { parseJson } from '../../../base/parse-json.ts'
+import { sha256Text } from '../../../base/sha256.ts'
+import type { LogState } from '../../../storage/log-state.ts'
+
+export interface Head extends Pick<LogState, 'logId' | 'name' | 'treeSize' | 'rootHash' | 'issuedAt'> {
+  /** The signed tree head as JSON, by which others believe it; of an earlier state, where this one came without. */
+  readonly signed?: string | undefined
+}
+
+/** The signed head that the next record replaces, where another key signed it. */
+export function retiredBy(next: Head, { logId, signed }: Head): string | undefined {
+  const isRetired = logId === next.logId && signed && next.signed && keyOf(signed) !== keyOf(next.signed)
+  return isRetired ? signed : undefined
+}
+
+/** A head that comes without its signature keeps that of the state before. */
+export function withSignature(head: Head, before: Head | undefined): Head {
+  return before?.logId === head.logId ? { ...head, signed: head.signed ?? before.signed } : head
+}
+
+export function isBefore(one: Head, other: Head): boolean {
+  return one.logId === other.logId && one.treeSize < other.treeSize
+}
+
+/** Where writing ended halfway, a line is no JSON, and counts for nothing. */
+export function readRetired(lines: string): readonly string[] {
+  return lines.split('\n').filter((line) => line.trim() !== '' && parseJson(line) !== undefined)
+}
+
+function keyOf(signed: string): unknown {
+  return JSON.parse(signed).signature.key_id
+}
+
+/** @returns one line */
+export function toRecord({ logId, name, treeSize, rootHash, issuedAt, signed }: Head): string {
+  const fields = {
+    log_id: logId,
+    name,
+    tree_size: treeSize,
+    root_hash: toBase64url(rootHash),
+    issued_at: formatInstant(issuedAt),
+    ...(signed === undefined ? {} : { signed }),
+  }
+  return JSON.stringify(Object.assign(fields, { digest: digestOf(fields) }))
+}
+
+/** Undefined where it is damaged. */
+export function fromRecord(text: string): Head | undefined {
+  try {
+    const { digest, ...fields } = JSON.parse(text)
+    const { log_id: logId, name, tree_size: treeSize, root_hash, issued_at, signed } = fields
+    const rootHash = fromBase64url(root_hash, HASH_BYTES)
+    const issuedAt = parseInstant(issued_at)
+    if (digest !== digestOf(fields) || !rootHash || issuedAt === undefined) return undefined
+    return { logId, name, treeSize, rootHash, issuedAt, ...(signed === undefined ? {} : { signed }) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Detects a record that was partly written or read. It does not protect against deliberate changes. */
+function digestOf(fields: object): string {
+  return sha256Text(JSON.stringify(fields))
+}
