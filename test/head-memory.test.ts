@@ -1,10 +1,11 @@
 /** The newest head is remembered in an object store, too. Threat O6 of `security.md`. */
-import { cpSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/head-record'
 import t, { type Test } from 'tap'
-import { createDatabase, type Dialect } from './support/database.ts'
+import { backUp } from './support/backup.ts'
+import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { type Host, Installation } from './support/installation.ts'
 import { startObjectStore } from './support/object-store.ts'
 
@@ -144,6 +145,48 @@ t.test('what no key of the log signed stops no host, and the next head replaces 
     t.strictSame(sizes(store), [treeSize], `${what}: replaced`)
   }
 })
+
+for (const dialect of DIALECTS) {
+  t.test(
+    `on ${dialect}, an old database is recognised after two rotations of the key, of which it knows none`,
+    async (t) => {
+      const { store, installation, client } = await start(t, { dialect })
+      const { config } = installation
+      await client.submit()
+      await installation.stop()
+      const restore = await backUp(config.databaseUrl)
+      await installation.resume()
+      for (let rotations = 0; rotations < 2; rotations++) {
+        await client.submit()
+        await installation.claimcheck.signingKeys.rotate()
+        await client.submit()
+      }
+      await installation.stop()
+      await restore()
+      const own = join(config.dataDir, 'log-head.json')
+      const remembered = readFileSync(own)
+      for (const what of ['the object store', 'this host']) {
+        if (what === 'this host') {
+          store.objects.clear()
+          writeFileSync(own, remembered)
+        } else rmSync(own)
+        await installation.resume()
+        t.match(
+          await installation.request('/readyz'),
+          { status: 503, body: { problems: [/its log has 1 entries, and [2-5] were signed/] } },
+          what,
+        )
+        t.not(
+          (await installation.claimcheck.storage.read.log.state())!.contradictedBy,
+          null,
+          `${what} stops the other hosts, too`,
+        )
+        await installation.stop()
+        await restore()
+      }
+    },
+  )
+}
 
 t.test('hosts write one object, and each writes only over what it knows', async (t) => {
   const { store, installation, client } = await start(t, { dialect: 'postgres' })

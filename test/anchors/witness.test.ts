@@ -4,10 +4,11 @@ import { rmSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createAnchorer } from '../../plugins/anchor-eas/test/fixture.ts'
-import { status } from '../chain/proxy.ts'
+import { answersFor, hangs, status } from '../chain/proxy.ts'
 import { backUp } from '../support/backup.ts'
 import { DIALECTS } from '../support/database.ts'
 import { IS_THOROUGH } from '../support/extent.ts'
+import type { Host } from '../support/installation.ts'
 import { anchored, claimcheck, start, type World } from './on-chain.ts'
 
 const signal = new AbortController().signal
@@ -48,7 +49,7 @@ for (const dialect of IS_THOROUGH ? DIALECTS : (['postgres'] as const)) {
   t.test(`on ${dialect}, an old database on a new host with no memory is found to be old by the chain`, async (t) => {
     const world = await start(t, dialect)
     const { installation, client } = world
-    await client.submit()
+    const receiptId: string = (await client.submit()).body.receipt_id
     await anchored(world, 1)
     await installation.stop()
     const restore = await backUp(installation.config.databaseUrl)
@@ -72,6 +73,10 @@ for (const dialect of IS_THOROUGH ? DIALECTS : (['postgres'] as const)) {
     t.equal(code, 1)
     t.match(JSON.parse(stdout).problems.join(), problem)
     t.match(await claimcheck(world, 'log', 'resume', '--yes'), { code: 1, stderr: problem })
+    t.match(await claimcheck(world, 'signing-key', 'rotate'), { code: 1, stderr: problem })
+    const erase = await claimcheck(world, 'receipt', 'erase', receiptId, '--rule', 'court_order', '--yes')
+    t.match(erase, { code: 1, stderr: problem })
+    t.equal((await client.get(`/v1/receipts/${receiptId}`)).status, 200, 'not erased')
 
     await installation.stop()
     await putBack()
@@ -135,6 +140,86 @@ t.test('while the chain cannot be asked, a host that remembers goes on, and one 
   t.equal((await client.submit()).status, 503)
   proxy.clear()
   await becomesReady(t, world, 'when the chain answers')
+})
+
+/** For longer than a host needs to look again. */
+async function staysNotReady(t: Test, hosts: readonly Host[], problem: RegExp): Promise<void> {
+  for (const end = Date.now() + 4000; Date.now() < end; await setTimeout(500)) {
+    for (const host of hosts) {
+      const { status, body } = await host.request('/readyz')
+      t.match({ status, problems: body.problems?.join() }, { status: 503, problems: problem })
+    }
+  }
+}
+
+t.test(
+  'while the chain cannot be asked, hosts that remember nothing do not take each other for one that does',
+  async (t) => {
+    const world = await start(t, 'postgres')
+    const { installation, client, proxy } = world
+    await client.submit()
+    await anchored(world, 1)
+    await installation.stop()
+    forget(world)
+    proxy.inject({ fault: AWAY })
+    await installation.resume()
+    const other = await installation.addHost()
+    await staysNotReady(t, [installation.host, other], /cannot be asked/)
+    proxy.clear()
+    await becomesReady(t, world, 'when the chain answers')
+  },
+)
+
+t.test(
+  'a search of the chain that was cut short is no answer: a host that remembers nothing waits, and searches on',
+  async (t) => {
+    const world = await start(t)
+    const { installation, client, proxy, chain } = world
+    await client.submit()
+    await installation.stop()
+    const restore = await backUp(installation.config.databaseUrl)
+    await installation.resume()
+    await client.submit()
+    await anchored(world, 2)
+    await installation.stop()
+    await restore()
+    forget(world)
+    await chain.mine(1200)
+    proxy.inject(answersFor(10))
+    await installation.resume()
+    t.match(await ready(world), {
+      status: 503,
+      problems: /nothing of the log from block [0-9]+ on, and older blocks are not searched yet, and nothing else/,
+    })
+    t.equal((await client.submit()).status, 503)
+    const { stdout } = await claimcheck(world, 'doctor', '--json')
+    t.match(JSON.parse(stdout).notices.join(), /older blocks are not searched yet: the log was not compared/)
+    const found = /its log has 1 entries, and 2 were signed and anchored by the transaction/
+    for (const end = Date.now() + 30_000; Date.now() < end && !found.test((await ready(world)).problems); )
+      await setTimeout(200)
+    t.match(await ready(world), { status: 503, problems: found }, 'some blocks more each time')
+  },
+)
+
+t.test('while the chain is silent, a host listens and says what it waits for', async (t) => {
+  const world = await start(t)
+  const { installation, client, proxy } = world
+  await client.submit()
+  await anchored(world, 1)
+  await installation.stop()
+  proxy.inject({ fault: hangs() })
+  for (const what of ['it remembers the log', 'it does not']) {
+    const from = performance.now()
+    await installation.resume()
+    const tookMs = performance.now() - from
+    t.ok(tookMs < 6000, `${what}: listens after ${Math.round(tookMs)} ms`)
+    t.match(await ready(world), { status: 503, problems: /asks the chain of the anchors/ }, what)
+    t.equal((await client.submit()).status, 503, what)
+    t.equal((await installation.request('/v1/log/head')).status, 200, `${what}: reads work`)
+    if (what === 'it remembers the log') await becomesReady(t, world, what)
+    await installation.stop()
+    forget(world)
+  }
 })
 
 t.test('while the chain cannot be asked, a new installation begins its log, and signs', async (t) => {

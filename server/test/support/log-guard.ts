@@ -1,4 +1,5 @@
 /** The guard of a host that has this data folder. */
+import type { Anchorer } from '@claimcheck/core/plugin'
 import { createChainWitness } from '@claimcheck/server/features/log/chain-witness'
 import { createLogAgreement } from '@claimcheck/server/features/log/log-agreement'
 import { createLogGuard, type LogGuard } from '@claimcheck/server/features/log/log-guard'
@@ -7,7 +8,12 @@ import { createCheckpointStore } from '@claimcheck/server/features/log/signing/c
 import { createRemoteMemory } from '@claimcheck/server/features/log/signing/remote-memory'
 import type { Storage } from '@claimcheck/server/storage/storage'
 
-export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
+/** @param anchorer what the plugin of the anchors has of it */
+export function openLogGuard(
+  storage: Storage,
+  dataDir: string,
+  anchorer?: Pick<Anchorer, 'chain' | 'scheme' | 'attested'>,
+): LogGuard {
   const logger = { info() {}, warn() {}, error() {} }
   return createLogGuard({
     storage,
@@ -18,7 +24,7 @@ export function openLogGuard(storage: Storage, dataDir: string): LogGuard {
     logMemories: createLogMemories({
       storage,
       remoteMemory: createRemoteMemory({ config: {}, storage, logger }),
-      chainWitness: createChainWitness({ registry: { anchorer: undefined }, storage, logger }),
+      chainWitness: createChainWitness({ registry: { anchorer }, storage, logger }),
       checkpointStore: createCheckpointStore({ config: { dataDir } }),
     }),
   })

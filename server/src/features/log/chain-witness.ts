@@ -6,7 +6,6 @@ import type { Anchorer, AttestedRoot, AttestedSearch } from '@claimcheck/core/pl
 import { formatInstant } from '@claimcheck/core/rules'
 import type { FastifyBaseLogger } from 'fastify'
 import { AnchoringError, callAnchorer } from '../../plugins/anchorer-calls.ts'
-import type { Registry } from '../../plugins/registry.ts'
 import type { LogState } from '../../storage/log-state.ts'
 import type { Reads, Storage } from '../../storage/storage.ts'
 import { behind, includes, RECOVERY, readOnly } from './log-comparison.ts'
@@ -28,7 +27,7 @@ export interface ChainWitness {
 }
 
 interface ChainWitnessOptions {
-  readonly registry: Pick<Registry, 'anchorer'>
+  readonly registry: { readonly anchorer: Pick<Anchorer, 'chain' | 'scheme' | 'attested'> | undefined }
   readonly storage: Pick<Storage, 'read'>
   readonly logger: Pick<FastifyBaseLogger, 'info' | 'warn'>
 }

@@ -1,5 +1,5 @@
 /** What a host remembers of the head that it signed last. Threat O6 of `security.md`. */
-import { mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCheckpointStore } from '@claimcheck/server/features/log/signing/checkpoint-store'
 import type { Head } from '@claimcheck/server/features/log/signing/head-record'
@@ -105,21 +105,28 @@ t.test('what could not be written is still known to the process, and written the
 const signedBy = (key: string, treeSize: number) =>
   JSON.stringify({ body: { tree_size: treeSize }, signature: { key_id: key } })
 
-t.test('the last head of the key before is kept, and the last head of the log before', async (t) => {
-  const { open } = folder(t)
-  const [one, two] = [signedBy('one', 1), signedBy('two', 2)]
+t.test('the last head of each key before is kept, also that of the log before', async (t) => {
+  const { open, path } = folder(t)
+  const [one, two, three] = [signedBy('one', 1), signedBy('two', 2), signedBy('three', 3)]
   open().remember({ ...HEAD, treeSize: 1, signed: one })
   // A rotation signs the same tree again.
   const memory = open()
   memory.recall(HEAD.logId)
   memory.remember({ ...HEAD, treeSize: 1 })
   t.match(open().recall(HEAD.logId), [{ signed: one }])
+  t.strictSame(open().retired(HEAD.logId), [])
   memory.remember({ ...HEAD, treeSize: 2, signed: two })
   memory.remember({ ...HEAD, treeSize: 3 })
-  t.match(open().recall(HEAD.logId), [{ treeSize: 3, signed: two, earlier: one }])
+  t.match(open().recall(HEAD.logId), [{ treeSize: 3, signed: two }])
+  appendFileSync(path, '{"torn')
+  open().remember({ ...HEAD, treeSize: 4, signed: three })
+  open().remember({ ...HEAD, treeSize: 5, signed: signedBy('three', 5) })
+  t.match(open().recall(HEAD.logId), [{ treeSize: 5 }])
+  t.strictSame(open().retired(HEAD.logId), [one, two])
 
   const other = { ...HEAD, logId: 'c'.repeat(43), treeSize: 1 }
   memory.remember(other)
-  t.match(open().recall(HEAD.logId), [other, { treeSize: 3, signed: two, earlier: one }])
+  t.match(open().recall(HEAD.logId), [other, { treeSize: 5, signed: signedBy('three', 5) }])
   t.strictSame(open().recall(other.logId), [other])
+  t.strictSame(open().retired(HEAD.logId), [one, two])
 })

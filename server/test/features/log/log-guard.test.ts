@@ -1,0 +1,107 @@
+/** A host that learns from the chain that its database is an old one stores nothing more, signed or not. Threat O6 of `security.md`. */
+import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { AttestedSearch } from '@claimcheck/core/plugin'
+import { createLogWriter } from '@claimcheck/server/features/log/log-writer'
+import { createSigningKeys } from '@claimcheck/server/features/log/signing/signing-keys'
+import t, { type Test } from 'tap'
+import { openSqlite } from '../../../../test/support/storage.ts'
+import { openLogGuard } from '../../support/log-guard.ts'
+import { plainKeyFiles } from '../../support/plain-key-files.ts'
+
+const NOON = Date.UTC(2026, 8, 25, 12)
+const NONE: AttestedSearch = { roots: [], next: null }
+
+/** A host with an empty log, and a chain that answers what `found` gives. */
+async function host(t: Test, found: (logId: string) => AttestedSearch | Promise<AttestedSearch>) {
+  const folder = t.testdir()
+  const storage = await openSqlite(join(folder, 'claimcheck.db'))
+  t.teardown(() => storage.close())
+  const config = { issuerName: 'Example', publicUrl: undefined }
+  const asked: (number | undefined)[] = []
+  const logGuard = openLogGuard(storage, folder, {
+    chain: 'test:1',
+    scheme: 'test',
+    attested: async (logId, { from }) => {
+      asked.push(from)
+      return found(logId)
+    },
+  })
+  const vault = plainKeyFiles(folder)
+  const signingKeys = createSigningKeys({ storage, vault, logGuard, now: () => NOON, config })
+  await signingKeys.ensureLog()
+  const writer = createLogWriter({ signingKeys, logGuard, signedReceipts: { add() {} }, config })
+  return { storage, logGuard, writer, asked }
+}
+
+function larger(logId: string): AttestedSearch {
+  return {
+    roots: [{ logId, treeSize: 5, rootHash: new Uint8Array(32), txHash: '0xabc', time: NOON / 1000 }],
+    next: null,
+  }
+}
+
+async function examined({ logGuard }: Awaited<ReturnType<typeof host>>): Promise<void> {
+  await logGuard.examine()
+  await setImmediate()
+  await logGuard.examine()
+}
+
+t.test('the chain answers after the last look: neither a claim is stored nor a content erased', async (t) => {
+  let answer = (_: AttestedSearch) => {}
+  const answered = new Promise<AttestedSearch>((resolve) => {
+    answer = resolve
+  })
+  const started = await host(t, () => answered)
+  const { storage, logGuard, writer } = started
+  await logGuard.examine()
+  t.match(logGuard.problem(), /asks the chain/)
+  const log = (await storage.read.log.state())!
+  await logGuard.checkOpen(log, storage.read.log)
+  answer(larger(log.logId))
+  await setImmediate()
+  const refused = {
+    code: 'read_only',
+    message: /its log has 0 entries, and 5 were signed and anchored by the transaction 0xabc/,
+  }
+  await t.rejects(logGuard.checkOpen(log, storage.read.log), refused)
+  await t.rejects(
+    storage.write((tx) => writer.plan(tx.log, log, [])),
+    refused,
+    'a claim that is not decided',
+  )
+  await t.rejects(logGuard.check(log, storage.read.log), refused)
+  t.match(logGuard.problem(), /anchored/)
+  t.notOk(logGuard.isWaiting())
+  await t.rejects(logGuard.requireNewest(), refused)
+})
+
+t.test('what a plugin answers that is no search is a failure of the chain', async (t) => {
+  const [root] = larger('x').roots
+  for (const [what, answer] of [
+    ['nothing', undefined],
+    ['a list', []],
+    ['roots without how far it searched', { roots: [] }],
+    ['a block that is none', { roots: [], next: -1 }],
+    ['a root that is none', { roots: [{ ...root, rootHash: 'x' }], next: null }],
+    ['a time that is none', { roots: [{ ...root, time: 1e300 }], next: null }],
+  ] as const) {
+    const { logGuard } = await host(t, () => answer as never)
+    t.match((await logGuard.findLacking()).notices, [/cannot be asked \(anchorer_error\)/], what)
+  }
+})
+
+t.test('a host that remembers the log goes on while the search is cut short', async (t) => {
+  const started = await host(t, () => ({ roots: [], next: 41 }))
+  await examined(started)
+  t.equal(started.logGuard.problem(), undefined)
+  t.match((await started.logGuard.findLacking()).notices, [/nothing of the log from block 42 on/])
+})
+
+t.test('while nothing was compared yet, a host says so', async (t) => {
+  const { logGuard } = await host(t, () => NONE)
+  const examining = logGuard.examine()
+  t.match(logGuard.problem(), /compares the log/)
+  t.ok(logGuard.isWaiting())
+  await examining
+})
