@@ -36,10 +36,18 @@ export async function openQuerying(url: string): Promise<Querying> {
 
 /** Everything that the database holds, as text in which what was stored in clear is found. */
 export async function dump(url: string): Promise<string> {
-  if (url.startsWith('sqlite:')) return readFile(url.slice('sqlite:'.length), 'latin1')
+  if (url.startsWith('sqlite:')) return dumpSqlite(url.slice('sqlite:'.length))
   const tables = await query(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
   const rows = await Promise.all(tables.map(({ tablename }) => query(url, `SELECT t::text FROM ${tablename} t`)))
   return JSON.stringify(rows)
+}
+
+/**
+ * The write-ahead log first: what is written back meanwhile is in both. Of two connections that end at the same moment, neither writes it back.
+ */
+async function dumpSqlite(file: string): Promise<string> {
+  const log = await readFile(`${file}-wal`, 'latin1').catch(() => '')
+  return log + (await readFile(file, 'latin1'))
 }
 
 /** All rows of all tables, each table with its rows in the order of their text. */

@@ -32,6 +32,7 @@ function isClaim(value: unknown): boolean {
     TEXTS.every((name) => typeof value[name] === 'string') &&
     TEXTS_OR_NULL.every((name) => value[name] === null || typeof value[name] === 'string') &&
     Number.isSafeInteger(attempts) &&
+    !Number.isNaN(Date.parse(value.deadline_at as string)) &&
     (state === 'decided' ? verdict !== null : state === 'queued' && verdict === null)
   )
 }

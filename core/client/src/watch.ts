@@ -19,28 +19,36 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2000
 /** Grows with many claims: the service limits the requests of a key in a minute. */
 const PAUSE_PER_CLAIM_MS = 150
+/** So long after its deadline a claim is decided, unless the service cannot: it may have been away meanwhile. */
+const OVERDUE_MS = 3_600_000
 
 export function idOf(claim: ClaimRef): string {
   return typeof claim === 'string' ? claim : claim.claim_id
 }
 
-/** Each claim as it is now, and again whenever it changed, until all are decided. */
+/**
+ * Each claim as it is now, and again whenever it changed, until all are decided.
+ * @throws TimeoutError when the others are, and one is queued long after its deadline
+ */
 export async function* watchClaims(
   read: ReadClaim,
   claims: ClaimRef | readonly ClaimRef[],
   { signal }: CallOptions = {},
 ): AsyncGenerator<ClaimStatus, void, undefined> {
   const seen = new Map([claims].flat().map((claim) => [idOf(claim as ClaimRef), '']))
+  let overdue: ClaimStatus | undefined
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     for (const [claimId, before] of seen) {
       const status = await read(claimId, { signal })
       const now = JSON.stringify(status)
-      if (isDecided(status)) seen.delete(claimId)
+      if (!isDecided(status) && isOverdue(status)) overdue ??= status
+      if (isDecided(status) || isOverdue(status)) seen.delete(claimId)
       else seen.set(claimId, now)
       if (now === before) continue
       pauseMs = FIRST_PAUSE_MS
       yield status
     }
+    if (seen.size === 0 && overdue) throw new TimeoutError(overdueWords(overdue), overdue)
     if (seen.size === 0) return
     await pause(Math.max(pauseMs, seen.size * PAUSE_PER_CLAIM_MS), signal)
   }
@@ -71,6 +79,14 @@ export async function waitForClaim(
 
 function isDecided(claim: ClaimStatus): boolean {
   return claim.state === 'decided'
+}
+
+function isOverdue({ deadline_at }: ClaimStatus): boolean {
+  return Date.now() - Date.parse(deadline_at) > OVERDUE_MS
+}
+
+function overdueWords({ claim_id: id, deadline_at }: ClaimStatus): string {
+  return `claim ${id} is still queued, and its deadline was ${deadline_at}: the service does not decide it now. Ask its operator, or wait for it again later`
 }
 
 const LATE = new Error('late')

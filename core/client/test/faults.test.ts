@@ -30,7 +30,7 @@ const QUEUED = {
   action: 'test.outcome.reach',
   target: 'here',
   submitted_at: '2026-01-01T00:00:00Z',
-  deadline_at: '2026-01-01T00:00:00Z',
+  deadline_at: '2100-01-01T00:00:00Z',
   attempts: 1,
   state: 'queued',
   verdict: null,

@@ -35,9 +35,13 @@ class NotClaimed(ClaimcheckError):
 class WaitTimeout(ClaimcheckError):
     """The claim is not decided yet. It goes on without the program that waited."""
 
-    def __init__(self, claim: Claim, seconds: float):
+    def __init__(self, claim: Claim, seconds: Optional[float] = None):
+        """Without seconds: it is queued long after its deadline."""
         super().__init__(
-            f"claim {claim.claim_id} is not decided after {seconds:g} s; it is checked until its deadline: wait for it again"
+            f"claim {claim.claim_id} is still queued, and its deadline was {claim.deadline_at}: the service does not decide it now. "
+            "Ask its operator, or wait for it again later"
+            if seconds is None
+            else f"claim {claim.claim_id} is not decided after {seconds:g} s; it is checked until its deadline: wait for it again"
         )
         #: As it was last seen.
         self.claim = claim

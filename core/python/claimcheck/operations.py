@@ -21,6 +21,7 @@ from .checker import PublishedKey, Report, check_receipt, names_anchors, parse_k
 from .errors import ApiError, ClaimcheckError, ConnectionFailed, NotFound, UnexpectedAnswer, WaitTimeout, error_of
 from .evidence import check_evidence
 from .log import bind_to_head, head_in
+from .times import parse_instant
 
 T = TypeVar("T")
 Times = Union[str, datetime, None]
@@ -87,6 +88,8 @@ class Claim:
 
 
 _CLAIM_FIELDS = [field.name for field in fields(Claim) if field.name != "raw"]
+_TEXTS_OR_NONE = ("next_check_at", "receipt_id", "verdict", "reason_code")
+_TEXTS = [name for name in _CLAIM_FIELDS if name not in (*_TEXTS_OR_NONE, "attempts")]
 
 #: How long a call goes on trying. Seconds.
 RETRY_FOR = 60.0
@@ -95,6 +98,8 @@ _MOST_PAUSE = 2.0
 _MOST_BACK_OFF = 8.0
 #: Of many claims: the service limits what a key may ask in a minute.
 _PAUSE_PER_CLAIM = 0.15
+#: So long after its deadline a claim is decided, unless the service cannot: it may have been away meanwhile.
+_OVERDUE = 3600.0
 _TEMPORARY = (408, 425, 429, 502, 503, 504)
 
 
@@ -123,11 +128,16 @@ def prepare(
 
 
 def submit(retry_for: float, body: Mapping[str, Any]) -> Operation[Claim]:
-    return to_claim((yield from _json(retry_for, "POST", "/v1/claims", json.dumps(body, allow_nan=False))))
+    answer = yield from _json(retry_for, "POST", "/v1/claims", json.dumps(body, allow_nan=False))
+    return to_claim("/v1/claims", answer)
 
 
 def claim(retry_for: float, claim_id: str) -> Operation[Claim]:
-    return to_claim((yield from _json(retry_for, "GET", f"/v1/claims/{_segment(claim_id)}")))
+    path = f"/v1/claims/{_segment(claim_id)}"
+    found = to_claim(path, (yield from _json(retry_for, "GET", path)))
+    if found.claim_id != claim_id:
+        raise UnexpectedAnswer(f"{path}: the answer is another claim: is this the address of the service?")
+    return found
 
 
 def wait(
@@ -142,6 +152,8 @@ def wait(
         found = yield from claim(retry_for, _id_of(waited))
         if found.is_decided:
             return found
+        if _is_overdue(found):
+            raise WaitTimeout(found)
         left = None if timeout is None else timeout - (now() - started)
         if left is not None and left <= 0:
             raise WaitTimeout(found, timeout or 0)
@@ -155,19 +167,28 @@ class Watch:
     def __init__(self, claims: Iterable[Union[str, Claim]]):
         self._seen: Dict[str, Optional[Claim]] = dict.fromkeys(map(_id_of, claims))
         self._pause = 0.0
+        self._overdue: Optional[Claim] = None
 
     @property
     def is_over(self) -> bool:
-        return not self._seen
+        return not self._seen and self._overdue is None
 
     def changes(self, retry_for: float) -> Operation[List[Claim]]:
-        """Those that are not as they were at the last look: at the first look, all of them."""
+        """Those that are not as they were at the last look: at the first look, all of them.
+
+        Raises WaitTimeout when the others are decided, and one is queued long after its deadline.
+        """
+        if not self._seen and self._overdue is not None:
+            raise WaitTimeout(self._overdue)
         if self._pause:
             yield Pause(max(self._pause, len(self._seen) * _PAUSE_PER_CLAIM))
         changed = []
         for claim_id, before in list(self._seen.items()):
             found = yield from claim(retry_for, claim_id)
-            if found.is_decided:
+            is_overdue = not found.is_decided and _is_overdue(found)
+            if is_overdue:
+                self._overdue = self._overdue or found
+            if found.is_decided or is_overdue:
                 del self._seen[claim_id]
             else:
                 self._seen[claim_id] = found
@@ -177,12 +198,22 @@ class Watch:
         return changed
 
 
+def _is_overdue(queued: Claim) -> bool:
+    deadline = parse_instant(queued.deadline_at)
+    return deadline is None or time.time() - deadline / 1000 > _OVERDUE
+
+
 def claims_page(
     retry_for: float, filters: Mapping[str, Any], cursor: Optional[str]
 ) -> Operation[Tuple[List[Claim], Optional[str]]]:
     query = {name: value for name, value in {**filters, "cursor": cursor}.items() if value is not None}
     page = yield from _json(retry_for, "GET", f"/v1/claims?{urlencode(query)}")
-    return [to_claim(one) for one in page["claims"]], page["next_cursor"]
+    claims, after = (page.get("claims"), page.get("next_cursor")) if isinstance(page, dict) else (None, None)
+    # A page that leads on, and has nothing, could do so for ever.
+    leads_on = isinstance(after, str) and after != cursor and bool(claims)
+    if not isinstance(claims, list) or not (after is None or leads_on):
+        raise UnexpectedAnswer("/v1/claims: the answer is no list of claims: is this the address of the service?")
+    return [to_claim("/v1/claims", one) for one in claims], after
 
 
 def whoami(retry_for: float) -> Operation[Mapping[str, Any]]:
@@ -254,8 +285,22 @@ def _if_there(operation: Operation[Optional[str]]) -> Operation[Optional[str]]:
         return None
 
 
-def to_claim(raw: Mapping[str, Any]) -> Claim:
-    return Claim(**{name: raw.get(name) for name in _CLAIM_FIELDS}, raw=raw)
+def to_claim(path: str, raw: Any) -> Claim:
+    """Raises UnexpectedAnswer for what is no claim: who waits for what a service never says would wait for ever."""
+    if not isinstance(raw, dict) or not _is_claim(raw):
+        raise UnexpectedAnswer(f"{path}: the answer is no claim: is this the address of the service?")
+    return Claim(**{name: raw[name] for name in _CLAIM_FIELDS}, raw=raw)
+
+
+def _is_claim(raw: Mapping[str, Any]) -> bool:
+    state, verdict = raw.get("state"), raw.get("verdict")
+    return (
+        all(isinstance(raw.get(name), str) for name in _TEXTS)
+        and all(name in raw and isinstance(raw[name], (str, type(None))) for name in _TEXTS_OR_NONE)
+        and type(raw.get("attempts")) is int
+        and parse_instant(raw["deadline_at"]) is not None
+        and (verdict is not None if state == "decided" else state == "queued" and verdict is None)
+    )
 
 
 def _json(retry_for: float, method: str, path: str, body: Optional[str] = None) -> Operation[Any]:

@@ -232,6 +232,27 @@ class Service(unittest.TestCase):
         self.assertEqual(claim.verdict, "verified")
 
 
+#: As the service's OpenAPI describes it.
+CLAIM = {
+    "claim_id": "clm_1",
+    "client_claim_id": "c",
+    "agent_id": "a",
+    "action": "a.b.c",
+    "target": "t",
+    "claim_digest": "sha256:" + 43 * "A",
+    "claimed_at": "2026-01-01T00:00:00.000Z",
+    "submitted_at": "2026-01-01T00:00:00.000Z",
+    "deadline_at": "2100-01-01T00:00:00.000Z",
+    "state": "queued",
+    "attempts": 1,
+    "next_check_at": None,
+    "last_check": None,
+    "receipt_id": None,
+    "verdict": None,
+    "reason_code": None,
+}
+
+
 class Answers(BaseHTTPRequestHandler):
     """Answers what it is told to, one after the other, and notes what it is asked."""
 
@@ -330,7 +351,7 @@ class Failures(unittest.TestCase):
         self.server.server_close()
 
     def test_a_submission_is_tried_again_under_one_id(self):
-        done = json.dumps({"claim_id": "clm_1", "state": "queued"})
+        done = json.dumps({**CLAIM, "created": True})
         cut = (202, {"content-length": "500"}, done)
         # A proxy answers in an encoding of its own.
         proxy = (502, {}, b"\xe9\xff")
@@ -415,6 +436,40 @@ class Failures(unittest.TestCase):
             Client(self.url, "k", retry_for=0).whoami()
         with self.assertRaises(ConnectionFailed):
             asyncio.run(AsyncClient(self.url, "k", retry_for=0).whoami())
+
+    def test_answers_that_are_no_claims(self):
+        wrong = [{}, [], None, "queued", [CLAIM], {**CLAIM, "state": "soon"}, {**CLAIM, "claim_id": "clm_2"}]
+        wrong += [{**CLAIM, "state": "decided"}, {**CLAIM, "verdict": "verified"}, {**CLAIM, "attempts": "1"}]
+        wrong += [{**CLAIM, "deadline_at": "soon"}, {name: CLAIM[name] for name in CLAIM if name != "target"}]
+        for answer in wrong:
+            Answers.script = [(200, {}, json.dumps(answer))] * 3
+            with self.subTest(answer), self.assertRaisesRegex(UnexpectedAnswer, "is this the address of the service"):
+                list(self.client.watch("clm_1"))
+            with self.subTest(answer), self.assertRaises(UnexpectedAnswer):
+                self.client.wait("clm_1", timeout=5)
+            with self.subTest(answer), self.assertRaises(UnexpectedAnswer):
+                collect(AsyncClient(self.url, "k").watch("clm_1"))
+        Answers.script = [(200, {}, "{}")]
+        with self.assertRaises(UnexpectedAnswer):
+            self.client.submit("a.b.c", "t")
+        on = json.dumps({"claims": [CLAIM], "next_cursor": "a"})
+        for pages in [["{}"], ["[]"], ['{"claims": [], "next_cursor": "a"}'], ['{"claims": [{}], "next_cursor": null}'], [on] * 3]:
+            Answers.script = [(200, {}, page) for page in pages]
+            with self.subTest(pages), self.assertRaises(UnexpectedAnswer):
+                list(self.client.list())
+
+    def test_waiting_ends_long_after_the_deadline(self):
+        overdue = {**CLAIM, "deadline_at": "2026-01-01T00:00:00.000Z"}
+        other = {**CLAIM, "claim_id": "clm_2"}
+        decided = {**other, "state": "decided", "verdict": "verified", "receipt_id": "rcpt_1"}
+        Answers.script = [(200, {}, json.dumps(answer)) for answer in [overdue, other, decided, overdue]]
+        seen = []
+        with self.assertRaisesRegex(WaitTimeout, "clm_1 is still queued, and its deadline was 2026-01-01") as raised:
+            for claim in self.client.watch("clm_1", "clm_2"):
+                seen.append(claim.state)
+        self.assertEqual((seen, raised.exception.claim.claim_id), (["queued", "queued", "decided"], "clm_1"))
+        with self.assertRaisesRegex(WaitTimeout, "still queued"):
+            self.client.wait("clm_1")
 
     def test_no_proxy_is_asked_for_this_machine(self):
         Answers.script = [(200, {}, "{}")]

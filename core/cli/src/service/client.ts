@@ -65,6 +65,8 @@ function codeOf(error: ClaimcheckError): CommandErrorCode {
   if (error instanceof AuthenticationError) return 'unauthorized'
   if (error instanceof NotFoundError) return 'not_found'
   if (error instanceof RateLimitedError) return 'rate_limited'
+  // It answers, and decides nothing.
+  if (error instanceof TimeoutError && error.claim) return 'unexpected_answer'
   if (error instanceof ConnectionError || error instanceof TimeoutError) return 'unreachable'
   return error instanceof ApiError && error.status < 500 ? 'refused' : 'unexpected_answer'
 }
