@@ -22,8 +22,12 @@ export interface World {
   readonly keyFile: string
 }
 
-/** @param fault what the node does from the beginning on */
-export async function start(t: Test, dialect: Dialect = 'sqlite', fault?: RpcInjection): Promise<World> {
+/** @param fault what the node does from the beginning on @param timeoutS how long it may take to answer */
+export async function start(
+  t: Test,
+  dialect: Dialect = 'sqlite',
+  { fault, timeoutS = 1 }: { readonly fault?: RpcInjection; readonly timeoutS?: number } = {},
+): Promise<World> {
   // The checker knows where the contracts are by the chain's id.
   const chain = await startChain({ chainId: 84532, predeploys: true })
   t.teardown(chain.stop)
@@ -40,7 +44,7 @@ export async function start(t: Test, dialect: Dialect = 'sqlite', fault?: RpcInj
       key_file: keyFile,
       interval_s: 1,
       stuck_after_s: 2,
-      timeout_s: 1,
+      timeout_s: timeoutS,
     },
   }
   const installation = await Installation.start({
