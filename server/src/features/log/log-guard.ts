@@ -3,7 +3,6 @@
  * compares the log in the database with what is remembered outside of it. A host that finds the database behind writes the signed head into
  * it, which stops all hosts.
  */
-
 import { bytesEqual } from '@claimcheck/core/receipts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ServiceError } from '../../base/errors.ts'
@@ -54,6 +53,8 @@ export interface LogGuard {
   checkStored(log: LogState, rows: Reads['log']): Promise<void>
   /** Call it for each signed head when it is on disk, before anyone else learns of it. @throws ServiceError `read_only` */
   remember(head: Head): void
+  /** Remembers the log that this host begins, unless it remembers another: its database may be gone. @throws ServiceError `read_only` */
+  rememberBegun(head: Head): void
   /** True when this host remembers exactly this head. */
   isRemembered(head: Head): boolean
   /** The head of another log than this one, which this host remembers: that log ends, too, when the next begins. */
@@ -127,6 +128,10 @@ export function createLogGuard(options: LogGuardOptions): LogGuard {
     checkRoot: (log, storedRoot) => notingNow(guard, () => compareRoot(log, storedRoot)),
     checkStored: (log, rows) => noting(guard, () => compareStored(log, rows)),
     remember: (head) => notingNow(guard, () => logMemories.remember(head)),
+    rememberBegun: (head) =>
+      notingNow(guard, () => {
+        if (logMemories.recall(head.logId).length === 0) logMemories.remember(head)
+      }),
     isRemembered({ logId, treeSize, rootHash }) {
       const heads = logMemories.recallReadable(logId)
       const isSame = (head: Head) =>
@@ -288,8 +293,6 @@ async function findLacking({ logMemories, storage }: Guard): ReturnType<LogGuard
     lacking.push(`log: ${error.message}`)
   }
   const unknown = logMemories.chainProblem()
-  return {
-    lacking,
-    notices: unknown === undefined ? [] : [`Notice: ${unknown}: the log was not compared with its anchors there.`],
-  }
+  if (unknown === undefined) return { lacking, notices: [] }
+  return { lacking, notices: [`Notice: ${unknown}: the log was not compared with its anchors there.`] }
 }

@@ -105,3 +105,20 @@ t.test('while nothing was compared yet, a host says so', async (t) => {
   t.ok(logGuard.isWaiting())
   await examining
 })
+
+t.test('a host that begins a log and remembers another stays read-only: its database may be gone', async (t) => {
+  const folder = t.testdir()
+  const config = { issuerName: 'Example', publicUrl: undefined }
+  const begun = async (name: string) => {
+    const storage = await openSqlite(join(folder, name))
+    t.teardown(() => storage.close())
+    const logGuard = openLogGuard(storage, folder)
+    const vault = plainKeyFiles(folder)
+    await createSigningKeys({ storage, vault, logGuard, now: () => NOON + name.length, config }).ensureLog()
+    await logGuard.examine()
+    return logGuard
+  }
+  t.equal((await begun('first.db')).problem(), undefined)
+  t.match((await begun('another.db')).problem(), /another log than the one that this host signed last/)
+  t.equal((await begun('first.db')).problem(), undefined, 'the database is back')
+})

@@ -118,7 +118,7 @@ async function ensureLog(keys: Keys): Promise<void> {
   if (!begun) return
   try {
     // The log is this host's: it need not ask others for what was signed before.
-    logGuard.remember(begun)
+    logGuard.rememberBegun(begun)
   } catch (error) {
     // Nothing is signed meanwhile, and readiness says why.
     if (!(error instanceof ServiceError)) throw error
