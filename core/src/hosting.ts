@@ -30,9 +30,11 @@ export {
   type SendInit,
   type Transport,
 } from './hosting/check-requests.ts'
+export { type CredentialMemory, createCredentialMemories, createCredentialMemory } from './hosting/credential-memory.ts'
+export { type ClientCertificate, type Connected, credentialProblems, hostOptionProblems, unboundSecrets } from './hosting/credentials.ts'
 export { digestAnswer } from './hosting/digest.ts'
 export { refusal, toDestinationError } from './hosting/failures.ts'
-export { declaredHosts, type Grant, grantOf } from './hosting/grants.ts'
+export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { MAX_AGE_MS, type ReadObservation, readObservation } from './hosting/observation.ts'
 export { hasHandle } from './hosting/put-secrets.ts'

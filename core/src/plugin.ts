@@ -21,6 +21,7 @@ export {
   type Auth,
   basic,
   bearer,
+  credential,
   header,
   secret,
 } from './contract/auth.ts'
@@ -34,6 +35,15 @@ export {
   type Proven,
   type Trial,
 } from './contract/connection.ts'
+export type {
+  CertificateCredential,
+  ChallengeCredential,
+  Credential,
+  DigestCredential,
+  HmacCredential,
+  PathCredential,
+  SigV4Credential,
+} from './contract/credentials.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'
 export {
   CEILING,

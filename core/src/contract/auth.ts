@@ -9,6 +9,13 @@ export type Auth =
   | { readonly scheme: 'bearer'; readonly token: string }
   | { readonly scheme: 'basic'; readonly username: string; readonly password: string }
   | { readonly scheme: 'header'; readonly name: string; readonly prefix: string; readonly value: string }
+  | DeclaredAuth
+
+/** A credential that the connection type declares. The host spends it. */
+export interface DeclaredAuth {
+  readonly scheme: 'credential'
+  readonly name: string
+}
 
 /** `Authorization: Bearer <token>`. Without a token the request carries no credential. */
 export function bearer(token: string): Auth
@@ -25,6 +32,11 @@ export function basic(username: string, password: string): Auth {
 /** Another header, such as `PRIVATE-TOKEN`. @param prefix precedes the secret in its value */
 export function header(name: string, value: string, prefix = ''): Auth {
   return { scheme: 'header', name, value, prefix }
+}
+
+/** @param name of one of the `credentials` of the connection type */
+export function credential(name: string): Auth {
+  return { scheme: 'credential', name }
 }
 
 const SECRET = 'x-secret'
@@ -94,7 +106,7 @@ export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: 
       if (typeof auth.name !== 'string' || !TOKEN.test(auth.name)) throw new TypeError('auth names no header')
       return { name: auth.name.toLowerCase(), value: String(auth.prefix) + secretOf(auth.value) }
     default:
-      throw new TypeError('auth has no scheme of the contract')
+      throw new TypeError('auth has no scheme that a header carries')
   }
 }
 

@@ -1,6 +1,7 @@
 /** A kind of destination that a workspace can connect to. */
 import type { Static, TObject } from 'typebox'
 import type { Instant } from '../evidence.ts'
+import type { Credential } from './credentials.ts'
 import { isDestinationError } from './destination-error.ts'
 import type { CheckContext, Claim } from './verifier.ts'
 
@@ -12,6 +13,8 @@ export interface ConnectionType<O extends TObject = TObject> {
   readonly title: string
   /** The options of a connection. Secrets are marked with `secret()`. */
   readonly options: O
+  /** How the host spends its secrets, by the names that `credential()` takes. A secret that none names is spent in a header, by the other `Auth`. */
+  readonly credentials?: Readonly<Record<string, Credential>>
   /** How to make credentials that can only read, for the person who connects. */
   readonly help: string
   /** The base address of the destination, from the options or by default. The host refuses requests of a check to other origins. */

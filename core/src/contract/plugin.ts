@@ -12,11 +12,17 @@ export const PLUGIN_API = 2
 /** All that a plugin may reach. Operators see it, and the host refuses everything else. */
 export interface Manifest {
   /**
-   * The hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection` for the address that a workspace
-   * connects; `options.<name>` for the address in that option of the operator's; `target` for any public host that a claim names, which gets no
-   * credentials. An entry without a port means the usual one; of sockets, those in `sockets`.
+   * The hosts that it may ask: names such as `api.example.com` or `*.example.com`; `connection.<name>` for the address that a workspace typed
+   * into that option of its connection, with its scheme and port; `options.<name>` for the address in that option of the operator's; `target`
+   * for any public host that a claim names, which gets no credentials. An entry without a port means the usual one; of sockets, those in
+   * `sockets`.
    */
   readonly hosts: readonly string[]
+  /**
+   * Where the host exchanges the credentials of connections for tokens, besides the destination itself: named as in `hosts`, without
+   * `target`. The plugin cannot ask them.
+   */
+  readonly tokenHosts?: readonly string[]
   /** What it may send with POST, because it only reads. */
   readonly methods?: {
     /** The names of methods of JSON-RPC 2.0. */

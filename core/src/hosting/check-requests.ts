@@ -9,14 +9,24 @@ import { parseUrl } from '../url.ts'
 import { isOwnWww, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
 import { BreachError } from './breach.ts'
 import { callBody } from './calls.ts'
+import {
+  type ClientCertificate,
+  type Connected,
+  certificateOf,
+  declaredSpend,
+  type Spend,
+  unboundSecrets,
+} from './credentials.ts'
 import { type CreateHash, digestAnswer, digestHeaders } from './digest.ts'
 import { refusal } from './failures.ts'
 import { type Grant, grantOf } from './grants.ts'
 import { requestHeaders } from './headers.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { schemeHost } from './scheme-host.ts'
+import type { Outgoing } from './schemes/scheme.ts'
 
 /** The rule that a check broke. */
-export type RequestRule = 'hosts' | 'origin' | 'methods' | 'headers' | 'sockets' | 'limits'
+export type RequestRule = 'hosts' | 'origin' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'
 
 export interface RequestGuard {
   /** Each request reads its signal. */
@@ -26,8 +36,8 @@ export interface RequestGuard {
   readonly origin: string
   /** Of that origin. Calls go there, where the manifest declares no paths for them. */
   readonly baseUrl: string
-  /** The origin is the address of a connection, and not one that the plugin names for a claim. */
-  readonly throughConnection: boolean
+  /** The connection that the check reads through; none, when left out. */
+  readonly connected?: Connected | undefined
   readonly manifest: Pick<Manifest, 'hosts' | 'methods' | 'sockets'>
   /** Of the connection, by handle. */
   readonly secrets: SecretValues
@@ -70,6 +80,7 @@ export interface SendInit {
   readonly sentAgain?: () => void
   /** Counts bytes of the body as they come. Throws DestinationError where a check may read no more. */
   readonly received?: Pace
+  readonly clientCertificate?: ClientCertificate | undefined
 }
 
 export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect'> {
@@ -128,15 +139,18 @@ class Requests<A> {
   }
 
   async fetch(text: string, init: FetchInit = {}, use: Use = 'body'): Promise<Response> {
-    const { secrets, userAgent } = this.#guard
-    const headers = this.#under('headers', () => requestHeaders({ ...init, userAgent }, secrets))
+    const { secrets, userAgent, connected } = this.#guard
+    const spend = this.#under('credentials', () => declaredSpend(init.auth, connected))
+    const auth = spend ? undefined : init.auth
+    const headerSecrets = unboundSecrets(secrets, connected)
+    const headers = this.#under('headers', () => requestHeaders({ ...init, auth, userAgent }, headerSecrets))
     let admitted = this.#admit(text)
     const body = this.#under('methods', () => this.#bodyOf(admitted.url, init))
     const isCall = body !== undefined
     if (isCall) headers.set('content-type', 'application/json')
     const method = isCall ? 'POST' : (init.method ?? 'GET')
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#send(admitted, { method, headers, body }, isCall ? 'body' : use)
+      const response = await this.#sendWith(spend, admitted, { method, headers, body }, isCall ? 'body' : use)
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
       if (location === null || (init.redirect === 'manual' && !isCall)) return response
       await response.body?.cancel()
@@ -211,11 +225,11 @@ class Requests<A> {
 
   /** @throws BreachError where the manifest allows no check there */
   #grant(): Grant {
-    const { origin, throughConnection, secrets, manifest } = this.#guard
-    const given = grantOf(manifest, { origin, throughConnection, hasSecrets: secrets.size > 0 })
+    const { origin, connected, secrets, manifest } = this.#guard
+    const given = grantOf(manifest, { origin, typed: connected?.options, hasSecrets: secrets.size > 0 })
     if (given !== undefined) return given
     throw new BreachError(
-      `the manifest of this plugin does not declare the host of ${origin}: add it to manifest.hosts, or 'connection'`,
+      `the manifest of this plugin does not declare ${origin}: add its host to manifest.hosts, or 'connection.<option>' for the address that a workspace typed`,
     )
   }
 
@@ -258,7 +272,45 @@ class Requests<A> {
     return use === 'digest' ? this.#guard.maxDigestBytes : MAX_CHECK_BYTES
   }
 
-  #send(admitted: AdmittedUrl<A>, init: Pick<SendInit, 'method' | 'headers' | 'body'>, use: Use): Promise<Response> {
+  async #sendWith(
+    spend: Spend | undefined,
+    admitted: AdmittedUrl<A>,
+    init: Omit<Outgoing, 'url'>,
+    use: Use,
+  ): Promise<Response> {
+    const { connected, now, origin, timer } = this.#guard
+    const send = (request: Omit<Outgoing, 'url'>, url = admitted.url) => {
+      const clientCertificate = certificateOf(connected)
+      return this.#send({ ...admitted, url }, { ...request, clientCertificate }, use)
+    }
+    if (!spend || !connected) return send(init)
+    const received = (bytes: number) => this.#received(bytes, 'body')
+    const host = schemeHost({
+      connected,
+      now,
+      send: ({ url, ...request }) => send(request, url),
+      exchange: (request, mostBytes) => {
+        const admittedHost = this.#transport.admitUrl(request.url.href, false)
+        const counted = this.#guard.spend?.() ?? (() => {})
+        return this.#transport
+          .send(admittedHost, { ...request, signal: timer.signal, received }, mostBytes)
+          .finally(() => counted())
+      },
+      origin,
+    })
+    try {
+      return await spend({ ...init, url: admitted.url }, host)
+    } catch (error) {
+      if (error instanceof BreachError) this.#guard.refused('credentials', error.message, error)
+      throw error
+    }
+  }
+
+  #send(
+    admitted: AdmittedUrl<A>,
+    init: Omit<SendInit, 'signal' | 'sentAgain' | 'received'>,
+    use: Use,
+  ): Promise<Response> {
     const { signal } = this.#guard.timer
     const maxBytes = use === 'digest' ? this.#guard.maxDigestBytes : this.#most.bodyBytes
     const received = (bytes: number) => this.#received(bytes, use)

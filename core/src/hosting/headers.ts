@@ -85,9 +85,11 @@ export function credentialHeader(auth: Auth, secrets: SecretValues): ReturnType<
 
 /** @throws BreachError */
 function checkName(name: string): void {
-  if (REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix))) {
-    throw new BreachError(`a plugin may not set the header ${name}`)
-  }
+  if (isForbiddenHeader(name)) throw new BreachError(`a plugin may not set the header ${name}`)
+}
+
+export function isForbiddenHeader(name: string): boolean {
+  return REFUSED.has(name) || REFUSED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 
 function isHeaderName(name: string): boolean {

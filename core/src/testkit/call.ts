@@ -9,6 +9,8 @@ import type { Instant } from '../evidence.ts'
 import { requireOrigin } from '../hosting/base-address.ts'
 import type { BreachError } from '../hosting/breach.ts'
 import { guardRequests } from '../hosting/check-requests.ts'
+import { createCredentialMemory } from '../hosting/credential-memory.ts'
+import { type Connected, certificateOf, unboundSecrets } from '../hosting/credentials.ts'
 import { refusal } from '../hosting/failures.ts'
 import type { Readings } from '../hosting/readings.ts'
 import { type CacheStore, cacheOf, createCacheStore } from './check-cache.ts'
@@ -58,8 +60,8 @@ export interface Place {
   readonly connection: Connection | null
   readonly secrets: SecretValues
   readonly baseUrl: string
-  /** It is the connection's own address, and not one that the plugin names for a claim. */
-  readonly isOwn: boolean
+  /** The connection as its owner typed it, and what its type declares; undefined without a type. */
+  readonly connected: Omit<Connected, 'memory'> | undefined
 }
 
 export interface CallerOptions {
@@ -96,7 +98,13 @@ export async function callPlugin<T>(
   endAfter(Math.min(limits.timeMs ?? USUAL_TIME_MS, USUAL_TIME_MS, CEILING.timeMs))
   if (!joins) {
     const onStrike = endAfterStrikeMs === undefined ? {} : { onStrike: () => void endAfter(endAfterStrikeMs) }
-    proxy.begin({ baseOrigin: requireOrigin(place.baseUrl), ...(strike ? { strike } : {}), ...onStrike })
+    const clientCertificate = certificateOf(place.connected)
+    proxy.begin({
+      baseOrigin: requireOrigin(place.baseUrl),
+      clientCertificate,
+      ...(strike ? { strike } : {}),
+      ...onStrike,
+    })
     sockets?.begin({ strike: socketStrike, ...onStrike })
   }
   const { context, readings, isTooLarge } = contextOf({
@@ -157,17 +165,28 @@ interface ContextOptions extends Omit<CallerOptions, 'clock'> {
 
 /** What the plugin is given, and what comes of it. */
 function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, abort, logs, ...on }: ContextOptions) {
-  const { connection, secrets, baseUrl, isOwn } = place
+  const { connection, secrets, baseUrl } = place
+  // Each call begins anew: what an earlier one has exchanged would lead to other requests.
+  const connected = place.connected && { ...place.connected, memory: createCredentialMemory(now) }
+  const origin = requireOrigin(baseUrl)
   const { signal } = abort
   const { resumed } = on
-  const transport = kitTransport({ proxy: proxy.url, socketPort: sockets?.port, secrets, signal, note, resumed })
+  const transport = kitTransport({
+    proxy: proxy.url,
+    origin,
+    socketPort: sockets?.port,
+    secrets,
+    signal,
+    note,
+    resumed,
+  })
   const guarded = guardRequests(
     {
       timer: abort,
       now,
-      origin: requireOrigin(baseUrl),
+      origin,
       baseUrl,
-      throughConnection: isOwn,
+      connected,
       manifest,
       secrets,
       limits,
@@ -197,7 +216,7 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
     connect: (url) => unwatched(() => guarded.connect(url)),
     resolve: (url) => unwatched(() => guarded.resolve(url)),
     reveal(auth) {
-      if ((manifest.programs ?? []).length > 0) return authHeader(auth, secrets)
+      if ((manifest.programs ?? []).length > 0) return authHeader(auth, unboundSecrets(secrets, connected))
       note('requests.reveal', 'asks for a credential in clear, and its manifest names no programs')
       throw new TypeError('the manifest of this plugin names no programs')
     },
@@ -210,9 +229,11 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
   return { context, readings: guarded.readings, isTooLarge: transport.isTooLarge }
 }
 
-function refuseHandles(url: string, { headers = {} }: FetchInit, secrets: SecretValues, note: Note): void {
+function refuseHandles(url: string, { headers = {}, auth }: FetchInit, secrets: SecretValues, note: Note): void {
   const handles = [...secrets.keys()].flatMap((handle) => [handle, encodeURIComponent(handle)])
-  if (![url, ...Object.values(headers)].some((value) => handles.some((one) => String(value).includes(one)))) return
+  // The scheme of a declared credential says where its handle belongs.
+  const address = auth?.scheme === 'credential' ? '' : url
+  if (![address, ...Object.values(headers)].some((value) => handles.some((one) => String(value).includes(one)))) return
   const problem = 'sends a handle of a secret: give it to `auth`, and the host puts the secret in'
   note('requests.handles', problem)
   throw refusal(problem)

@@ -30,6 +30,7 @@ export const CHECKS: Readonly<Record<string, string>> = {
   'requests.origin': 'a check asks its base address only',
   'requests.methods': 'a check sends GET and HEAD, and the calls that its manifest declares',
   'requests.headers': "a check sets no header that is the host's to set",
+  'requests.credentials': 'a request names a credential that its connection type declares, as its scheme has it',
   'requests.sockets': 'a check connects to the ports of its host that the manifest declares',
   'requests.limits': 'a check stays within its limit of requests',
   'requests.handles': "a secret's handle is given to auth alone",

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import type { ClientCertificate } from '../hosting/credentials.ts'
 import { isJsonObject, type JsonValue } from '../json.ts'
 
 export interface Asked {
@@ -44,7 +45,7 @@ export async function readRequest(request: IncomingMessage): Promise<Asked> {
 export async function sendOn(
   { method, path, headers, body }: Asked,
   origin: string,
-  signal?: AbortSignal,
+  { signal, clientCertificate }: { signal?: AbortSignal; clientCertificate?: ClientCertificate | undefined } = {},
 ): Promise<WholeAnswer> {
   const url = new URL(origin)
   const sent = {
@@ -64,6 +65,7 @@ export async function sendOn(
     headers: sent,
     agent: false,
     ...(signal ? { signal } : {}),
+    ...(clientCertificate ? { cert: clientCertificate.certificate, key: clientCertificate.key } : {}),
   })
   outgoing.end(body)
   const [answer] = (await once(outgoing, 'response')) as [IncomingMessage]

@@ -1,6 +1,7 @@
 /** Stands in front of the destination as a real HTTP server: passes requests on, notes them, and strikes some of them with a fault. */
 import { hash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientCertificate } from '../hosting/credentials.ts'
 import type { KitClock } from './clock.ts'
 import {
   type Asked,
@@ -50,7 +51,13 @@ export interface FaultProxy {
   /** How many requests the strike has taken. */
   struck(): number
   /** Begins a check. @param onStrike called at the first request that the strike takes */
-  begin(options: { readonly baseOrigin: string; readonly strike?: Strike; readonly onStrike?: () => void }): void
+  begin(options: {
+    readonly baseOrigin: string
+    /** With which requests go on to the destination. */
+    readonly clientCertificate?: ClientCertificate | undefined
+    readonly strike?: Strike
+    readonly onStrike?: () => void
+  }): void
   stop(): Promise<void>
 }
 
@@ -82,7 +89,9 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
     const real = async () => {
       const found = await remembered(asked, origin)
       const told = linksTo(found, origin, baseOrigin)
-      if (!noted.has(key)) noted.set(key, { key, method: asked.method, path: asked.path, answer: told })
+      // A host answers a challenge by the same request with credentials.
+      if (!noted.has(key) || noted.get(key)?.answer.status === 401)
+        noted.set(key, { key, method: asked.method, path: asked.path, answer: told })
       return clock.dated(told)
     }
     const send = (whole: WholeAnswer) => answerWith(response, whole, asked.method)
@@ -96,7 +105,7 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
     const name = memoryKey(asked)
     const known = memory.get(name)
     if (known) return known
-    const answering = sendOn(asked, origin)
+    const answering = sendOn(asked, origin, { clientCertificate: current.clientCertificate })
     memory.set(name, answering)
     answering.catch(() => memory.delete(name))
     return answering

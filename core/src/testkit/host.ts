@@ -6,7 +6,6 @@ import { isDestinationError } from '../contract/destination-error.ts'
 import type { Plugin, PluginParts } from '../contract/plugin.ts'
 import type { Claim, PreviousRead, Verifier } from '../contract/verifier.ts'
 import type { DestinationErrorCode, Observation } from '../evidence.ts'
-import { originOf } from '../hosting/base-address.ts'
 import { declaredHosts } from '../hosting/grants.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallAsked, type Called, type CallerOptions, callPlugin, loggerInto, type Place } from './call.ts'
@@ -96,9 +95,10 @@ async function setUp(options: LaneOptions, proxy: FaultProxy, sockets: SocketPro
   const host = { logger: loggerInto(setupLogs), now: clock.now }
   holds({ check: 'plugin.setup' })
   const parts = await watching(inSetup, async () => plugin.setup(host, structuredClone(given) as never))
-  const manifest = { ...plugin.manifest, hosts: declaredHosts(plugin.manifest, given) }
+  const { hosts, tokenHosts = [] } = plugin.manifest
+  const manifest = { ...plugin.manifest, hosts: declaredHosts(hosts, given) }
   const caller: CallerOptions = { manifest, proxy, sockets, clock, note }
-  const connections = connectionsOf(parts, proxy.url)
+  const connections = connectionsOf(parts, proxy.url, declaredHosts(tokenHosts, given))
   const verifierFor = (action: string | undefined) => newestVerifier(parts, action)
 
   return {
@@ -156,7 +156,7 @@ function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefi
 }
 
 /** Where the plugin's checks read through connections, and without one. */
-function connectionsOf(parts: PluginParts, url: string) {
+function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly string[]) {
   const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
 
   function given(connection: OrAt<GivenConnection>) {
@@ -170,21 +170,24 @@ function connectionsOf(parts: PluginParts, url: string) {
     const { type, options } = given(connection)
     const { options: shown, secrets } = withoutSecretValues(type, options)
     const own = { id: 'conn_1', provider: type.provider, options: shown }
-    return { type, connection: own, secrets, baseUrl: type.baseUrl(structuredClone(shown) as never), isOwn: true }
+    const connected = { options, credentials: type.credentials, tokenHosts }
+    return { type, connection: own, secrets, connected, baseUrl: type.baseUrl(structuredClone(shown) as never) }
   }
 
   function placeOf(verifier: Verifier, claim: Claim, connection: GivenOrNone): Place {
     if (connection === null) {
       const source = verifier.profile.access.anonymous ? verifier.anonymousSource?.(structuredClone(claim)) : undefined
       if (!source) throw new TypeError('the claim cannot be read without a connection')
-      return { connection: null, secrets: new Map(), baseUrl: source.baseUrl, isOwn: false }
+      const credentials = types.get(source.provider)?.credentials
+      const connected = { options: {}, credentials, tokenHosts }
+      return { connection: null, secrets: new Map(), connected, baseUrl: source.baseUrl }
     }
     const { type, ...own } = connected(connection)
     if (type.fits(optionsOf(own), structuredClone(claim)) !== true) {
       throw new TypeError('the connection does not fit the claim')
     }
     const baseUrl = verifier.destination?.(structuredClone(claim), structuredClone(own.connection)) ?? own.baseUrl
-    return { ...own, baseUrl, isOwn: originOf(baseUrl) === originOf(own.baseUrl) }
+    return { ...own, baseUrl }
   }
 
   return { given, connected, placeOf }

@@ -1,10 +1,12 @@
 /** How the kit makes what the rules of a check allow: requests through a fault proxy, connections through a socket proxy. */
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import { connect } from 'node:net'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
+import { isOwnWww } from '../hosting/base-address.ts'
 import type { SendInit, Transport } from '../hosting/check-requests.ts'
 import { refusal, toDestinationError } from '../hosting/failures.ts'
 import { openSocket, type RawSocket } from '../hosting/socket-streams.ts'
@@ -17,8 +19,10 @@ export interface KitTransport extends Transport<unknown> {
 }
 
 export interface TransportOptions {
-  /** Where requests go. */
+  /** Where requests to the destination go. */
   readonly proxy: string
+  /** Of the destination. */
+  readonly origin: string
   /** Of the proxy of sockets, on loopback; undefined where the destination takes no connections. */
   readonly socketPort: number | undefined
   readonly secrets: SecretValues
@@ -30,7 +34,15 @@ export interface TransportOptions {
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed }: TransportOptions): KitTransport {
+export function kitTransport({
+  proxy,
+  origin,
+  socketPort,
+  secrets,
+  signal,
+  note,
+  resumed,
+}: TransportOptions): KitTransport {
   let isTooLarge = false
   const tooLarge = () => {
     isTooLarge = true
@@ -48,7 +60,9 @@ export function kitTransport({ proxy, socketPort, secrets, signal, note, resumed
     admitSocket: () => undefined,
     lookUp: async () => '127.0.0.1',
     async send({ url }, init, maxBytes) {
-      const answer = await exchange(new URL(proxy), url, init)
+      // The host asks token hosts where they are.
+      const isToken = url.origin !== origin && !isOwnWww(url.origin, origin)
+      const answer = await exchange(isToken ? url : new URL(proxy), url, init)
       const response = toResponse(answer, { url, ...init, maxBytes, signal, resumed, tooLarge })
       resumed()
       return response
@@ -136,7 +150,7 @@ function bounded(
 }
 
 function exchange(
-  { hostname, port }: URL,
+  { hostname, port, protocol }: URL,
   url: URL,
   { method, headers, body, signal }: SendInit,
 ): Promise<IncomingMessage> {
@@ -148,7 +162,8 @@ function exchange(
     try {
       // A connection for each request: none is open after the check.
       const options = { hostname, port, method, path, headers: { ...sent, ...length }, signal, agent: false }
-      const outgoing = requestHttp(options, resolve)
+      const send = protocol === 'https:' ? requestHttps : requestHttp
+      const outgoing = send(options, resolve)
       outgoing.on('error', fail)
       outgoing.end(body)
     } catch (error) {

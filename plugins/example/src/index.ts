@@ -58,7 +58,7 @@ function secondOf(at: string): LogTime {
 export default definePlugin({
   name: 'acme',
   api: 2,
-  manifest: { hosts: ['connection'] },
+  manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [verifier], connections: [connectionType] }),
 })

@@ -6,7 +6,7 @@ import { urlStatus } from './url-status.ts'
 export default definePlugin({
   name: 'http',
   api: 2,
-  manifest: { hosts: ['target', 'connection'] },
+  manifest: { hosts: ['target', 'connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: [urlStatus], connections: [site] }),
 })

@@ -32,7 +32,7 @@ export default definePlugin({
       'registry.npmjs.org',
       'pypi.org',
       'index.crates.io',
-      'connection',
+      'connection.base_url',
       'options.public_npm_url',
       'options.public_pypi_url',
       'options.public_cargo_url',

@@ -2,6 +2,8 @@
 import { createHash } from 'node:crypto'
 import {
   type BreachError,
+  type Connected,
+  type CredentialMemory,
   credentialHeader,
   type GuardedRequests,
   guardRequests,
@@ -10,6 +12,7 @@ import {
   requireOrigin,
   type SendInit,
   toDestinationError,
+  unboundSecrets,
 } from '@claimcheck/core/hosting'
 import { type CheckContext, MAX_DIGEST_BYTES, type Manifest } from '@claimcheck/core/plugin'
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
@@ -21,14 +24,15 @@ import type { Spending } from './rate-limit-budget.ts'
 import { dial } from './sockets.ts'
 
 /** What a plugin may reach, by its manifest. It never changes. */
-export interface Reach extends Pick<Manifest, 'hosts' | 'methods' | 'sockets'> {
+export interface Reach extends Pick<Manifest, 'hosts' | 'tokenHosts' | 'methods' | 'sockets'> {
   /** It starts programs, which send requests of their own with the credentials that it reveals to them. */
   readonly mayReveal: boolean
 }
 
 /** What one check may do. */
-export interface CheckGuard
-  extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'throughConnection' | 'secrets' | 'limits' | 'pace'> {
+export interface CheckGuard extends Pick<RequestGuard, 'timer' | 'now' | 'origin' | 'secrets' | 'limits' | 'pace'> {
+  /** The connection that it reads through; none, when left out. */
+  readonly connected?: GivenConnection | undefined
   /** Of that origin; without a path, when left out. */
   readonly baseUrl?: string
   readonly reach: Reach
@@ -36,6 +40,12 @@ export interface CheckGuard
   readonly payer?: Payer
   /** What its requests count against; nothing, when left out. */
   readonly spending?: Spending
+}
+
+/** A connection, and what its type declares. */
+export interface GivenConnection extends Omit<Connected, 'memory'> {
+  /** Empty for a destination that is read without one. */
+  readonly id: string
 }
 
 export interface CheckRequests extends GuardedRequests, Pick<CheckContext, 'reveal'> {
@@ -54,16 +64,23 @@ export interface Sender {
   /** Certificates to trust, in place of the system's. PEM. */
   readonly ca: string | undefined
   readonly limitDigests: DigestLimit
+  /** What is kept for a connection with its current credentials. */
+  readonly memoryOf: (connection: GivenConnection) => CredentialMemory
 }
 
-export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDigests }: Sender): CheckRequests {
+export function createCheckRequests(
+  guard: CheckGuard,
+  { gate, send, ca, limitDigests, memoryOf }: Sender,
+): CheckRequests {
   const { timer, secrets, reach, spending, payer = '' } = guard
+  const connected = guard.connected && { ...guard.connected, memory: memoryOf(guard.connected) }
   const origin = requireOrigin(guard.origin)
   let breach: BreachError | undefined
   const rules: RequestGuard = {
     ...guard,
     timer,
     origin,
+    connected,
     baseUrl: guard.baseUrl ?? origin,
     manifest: reach,
     userAgent: `claimcheck/${VERSION}`,
@@ -98,7 +115,7 @@ export function createCheckRequests(guard: CheckGuard, { gate, send, ca, limitDi
     reveal(auth) {
       if (!reach.mayReveal)
         throw new TypeError('the manifest of this plugin names no programs, or the operator does not trust it')
-      return credentialHeader(auth, secrets)
+      return credentialHeader(auth, unboundSecrets(secrets, connected))
     },
     isSpent: () => timer.signal.aborted || spending?.isRefused() === true,
     breach: () => breach,

@@ -3,19 +3,27 @@
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
 
-import { refusal, type SendInit, socketAddress, toDestinationError } from '@claimcheck/core/hosting'
+import {
+  type ClientCertificate,
+  createCredentialMemories,
+  refusal,
+  type SendInit,
+  socketAddress,
+  toDestinationError,
+} from '@claimcheck/core/hosting'
 import { CEILING } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
+import { sha256Text } from '../base/sha256.ts'
 import { VERSION } from '../base/version.ts'
 import type { HostConfig } from '../config/config.ts'
 import { limitBody } from './body.ts'
-import { type CheckGuard, type CheckRequests, createCheckRequests } from './check-requests.ts'
+import { type CheckGuard, type CheckRequests, createCheckRequests, type GivenConnection } from './check-requests.ts'
 import { createDigestLimit } from './digest-limit.ts'
 import { type Admitted, type AdmittedUrl, createGate } from './gate.ts'
 import type { Lookup } from './lookup.ts'
 import { askPlainly } from './plain-request.ts'
 
-export type { CheckGuard, CheckRequests, Reach } from './check-requests.ts'
+export type { CheckGuard, CheckRequests, GivenConnection, Reach } from './check-requests.ts'
 
 export interface Outbound {
   /**
@@ -59,16 +67,20 @@ export function createOutbound(
 ): Outbound {
   const gate = createGate(allowPrivate, resolver)
   const limitDigests = createDigestLimit()
+  const memories = createCredentialMemories(Date.now)
+  // With the credentials: what was kept for earlier ones is never used again.
+  const memoryOf = ({ id, options }: GivenConnection) => memories(sha256Text(JSON.stringify([id, options])))
   // Connections to what the operator allows serve no other requests.
   const publicOnly = createAgent({ mayBePrivate: false })
   const allowed = createAgent({ mayBePrivate: true })
 
-  function createAgent(admitted: Admitted): Agent {
+  function createAgent(admitted: Admitted, certificate?: ClientCertificate): Agent {
     return new Agent({
       connect: {
         lookup: gate.lookupFunction(admitted),
         timeout: CONNECT_TIMEOUT_MS,
         ...(ca === undefined ? {} : { ca }),
+        ...tlsOf(certificate),
       },
       headersTimeout: READ_TIMEOUT_MS,
       bodyTimeout: READ_TIMEOUT_MS,
@@ -77,17 +89,31 @@ export function createOutbound(
     })
   }
 
+  /** A connection that was made with a certificate serves its check alone, and closes with it. */
+  const ofChecks = new WeakMap<AbortSignal, Agent>()
+
+  function ownAgent(admitted: Admitted, certificate: ClientCertificate, signal: AbortSignal): Agent {
+    const known = ofChecks.get(signal)
+    if (known) return known
+    const agent = createAgent(admitted, certificate)
+    ofChecks.set(signal, agent)
+    signal.addEventListener('abort', () => void agent.destroy(), { once: true })
+    return agent
+  }
+
   /** @throws DestinationError */
   async function send({ url, mayBePrivate }: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response> {
-    const { method, headers, body = null, signal, sentAgain } = init
-    const dispatcher = mayBePrivate ? allowed : publicOnly
+    const { method, headers, body = null, signal, sentAgain, clientCertificate } = init
+    const shared = mayBePrivate ? allowed : publicOnly
+    const dispatcher = clientCertificate ? ownAgent({ mayBePrivate }, clientCertificate, signal) : shared
     const sent = { method, headers: Object.fromEntries(headers), body, redirect: 'manual', signal, dispatcher } as const
     const response = await undiciFetch(url.href, sent)
       .catch((error: unknown) => {
         if (!isInterim(error) || body !== null) throw error
         sentAgain?.()
         const lookup = gate.lookupFunction({ mayBePrivate })
-        return askPlainly(url, init, { lookup, ca, timeoutMs: READ_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES })
+        const limits = { timeoutMs: READ_TIMEOUT_MS, maxHeaderSize: MAX_HEADER_BYTES }
+        return askPlainly(url, init, { lookup, ca, ...limits, ...tlsOf(clientCertificate) })
       })
       .catch((error: unknown) => {
         throw toDestinationError(error, signal)
@@ -99,7 +125,7 @@ export function createOutbound(
     async request(text, { signal = AbortSignal.timeout(READ_TIMEOUT_MS), headers, ...init }) {
       return send(gate.checkUrl(text), { ...init, headers: ownHeaders(headers), signal }, CEILING.bodyBytes)
     },
-    forCheck: (guard) => createCheckRequests(guard, { gate, send, ca, limitDigests }),
+    forCheck: (guard) => createCheckRequests(guard, { gate, send, ca, limitDigests, memoryOf }),
     async addressesOf(origin) {
       const socket = socketAddress(origin)
       const { hostname } = socket ?? new URL(origin)
@@ -110,6 +136,10 @@ export function createOutbound(
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },
   }
+}
+
+function tlsOf(certificate: ClientCertificate | undefined) {
+  return certificate ? { cert: certificate.certificate, key: certificate.key } : {}
 }
 
 /** @throws DestinationError `unavailable`. The error of fetch would repeat the value, which may be a credential. */

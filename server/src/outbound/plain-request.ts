@@ -14,6 +14,9 @@ import { codingsOf, decoded, isLeftCoded } from './codings.ts'
 interface PlainOptions {
   readonly lookup: LookupFunction
   readonly ca?: string | undefined
+  /** Of the client. PEM. */
+  readonly cert?: string
+  readonly key?: string
   /** Between two bytes of the answer. */
   readonly timeoutMs: number
   readonly maxHeaderSize: number
@@ -22,13 +25,22 @@ interface PlainOptions {
 export function askPlainly(
   url: URL,
   { method, headers, body, signal }: SendInit,
-  { lookup, ca, timeoutMs, maxHeaderSize }: PlainOptions,
+  { lookup, ca, timeoutMs, maxHeaderSize, ...certificate }: PlainOptions,
 ): Promise<Response> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
   return new Promise((resolve, reject) => {
     const sent = { 'accept-encoding': 'gzip, deflate, br', ...Object.fromEntries(headers) }
     // A connection for each request: none is left that another one would be sent on.
-    const options = { method, headers: sent, signal, lookup, timeout: timeoutMs, maxHeaderSize, agent: false } as const
+    const options = {
+      method,
+      headers: sent,
+      signal,
+      lookup,
+      timeout: timeoutMs,
+      maxHeaderSize,
+      agent: false,
+      ...certificate,
+    } as const
     const outgoing = send(url, ca === undefined ? options : { ...options, ca }, (answer) => {
       try {
         resolve(toResponse(answer, method, url))

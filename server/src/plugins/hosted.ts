@@ -54,7 +54,7 @@ export interface HostedVerifier {
 export type Normalizable = Pick<Claim, 'target' | 'params'>
 
 export interface HostedConnectionType
-  extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'> {
+  extends Pick<ConnectionType, 'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'> {
   readonly reach: Reach
   /** As that of verifiers. */
   readonly pace?: Pace

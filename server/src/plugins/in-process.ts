@@ -106,13 +106,14 @@ function copied({ claim, previous }: CheckCall) {
 }
 
 function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host): HostedConnectionType {
-  const { provider, title, options, help, trial } = type
+  const { provider, title, options, credentials, help, trial } = type
   const shown = (values: object) =>
     withoutSecretValues(type, copyJson(values as never)).options as Record<string, unknown>
   return {
     provider,
     title,
     options,
+    ...(credentials ? { credentials } : {}),
     help,
     ...(trial ? { trial } : {}),
     reach,

@@ -62,11 +62,12 @@ export const ISOLATION_WORDS: Readonly<Record<Isolation, string>> = {
 }
 
 const OPTION = 'options.'
+const CONNECTION = 'connection.'
 
 /** What the manifest says of hosts, in words. Empty for a plugin that asks none. */
 export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   return hosts.map((host) => {
-    if (host === 'connection') return 'the address that a workspace connects'
+    if (host.startsWith(CONNECTION)) return `the address that a workspace types as ${host.slice(CONNECTION.length)}`
     if (host === 'target') return 'any public host that a claim names'
     return host.startsWith(OPTION) ? `the address in its option ${host.slice(OPTION.length)}` : host
   })

@@ -1,9 +1,10 @@
 /** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
 
-import { PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
+import { credentialProblems, PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   CEILING,
+  type ConnectionType,
   type Manifest,
   type Plugin,
   type Static,
@@ -37,6 +38,7 @@ const ConnectionTypeData = Type.Object({
   title: text,
   help: text,
   options: Type.Object({ type: Type.Literal('object'), properties: Type.Object({}) }),
+  credentials: Type.Optional(Type.Record(Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }), Type.Object({}))),
   trial: Type.Optional(
     Type.Object({ title: text, description: text, example: Type.Optional(text) }, { additionalProperties: false }),
   ),
@@ -64,10 +66,12 @@ const VerifierData = Type.Object({
   ),
 })
 
-// A name without a dot needs a port, or else a misspelt `connection` would be one.
+// A name without a dot needs a port, or else a misspelt `target` would be one.
 const HOST_PATTERN =
-  '^(?:connection|target|options\\.[A-Za-z0-9_]+|(?:\\*\\.[a-z0-9-]+(?:\\.[a-z0-9-]+)*|[a-z0-9-]+(?:\\.[a-z0-9-]+)+)(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
-const HOST_HELP = 'write connection, target, options.<name>, or the name of a host, with its port where it has no dot'
+  '^(?:target|(?:connection|options)\\.[A-Za-z0-9_]+|(?:\\*\\.[a-z0-9-]+(?:\\.[a-z0-9-]+)*|[a-z0-9-]+(?:\\.[a-z0-9-]+)+)(?::[0-9]{1,5})?|[a-z0-9-]+:[0-9]{1,5})$'
+const HOST_HELP =
+  'write connection.<option> for the address that a workspace types into that option, options.<name>, target, or the name of a host, with its port where it has no dot'
+const host = Type.String({ pattern: HOST_PATTERN, [PATTERN_HELP]: HOST_HELP, maxLength: 260 })
 const names = Type.Optional(Type.Array(text))
 const Definition = Type.Object({
   name: Type.String({
@@ -78,7 +82,8 @@ const Definition = Type.Object({
   options: Type.Object({ type: Type.Literal('object') }),
   manifest: Type.Object(
     {
-      hosts: Type.Array(Type.String({ pattern: HOST_PATTERN, [PATTERN_HELP]: HOST_HELP, maxLength: 260 })),
+      hosts: Type.Array(host),
+      tokenHosts: Type.Optional(Type.Array(host)),
       methods: Type.Optional(
         Type.Object(
           {
@@ -119,9 +124,10 @@ export function definitionProblems(plugin: object): string[] {
   ]
 }
 
-function manifestProblems({ hosts, methods }: Manifest): string[] {
+function manifestProblems({ hosts, tokenHosts = [], methods }: Manifest): string[] {
   return [
-    ...hosts
+    ...(tokenHosts.includes('target') ? ['the plugin.manifest.tokenHosts: target gets no credentials'] : []),
+    ...[...hosts, ...tokenHosts]
       .filter((host) => /^\*\.[^.]+$/.test(host))
       .map((host) => `the plugin.manifest.hosts: ${host} is all of a top-level domain`),
     ...(methods?.graphql ?? []).flatMap((text, index) => {
@@ -160,6 +166,9 @@ function connectionProblems(type: object, place: string): string[] {
   return [
     ...wrong,
     ...(problem === undefined ? [] : [`${place}.options: the schema does not compile: ${problem}`]),
+    ...(wrong.length > 0 ? [] : credentialProblems(type as ConnectionType)).map(
+      (problem) => `${place}.credentials.${problem}`,
+    ),
     ...functionProblems(type, ['baseUrl', 'fits', 'probe'], [], place),
   ]
 }

@@ -9,9 +9,10 @@ import type { Reach } from '../outbound/outbound.ts'
  * @param isTrusted the plugin runs in this process
  */
 export function reachOf(manifest: Manifest, given: Readonly<Record<string, unknown>>, isTrusted: boolean): Reach {
-  const { methods, sockets, programs = [] } = manifest
+  const { methods, sockets, programs = [], tokenHosts = [] } = manifest
   return {
-    hosts: declaredHosts(manifest, given),
+    hosts: declaredHosts(manifest.hosts, given),
+    ...(tokenHosts.length > 0 ? { tokenHosts: declaredHosts(tokenHosts, given) } : {}),
     ...(methods ? { methods } : {}),
     ...(sockets ? { sockets } : {}),
     mayReveal: isTrusted && programs.length > 0,

@@ -1,5 +1,6 @@
 /** Finds by name what the loaded plugins offer, and tells what of it does not go together. */
 
+import { hostOptionProblems } from '@claimcheck/core/hosting'
 import type { ActionProfile, Anchorer, SigningBackend } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { JsonObject, JsonValue } from '@claimcheck/core/rules'
@@ -87,7 +88,18 @@ export function conflicts(plugins: readonly LoadedPlugin[]): string[] {
       if (anonymousSource) claim(plugin, `${offer} without a connection`)
     }
   }
-  return [...problems, ...foreignNames(plugins), ...olderVersions(plugins)]
+  return [...problems, ...foreignNames(plugins), ...olderVersions(plugins), ...strayHosts(plugins)]
+}
+
+/** A manifest's hosts name options of the connections that the plugin offers or reads through. */
+function strayHosts(plugins: readonly LoadedPlugin[]): string[] {
+  const types = new Map(plugins.flatMap(({ parts }) => parts.connections.map((type) => [type.provider, type])))
+  return plugins.flatMap((plugin) => {
+    const { verifiers, connections, manifest } = plugin.parts
+    const read = verifiers.flatMap(({ providers }) => providers.flatMap((provider) => types.get(provider) ?? []))
+    const problems = hostOptionProblems(manifest, [...connections, ...read])
+    return problems.map((problem) => `${nameOf(plugin)}: the plugin.manifest.hosts: ${problem}`)
+  })
 }
 
 /** With its package, which is what the operator lists: two plugins can have one name. */

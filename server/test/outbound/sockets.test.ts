@@ -24,7 +24,7 @@ function checkOf(t: Test, { host, over = {}, tls = true, name = 'inner.example',
     resolver: resolveTo('127.0.0.1'),
     ca: AUTHORITY,
   })
-  const reach = { hosts: ['connection'], sockets: [{ port, tls }], mayReveal: false }
+  const reach = { hosts: ['connection.url'], sockets: [{ port, tls }], mayReveal: false }
   return { url, port, check: outbound.forCheck(guardOf(url, { reach, ...over })) }
 }
 
@@ -99,7 +99,7 @@ t.test('the certificate has to be of the name, and of an authority that is trust
   const host = await serveTls(t, mailbox)
   const port = Number(host.split(':')[1])
   const url = `tls://inner.example:${port}`
-  const guard = guardOf(url, { reach: { hosts: ['connection'], sockets: [{ port, tls: true }], mayReveal: false } })
+  const guard = guardOf(url, { reach: { hosts: ['connection.url'], sockets: [{ port, tls: true }], mayReveal: false } })
   const untrusting = outboundTo(t, ['inner.example'], { resolver: resolveTo('127.0.0.1') })
   t.equal(await code(untrusting.forCheck(guard).connect(url)), 'unavailable')
   const byAddress = checkOf(t, { host, name: '127.0.0.1' })
@@ -121,7 +121,7 @@ t.test('only a port that the manifest declares is connected to, with TLS as it s
   const host = await serveSockets(t, () => t.fail('it was reached'))
   const port = Number(host.split(':')[1])
   for (const sockets of [undefined, [], [{ port: port + 1, tls: false }], [{ port, tls: true }]]) {
-    const reach = { hosts: ['connection'], mayReveal: false, ...(sockets && { sockets }) }
+    const reach = { hosts: ['connection.url'], mayReveal: false, ...(sockets && { sockets }) }
     const { check, url } = checkOf(t, { host, tls: false, over: { reach } })
     t.equal(await code(check.connect(url)), 'breach')
     t.ok(check.breach())
@@ -179,7 +179,7 @@ t.test('a name that is aimed elsewhere between two lookups is not followed', asy
   })
   const origin = `tls://rebound.example:${port}`
   t.strictSame(await outbound.addressesOf(origin), ['8.8.8.8'])
-  const reach = { hosts: ['connection'], sockets: [{ port, tls: true }], mayReveal: false }
+  const reach = { hosts: ['connection.url'], sockets: [{ port, tls: true }], mayReveal: false }
   t.equal(await code(outbound.forCheck(guardOf(origin, { reach })).connect(origin)), 'unavailable')
   t.strictSame(answers, [])
 })

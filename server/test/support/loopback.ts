@@ -59,8 +59,8 @@ export function guardOf(origin: string, over: Partial<CheckGuard> = {}): CheckGu
     timer: new AbortController(),
     now: Date.now,
     origin,
-    throughConnection: true,
-    reach: { hosts: ['connection'], mayReveal: false },
+    connected: { id: 'conn_1', options: { url: origin } },
+    reach: { hosts: ['connection.url'], mayReveal: false },
     secrets: new Map(),
     ...over,
   }

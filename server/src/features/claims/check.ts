@@ -17,8 +17,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import { LazyAbortController, withinTime } from '../../base/time-limit.ts'
 import type { Clock } from '../../clock/clock.ts'
 import type { CheckRequests } from '../../outbound/check-requests.ts'
-import type { Outbound } from '../../outbound/outbound.ts'
+import type { GivenConnection, Outbound } from '../../outbound/outbound.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
+import { connectedBy } from '../../plugins/connected.ts'
 import { PluginEndedError, type Tenant } from '../../plugins/hosted.ts'
 import { nameInReceipts } from '../../plugins/identity.ts'
 import { type Reader, type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
@@ -58,8 +59,8 @@ interface CheckedSource {
   readonly recorded: Source
   /** It is listed now, whatever `recorded` says: its time counts beside our clock. */
   readonly hasVoice: boolean
-  /** It is the connection's own address. */
-  readonly isOwn: boolean
+  /** What its requests may spend. */
+  readonly connected: GivenConnection | undefined
 }
 
 /** An address that a workspace chose cannot make its answers older than this. */
@@ -177,7 +178,7 @@ function requestsOf(
     now,
     origin: requireOrigin(source.baseUrl),
     baseUrl: source.baseUrl,
-    throughConnection: source.isOwn,
+    connected: source.connected,
     reach,
     pace,
     secrets,
@@ -236,11 +237,13 @@ async function sourceOf(
 ): Promise<CheckedSource | undefined> {
   const destination = await destinationOf(toClaim(claim), registered, registry, connection, tenantOf(claim))
   if (!destination) return undefined
-  const { provider, baseUrl, isOwn } = destination
+  const { provider, baseUrl } = destination
   // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
   const earlier = history.find(isRead)?.source
   const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
-  return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), isOwn }
+  const type = registry.connectionType(provider)
+  const connected = type && connectedBy(type, connection)
+  return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), connected }
 }
 
 /** Never before `sentAt`, also when the clock is set back during the check. */

@@ -1,14 +1,11 @@
 /** Where a claim is read: at its connection's address, or at one that the plugin names for the claim. */
 
-import { grantOf, originOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
+import { grantOf, requireOrigin, withoutSecretValues } from '@claimcheck/core/hosting'
 import type { AnonymousSource, Claim, Connection } from '@claimcheck/core/plugin'
 import type { Tenant } from '../../plugins/hosted.ts'
 import { type RegisteredVerifier, type Registry, readerOf } from '../../plugins/registry.ts'
 
-export interface Destination extends AnonymousSource {
-  /** It is the connection's own address, which its owner chose, and not one that the plugin names for the claim. */
-  readonly isOwn: boolean
-}
+export type Destination = AnonymousSource
 
 type Types = Pick<Registry, 'connectionType'>
 
@@ -25,7 +22,7 @@ export async function destinationOf(
   if (source === undefined || source === null) return undefined
   const { provider, baseUrl } = source as Partial<AnonymousSource>
   if (typeof provider !== 'string') throw new TypeError('the plugin names no provider')
-  return { provider, baseUrl: named(baseUrl), isOwn: false }
+  return { provider, baseUrl: named(baseUrl) }
 }
 
 /** @throws as `destinationOf` */
@@ -37,11 +34,9 @@ export async function throughConnection(
   tenant: Tenant,
 ): Promise<Destination> {
   const { provider, options } = connection
-  const own = await registry.connectionType(provider)!.baseUrl(options, tenant)
   const { destination } = readerOf(registered, provider)?.verifier ?? {}
-  if (!destination) return { provider, baseUrl: own, isOwn: true }
-  const baseUrl = named(await destination(claim, connection, tenant))
-  return { provider, baseUrl, isOwn: originOf(own) === originOf(baseUrl) }
+  if (!destination) return { provider, baseUrl: await registry.connectionType(provider)!.baseUrl(options, tenant) }
+  return { provider, baseUrl: named(await destination(claim, connection, tenant)) }
 }
 
 /** @throws TypeError for what is no base address */
@@ -53,7 +48,7 @@ function named(baseUrl: unknown): string {
 
 /** @throws TypeError where the plugin's manifest does not allow the host that it names: each check would be refused */
 export function refuseUndeclared(
-  { baseUrl, isOwn }: Destination,
+  { baseUrl }: Destination,
   registered: RegisteredVerifier,
   registry: Types,
   connection: Connection | null,
@@ -61,6 +56,6 @@ export function refuseUndeclared(
   const { verifier } = readerOf(registered, connection?.provider ?? null)!
   const type = connection && registry.connectionType(connection.provider)
   const hasSecrets = type ? withoutSecretValues(type, connection.options).secrets.size > 0 : false
-  const asked = { origin: requireOrigin(baseUrl), throughConnection: isOwn, hasSecrets }
+  const asked = { origin: requireOrigin(baseUrl), typed: connection?.options, hasSecrets }
   if (!grantOf(verifier.reach, asked)) throw new TypeError('the plugin names a host that its manifest does not declare')
 }

@@ -302,9 +302,11 @@ async function chooseAccess(
     if (fitting.length > 1) return { access: 'ambiguous_claim', ...NOWHERE }
     if (first) {
       const destination = await throughConnection(claim, registered, registry, first, tenant)
-      if (!destination.isOwn) refuseUndeclared(destination, registered, registry, first)
-      // null for a connection's address that is none: its checks fail by themselves.
-      return { access: 'connection', connectionId: first.id, origin: originOf(destination.baseUrl) ?? null }
+      const origin = originOf(destination.baseUrl)
+      // A connection's address that is none: its checks fail by themselves.
+      if (origin === undefined) return { access: 'connection', connectionId: first.id, origin: null }
+      refuseUndeclared(destination, registered, registry, first)
+      return { access: 'connection', connectionId: first.id, origin }
     }
     // A workspace that chose where such claims are read is not read anywhere else.
     const isPublic = registered.verifier.profile.access.anonymous && named.length === 0

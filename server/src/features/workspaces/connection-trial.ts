@@ -15,6 +15,7 @@ import type { ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { RateLimitBudgets, Spender } from '../../outbound/rate-limit-budget.ts'
+import { connectedBy } from '../../plugins/connected.ts'
 import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { Registry } from '../../plugins/registry.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -104,7 +105,8 @@ export function createTrial(parts: TrialOptions): Trial {
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
-      const guard = { timer, now, origin, baseUrl, secrets, reach, pace, throughConnection: true, payer, spending }
+      const connected = connectedBy(type, { id: `trial ${workspaceId}`, options })
+      const guard = { timer, now, origin, baseUrl, secrets, reach, pace, connected, payer, spending }
       const requests = outbound.forCheck(guard)
       const probed = await type.probe(options, { requests, timer, target, tenant })
       const breach = requests.breach()

@@ -46,6 +46,7 @@ const Auth = Type.Union([
   Type.Object({ scheme: Type.Literal('bearer'), token: text }),
   Type.Object({ scheme: Type.Literal('basic'), username: text, password: text }),
   Type.Object({ scheme: Type.Literal('header'), name: text, prefix: text, value: text }),
+  Type.Object({ scheme: Type.Literal('credential'), name: text }),
 ])
 const Init = Type.Object({
   method: Type.Optional(Type.Union([Type.Literal('GET'), Type.Literal('HEAD')])),

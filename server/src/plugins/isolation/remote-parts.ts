@@ -205,8 +205,11 @@ function remoteConnectionType(
   index: number,
   remote: Remote,
 ): HostedConnectionType {
-  const type = data as unknown as Pick<ConnectionType, 'provider' | 'title' | 'options' | 'help' | 'trial'>
-  const { provider, title, options, help, trial } = type
+  const type = data as unknown as Pick<
+    ConnectionType,
+    'provider' | 'title' | 'options' | 'credentials' | 'help' | 'trial'
+  >
+  const { provider, title, options, credentials, help, trial } = type
   const { cells, reach, pace } = remote
   const quick = quickCalls(cells, index)
   const addresses = new LRUCache<string, string>({ max: MAX_ADDRESSES })
@@ -215,6 +218,7 @@ function remoteConnectionType(
     provider,
     title,
     options,
+    ...(credentials ? { credentials } : {}),
     help,
     ...(trial ? { trial } : {}),
     reach,

@@ -1,0 +1,91 @@
+/**
+ * How the host spends a connection's secrets on the requests of its checks. A connection type declares each use as data, by the names of
+ * its options; a request names the declaration and nothing else, so that a plugin has no text signed that it could choose. A secret that
+ * a declaration names is spent by that declaration alone.
+ */
+
+export type Credential =
+  | ChallengeCredential
+  | SigV4Credential
+  | DigestCredential
+  | HmacCredential
+  | PathCredential
+  | CertificateCredential
+
+/**
+ * Bearer tokens of container registries: the host answers `WWW-Authenticate: Bearer realm="..."` with a token from that realm, which has to
+ * be the destination itself or one of the manifest's `tokenHosts`. It asks for `pull` alone, and for the repository of the request. Without
+ * a username and a password it asks as anybody.
+ */
+export interface ChallengeCredential {
+  readonly scheme: 'challenge'
+  /** The name of an option. */
+  readonly username?: string
+  /** The name of a secret option. */
+  readonly password?: string
+}
+
+/** Signature version 4 of AWS, and of what speaks S3. The host signs GET and HEAD as it sends them. */
+export interface SigV4Credential {
+  readonly scheme: 'awsSigV4'
+  /** Such as `s3`. */
+  readonly service: string
+  /** The name of an option; `us-east-1` where nothing was typed. */
+  readonly region: string
+  /** The name of an option, secret or not. */
+  readonly accessKeyId: string
+  /** The name of a secret option. */
+  readonly secretAccessKey: string
+  /** The name of a secret option, for temporary credentials. */
+  readonly sessionToken?: string
+  /** What a query may name as its `Action`, for services that take actions with GET. None, when left out: an action may change something. */
+  readonly actions?: readonly string[]
+}
+
+/** HTTP digest authentication, RFC 7616, with `qop=auth` and MD5, SHA-256 or SHA-512-256. */
+export interface DigestCredential {
+  readonly scheme: 'digest'
+  /** The name of an option. */
+  readonly username: string
+  /** The name of a secret option. */
+  readonly password: string
+}
+
+/**
+ * A message authentication code over the host's own request. Templates are made of text and `{method}`, `{host}`, `{path}`, `{query}` (as
+ * sent, without its `?`), `{target}` (the path, with `?` and the query where there is one), `{date}`, `{nonce}`, `{body}` (the digest of the
+ * body) and `{option.<name>}` of an option that is not secret; headers also of `{signature}`.
+ */
+export interface HmacCredential {
+  readonly scheme: 'hmac'
+  /** The name of a secret option. */
+  readonly key: string
+  /** How the key is written. `text`, when left out. */
+  readonly keyEncoding?: 'text' | 'base64' | 'hex'
+  readonly hash: 'sha1' | 'sha256' | 'sha512'
+  /** Of the signature, and of the digest of the body. */
+  readonly encoding: 'hex' | 'base64'
+  /** How `{date}` is written: RFC 9110, RFC 3339, or since 1970. */
+  readonly date?: 'http' | 'iso' | 'seconds' | 'milliseconds'
+  readonly message: string
+  /** Templates of the headers that the host sets, by name. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** A secret in the path, such as `/bot<token>/getMe`. The URL has the handle of the option where the secret belongs, once, as all of a segment. */
+export interface PathCredential {
+  readonly scheme: 'path'
+  /** The name of a secret option. */
+  readonly secret: string
+  /** What precedes the secret in its segment, such as `bot`. */
+  readonly prefix?: string
+}
+
+/** A certificate of the client. It needs no `auth`: each request to the destination is sent with it. */
+export interface CertificateCredential {
+  readonly scheme: 'clientCertificate'
+  /** The name of a secret option, in PEM. */
+  readonly certificate: string
+  /** The name of a secret option, in PEM. */
+  readonly key: string
+}

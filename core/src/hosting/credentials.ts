@@ -1,0 +1,129 @@
+/** What a connection type declares of its credentials: whether it can be, which secrets it binds, and how a request spends one. */
+import type { Auth } from '../contract/auth.ts'
+import { isSecret, type SecretValues, secretHandle } from '../contract/auth.ts'
+import type { ConnectionType } from '../contract/connection.ts'
+import type { CertificateCredential, Credential } from '../contract/credentials.ts'
+import { DestinationError } from '../contract/destination-error.ts'
+import type { Manifest } from '../contract/plugin.ts'
+import { BreachError } from './breach.ts'
+import { optionOfConnection, type Typed } from './grants.ts'
+import type { CredentialMemory, Outgoing, SchemeHost } from './schemes/scheme.ts'
+import { schemeOf } from './schemes/schemes.ts'
+
+/** The connection that a check reads through, as the host knows it. */
+export interface Connected {
+  /** As the workspace typed them, secrets in clear. */
+  readonly options: Typed
+  /** Of its type. */
+  readonly credentials?: ConnectionType['credentials'] | undefined
+  /** Of the manifest of its type's plugin. */
+  readonly tokenHosts?: readonly string[] | undefined
+  readonly memory: CredentialMemory
+}
+
+/** One line for each problem, by the position of the mistake. */
+export function credentialProblems({
+  credentials = {},
+  options,
+}: Pick<ConnectionType, 'credentials' | 'options'>): string[] {
+  const properties = options.properties as Readonly<Record<string, object | undefined>>
+  return Object.entries(credentials).flatMap(([name, credential]) => {
+    const scheme = schemeOf(credential)
+    if (typeof scheme === 'string') return [`${name}: ${scheme}`]
+    const wrong = scheme.options(credential).flatMap(({ name: option, isSecret: expected }) => {
+      const schema = Object.hasOwn(properties, option) ? properties[option] : undefined
+      if (!schema) return [`there is no option ${option}`]
+      if (expected === undefined || expected === isSecret(schema)) return []
+      return [
+        expected ? `the option ${option} is not a secret: mark it with secret()` : `the option ${option} is a secret`,
+      ]
+    })
+    return [...wrong, ...(scheme.problems?.(credential) ?? [])].map((problem) => `${name}: ${problem}`)
+  })
+}
+
+/** The entries of a manifest that name an option of no connection. @param types those that the plugin offers or reads through */
+export function hostOptionProblems(
+  { hosts, tokenHosts = [] }: Pick<Manifest, 'hosts' | 'tokenHosts'>,
+  types: readonly Pick<ConnectionType, 'options'>[],
+): string[] {
+  const isOption = (name: string) =>
+    types.some(({ options: { properties } }) => {
+      const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
+      return schema !== undefined && !isSecret(schema)
+    })
+  return [...hosts, ...tokenHosts].flatMap((entry) => {
+    const option = optionOfConnection(entry)
+    return option === undefined || isOption(option)
+      ? []
+      : [`${entry}: no connection type has an option ${option} that is not secret`]
+  })
+}
+
+/** The secrets that a header may carry: those that no declaration binds. */
+export function unboundSecrets(
+  secrets: SecretValues,
+  { credentials = {} }: Pick<Connected, 'credentials'> = {},
+): SecretValues {
+  const bound = new Set(Object.values(credentials).flatMap((credential) => boundBy(credential)))
+  return bound.size === 0 ? secrets : new Map([...secrets].filter(([handle]) => !bound.has(handle)))
+}
+
+function boundBy(credential: Credential): string[] {
+  const scheme = schemeOf(credential)
+  return typeof scheme === 'string' ? [] : scheme.options(credential).map(({ name }) => secretHandle(name))
+}
+
+/** Sends a request, and spends a credential on it. */
+export type Spend = (request: Outgoing, host: SchemeHost) => Promise<Response>
+
+/**
+ * @returns undefined for a credential that a header carries, or none
+ * @throws BreachError for a name that the connection type does not declare
+ */
+export function declaredSpend(auth: Auth | undefined, connected: Connected | undefined): Spend | undefined {
+  if (auth?.scheme !== 'credential') return undefined
+  const { credentials = {} } = connected ?? {}
+  const { name } = auth
+  const credential = typeof name === 'string' && Object.hasOwn(credentials, name) ? credentials[name]! : undefined
+  if (credential === undefined)
+    throw new BreachError('auth names no credential that the type of the connection declares')
+  const scheme = schemeOf(credential)
+  if (typeof scheme === 'string') throw new BreachError(scheme)
+  return (request, host) => scheme.spend(credential, request, host)
+}
+
+/** What a scheme may read of the options. */
+export function optionReader({ options }: Pick<Connected, 'options'>): Pick<SchemeHost, 'value' | 'required'> {
+  function value(option: string | undefined): string | undefined {
+    const found = option !== undefined && Object.hasOwn(options, option) ? options[option] : undefined
+    return found === undefined || found === '' ? undefined : String(found)
+  }
+  return {
+    value,
+    required(option) {
+      const found = value(option)
+      if (found === undefined) throw new DestinationError('misconfigured')
+      return found
+    },
+  }
+}
+
+/** In PEM. */
+export interface ClientCertificate {
+  readonly certificate: string
+  readonly key: string
+}
+
+/** With which each request to the destination is sent. @throws DestinationError `misconfigured` for one without its key */
+export function certificateOf(connected: Omit<Connected, 'memory'> | undefined): ClientCertificate | undefined {
+  const declared = Object.values(connected?.credentials ?? {}).find(isCertificate)
+  if (!connected || !declared) return undefined
+  const { value, required } = optionReader(connected)
+  if (value(declared.certificate) === undefined && value(declared.key) === undefined) return undefined
+  return { certificate: required(declared.certificate), key: required(declared.key) }
+}
+
+function isCertificate(credential: Credential): credential is CertificateCredential {
+  return credential.scheme === 'clientCertificate'
+}

@@ -1,0 +1,45 @@
+/** What a credential scheme gets of the host for one request: the values of options, and requests to the destination and to token hosts. */
+import { DestinationError } from '../contract/destination-error.ts'
+import type { Instant } from '../evidence.ts'
+import { type Connected, optionReader } from './credentials.ts'
+import { grantOf } from './grants.ts'
+import type { Outgoing, SchemeHost } from './schemes/scheme.ts'
+
+interface SchemeHostOptions {
+  readonly connected: Connected
+  readonly now: () => Instant
+  /** Of the destination. */
+  readonly origin: string
+  /** Sends a request to the destination. */
+  send(request: Outgoing): Promise<Response>
+  /** Sends a request to where the credentials are exchanged. */
+  exchange(request: Outgoing, mostBytes: number): Promise<Response>
+}
+
+const MOST_EXCHANGED_BYTES = 64 * 1024
+const NONCE_BYTES = 16
+
+export function schemeHost({ connected, now, origin, send, exchange }: SchemeHostOptions): SchemeHost {
+  return {
+    ...optionReader(connected),
+    memory: connected.memory,
+    now,
+    send,
+    async exchange(request) {
+      const { options, tokenHosts = [] } = connected
+      const asked = { origin: request.url.origin, typed: options, hasSecrets: true }
+      // A destination names any address in its challenge: the credentials go where the manifest says, and nowhere else.
+      if (request.url.origin !== origin && grantOf({ hosts: tokenHosts }, asked) === undefined)
+        throw new DestinationError('unexpected_response', {
+          cause: new Error(`the manifest does not declare ${request.url.origin} in tokenHosts`),
+        })
+      const response = await exchange(request, MOST_EXCHANGED_BYTES)
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    },
+    nonce: () => [...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))].map(hex).join(''),
+  }
+}
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0')
+}

@@ -1,0 +1,120 @@
+/** Bearer tokens of container registries: exchanges the credentials for a token where the registry says, and keeps it. */
+import type { ChallengeCredential } from '../../contract/credentials.ts'
+import { DestinationError } from '../../contract/destination-error.ts'
+import { statusError } from '../../contract/http.ts'
+import { utf8 } from '../../encoding.ts'
+import { isJsonObject, type JsonValue } from '../../json.ts'
+import { Type } from '../../typebox.ts'
+import { parseUrl } from '../../url.ts'
+import { written } from './hashes.ts'
+import { shown, withHeaders } from './messages.ts'
+import type { Exchanged, Outgoing, Scheme, SchemeHost } from './scheme.ts'
+import { type Challenge, challengesOf } from './www-authenticate.ts'
+
+const name = Type.String({ minLength: 1 })
+
+export const challenge: Scheme<ChallengeCredential> = {
+  form: Type.Object(
+    { scheme: Type.Literal('challenge'), username: Type.Optional(name), password: Type.Optional(name) },
+    { additionalProperties: false },
+  ),
+  options: ({ username, password }) => [
+    ...(username === undefined ? [] : [{ name: username }]),
+    ...(password === undefined ? [] : [{ name: password, isSecret: true }]),
+  ],
+  problems: ({ username, password }) =>
+    (username === undefined) === (password === undefined)
+      ? []
+      : ['a username needs a password, and a password a username'],
+  async spend(credential, request, host) {
+    const repository = repositoryOf(request.url)
+    const key = `token ${repository ?? ''}`
+    const basic = basicOf(credential, host)
+    const kept = host.memory.get(key)
+    const first = await host.send(kept === undefined ? request : authorized(request, kept))
+    if (first.status !== 401) return shown(first)
+    // What was kept may be from before a first push: a token for a repository that did not exist opens nothing.
+    host.memory.delete(key)
+    const asked = challengesOf(first.headers)
+    const bearer = asked.find(({ scheme }) => scheme === 'bearer')
+    if (bearer && mayAsk(bearer, repository)) {
+      await first.body?.cancel()
+      const { token, until } = await tokenFor(bearer, repository, basic, host)
+      host.memory.set(key, `Bearer ${token}`, until)
+      return shown(await host.send(authorized(request, `Bearer ${token}`)))
+    }
+    if (basic !== undefined && asked.some(({ scheme }) => scheme === 'basic') && kept === undefined) {
+      await first.body?.cancel()
+      return shown(await host.send(authorized(request, basic)))
+    }
+    return shown(first)
+  },
+}
+
+function authorized(request: Outgoing, authorization: string): Outgoing {
+  return withHeaders(request, { authorization })
+}
+
+function basicOf({ username, password }: ChallengeCredential, { value }: SchemeHost): string | undefined {
+  const [user, secret] = [value(username), value(password)]
+  return user === undefined || secret === undefined
+    ? undefined
+    : `Basic ${written(utf8(`${user}:${secret}`), 'base64')}`
+}
+
+/** The repository of a request, as the distribution specification has it; undefined for what belongs to none. */
+function repositoryOf({ pathname }: URL): string | undefined {
+  return /^\/v2\/([a-z0-9][a-z0-9._/-]{0,254})\/(?:manifests|blobs|tags|referrers)\/[^/]+$/.exec(pathname)?.[1]
+}
+
+/** A registry could name any scope: one that belongs to no repository, such as its catalog, is not asked for. */
+function mayAsk({ parameters }: Challenge, repository: string | undefined): boolean {
+  return repository !== undefined || !parameters.has('scope')
+}
+
+const LONGEST_SERVICE = 256
+const USUAL_SECONDS = 60
+const MOST_SECONDS = 3600
+/** The registry's clock may be behind. */
+const MARGIN_SECONDS = 5
+
+async function tokenFor(
+  { parameters }: Challenge,
+  repository: string | undefined,
+  basic: string | undefined,
+  host: SchemeHost,
+): Promise<{ readonly token: string; readonly until: number }> {
+  const url = parseUrl(parameters.get('realm') ?? '')
+  const service = parameters.get('service')
+  if (!url || (service?.length ?? 0) > LONGEST_SERVICE)
+    throw new DestinationError('unexpected_response', { status: 401 })
+  if (service !== undefined) url.searchParams.set('service', service)
+  url.searchParams.delete('scope')
+  if (repository !== undefined) url.searchParams.set('scope', `repository:${repository}:pull`)
+  const headers = new Headers({ accept: 'application/json' })
+  if (basic !== undefined) headers.set('authorization', basic)
+  const startedAt = host.now()
+  const answer = await host.exchange({ url, method: 'GET', headers })
+  if (answer.status === 401 || answer.status === 403)
+    throw new DestinationError('unauthorized', { status: answer.status })
+  if (answer.status !== 200) throw statusError(answer, host.now())
+  const { token, seconds } = readToken(answer)
+  return { token, until: startedAt + Math.max(seconds - MARGIN_SECONDS, 0) * 1000 }
+}
+
+function readToken({ text, status }: Exchanged): { readonly token: string; readonly seconds: number } {
+  const answer = parsed(text)
+  const { token, access_token, expires_in: seconds = USUAL_SECONDS } = isJsonObject(answer) ? answer : {}
+  const found = token ?? access_token
+  if (typeof found !== 'string' || !/^[\x21-\x7e]+$/.test(found) || typeof seconds !== 'number')
+    throw new DestinationError('unexpected_response', { status })
+  return { token: found, seconds: Math.min(seconds, MOST_SECONDS) }
+}
+
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

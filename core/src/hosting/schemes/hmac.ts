@@ -1,0 +1,119 @@
+/** A message authentication code over the host's own request, made by templates that the connection type declares. */
+import { hexToBytes } from '@noble/hashes/utils.js'
+import type { HmacCredential } from '../../contract/credentials.ts'
+import { DestinationError } from '../../contract/destination-error.ts'
+import { utf8 } from '../../encoding.ts'
+import { Type } from '../../typebox.ts'
+import { isForbiddenHeader } from '../headers.ts'
+import { hashOf, macOf, written } from './hashes.ts'
+import { shown, targetOf, withHeaders } from './messages.ts'
+import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
+
+const name = Type.String({ minLength: 1 })
+const template = Type.String({ minLength: 1, maxLength: 4096 })
+const oneOf = (...values: readonly string[]) => Type.Union(values.map((value) => Type.Literal(value)))
+
+export const hmac: Scheme<HmacCredential> = {
+  form: Type.Object(
+    {
+      scheme: Type.Literal('hmac'),
+      key: name,
+      keyEncoding: Type.Optional(oneOf('text', 'base64', 'hex')),
+      hash: oneOf('sha1', 'sha256', 'sha512'),
+      encoding: oneOf('hex', 'base64'),
+      date: Type.Optional(oneOf('http', 'iso', 'seconds', 'milliseconds')),
+      message: template,
+      headers: Type.Record(Type.String({ pattern: '^[a-z0-9-]{1,64}$' }), template, { additionalProperties: false }),
+    },
+    { additionalProperties: false },
+  ),
+  options: ({ key, message, headers }) => [
+    { name: key, isSecret: true },
+    ...[...new Set([message, ...Object.values(headers)].flatMap(namesIn))]
+      .filter((part) => part.startsWith(OPTION))
+      .map((part) => ({ name: part.slice(OPTION.length), isSecret: false })),
+  ],
+  problems({ message, headers, date }) {
+    const inHeaders = Object.values(headers).flatMap(namesIn)
+    const inMessage = namesIn(message)
+    const isKnown = (part: string) => part.startsWith(OPTION) || PARTS.has(part)
+    return [
+      ...inMessage.filter((part) => !isKnown(part)).map((part) => `the message names {${part}}, which is no part`),
+      ...inHeaders
+        .filter((part) => part !== 'signature' && !isKnown(part))
+        .map((part) => `a header names {${part}}, which is no part`),
+      ...(inHeaders.includes('signature') ? [] : ['no header carries {signature}']),
+      ...([...inMessage, ...inHeaders].includes('date') && date === undefined
+        ? ['{date} needs a form: give date']
+        : []),
+      ...Object.keys(headers)
+        .filter((header) => header !== 'date' && isForbiddenHeader(header))
+        .map((header) => `may not set the header ${header}`),
+    ]
+  },
+  async spend(credential, request, host) {
+    const { hash, encoding } = credential
+    const parts = partsOf(credential, request, host)
+    const message = filled(credential.message, parts)
+    const signature = written(macOf(hash, keyOf(credential, host), message), encoding)
+    const headers = Object.entries(credential.headers).map(([name, text]) => [
+      name,
+      filled(text, (part) => (part === 'signature' ? signature : parts(part))),
+    ])
+    return shown(await host.send(withHeaders(request, Object.fromEntries(headers))))
+  },
+}
+
+const OPTION = 'option.'
+const PARTS: ReadonlySet<string> = new Set(['method', 'host', 'path', 'query', 'target', 'date', 'nonce', 'body'])
+const PART = /\{([a-z]+(?:\.[A-Za-z0-9_]+)?)\}/g
+
+function namesIn(text: string): string[] {
+  return [...text.matchAll(PART)].map(([, part]) => part!)
+}
+
+function filled(text: string, valueOf: (part: string) => string): string {
+  return text.replace(PART, (_, part: string) => valueOf(part))
+}
+
+function partsOf(
+  { hash, encoding, date = 'http' }: HmacCredential,
+  { url, method, body = '' }: Outgoing,
+  host: SchemeHost,
+): (part: string) => string {
+  const values: Readonly<Record<string, string>> = {
+    method,
+    host: url.host,
+    path: url.pathname,
+    query: url.search.slice(1),
+    target: targetOf(url),
+    date: dated(date, host.now()),
+    nonce: host.nonce(),
+    body: hashOf(hash, body, encoding),
+  }
+  return (part) => values[part] ?? host.required(part.slice(OPTION.length))
+}
+
+function dated(form: NonNullable<HmacCredential['date']>, now: number): string {
+  switch (form) {
+    case 'http':
+      return new Date(now).toUTCString()
+    case 'iso':
+      return new Date(now).toISOString()
+    case 'seconds':
+      return String(Math.floor(now / 1000))
+    case 'milliseconds':
+      return String(now)
+  }
+}
+
+/** @throws DestinationError `misconfigured` for a key that is not written so */
+function keyOf({ key, keyEncoding = 'text' }: HmacCredential, { required }: SchemeHost): Uint8Array {
+  const text = required(key)
+  if (keyEncoding === 'text') return utf8(text)
+  try {
+    return keyEncoding === 'hex' ? hexToBytes(text) : Uint8Array.from(atob(text), (one) => one.charCodeAt(0))
+  } catch {
+    throw new DestinationError('misconfigured')
+  }
+}

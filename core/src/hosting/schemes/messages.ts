@@ -1,0 +1,53 @@
+/** Requests with what a scheme adds, and answers without what it hides. */
+import { DestinationError } from '../../contract/destination-error.ts'
+import { BreachError } from '../breach.ts'
+import type { Outgoing } from './scheme.ts'
+
+/** What tells how a password was proven, or opens the destination by itself. */
+const HIDDEN = [
+  'www-authenticate',
+  'authentication-info',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'set-cookie',
+]
+
+/**
+ * @throws BreachError where the plugin gave such a header itself
+ * @throws DestinationError `misconfigured` for a value that no header can carry. It repeats no value
+ */
+export function withHeaders(request: Outgoing, added: Readonly<Record<string, string>>): Outgoing {
+  const headers = new Headers(request.headers)
+  for (const [name, value] of Object.entries(added)) {
+    if (request.headers.has(name)) throw new BreachError(`the header ${name} is set twice, by headers and by auth`)
+    try {
+      headers.set(name, value)
+    } catch {
+      throw new DestinationError('misconfigured')
+    }
+  }
+  return { ...request, headers }
+}
+
+/** The answer as the plugin gets it. @param url which it sees, where another one was sent */
+export function shown(
+  response: Response,
+  { url = response.url, replaced = (value) => value }: { url?: string; replaced?: (value: string) => string } = {},
+): Response {
+  const { status, statusText } = response
+  const headers = new Headers()
+  for (const [name, value] of response.headers) if (!HIDDEN.includes(name)) headers.append(name, replaced(value))
+  return Object.defineProperty(new Response(response.body, { status, statusText, headers }), 'url', { value: url })
+}
+
+/** Encodes all but RFC 3986's unreserved characters. */
+export function encoded(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+export function targetOf({ pathname, search }: URL): string {
+  return pathname + search
+}

@@ -1,0 +1,21 @@
+/** Reads the challenges of an answer, RFC 9110 11.6.1. */
+
+export interface Challenge {
+  /** In lower case. */
+  readonly scheme: string
+  /** By name, in lower case. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+/** A name alone begins a challenge, one with a value belongs to the challenge before it. */
+const PART = /[\s,]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]*)))?/gy
+
+export function challengesOf(headers: Headers): readonly Challenge[] {
+  const found: { scheme: string; parameters: Map<string, string> }[] = []
+  for (const [, name, quoted, token] of (headers.get('www-authenticate') ?? '').matchAll(PART)) {
+    const value = quoted?.replace(/\\(.)/g, '$1') ?? token
+    if (value === undefined) found.push({ scheme: name!.toLowerCase(), parameters: new Map() })
+    else found.at(-1)?.parameters.set(name!.toLowerCase(), value)
+  }
+  return found
+}

@@ -1,0 +1,13 @@
+/** A connection as the host's requests need it: what its workspace typed, and how its type has the secrets spent. */
+import type { JsonObject } from '@claimcheck/core/rules'
+import type { GivenConnection } from '../outbound/outbound.ts'
+import type { HostedConnectionType } from './hosted.ts'
+
+/** @param connection null: the destination is read without one */
+export function connectedBy(
+  { credentials, reach }: Pick<HostedConnectionType, 'credentials' | 'reach'>,
+  connection: { readonly id: string; readonly options: JsonObject } | null,
+): GivenConnection {
+  const { id, options } = connection ?? { id: '', options: {} }
+  return { id, options, credentials, tokenHosts: reach.tokenHosts }
+}
