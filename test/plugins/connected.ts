@@ -48,7 +48,7 @@ const connection = defineConnectionType({
 export default definePlugin({
   name: 'connected',
   api: 2,
-  manifest: { hosts: ['example.com', 'connection'] },
+  manifest: { hosts: ['example.com'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
 })

@@ -61,7 +61,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 export default definePlugin({
   name: 'locked',
   api: 2,
-  manifest: { hosts: ['connection'], programs: ['sesame'] },
+  manifest: { hosts: ['example.com'], programs: ['sesame'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connectionType] }),
 })

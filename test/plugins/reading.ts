@@ -58,7 +58,7 @@ const connection = defineConnectionType({
 export default definePlugin({
   name: 'reading',
   api: 2,
-  manifest: { hosts: ['example.com', 'connection'] },
+  manifest: { hosts: ['example.com', 'connection.base_url'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier], connections: [connection] }),
 })

@@ -81,7 +81,7 @@ const verifier = defineVerifier<typeof profile.params, typeof profile.facts>({
 export default definePlugin({
   name: 'scripted',
   api: 2,
-  manifest: { hosts: ['example.com', 'connection'] },
+  manifest: { hosts: ['example.com'] },
   options: Type.Object({}),
   setup: () => ({ verifiers: [verifier] }),
 })

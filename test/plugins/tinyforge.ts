@@ -88,7 +88,7 @@ const tinyforge = defineProvider<Options>({
 export default definePlugin({
   name: 'tinyforge',
   api: 2,
-  manifest: { hosts: ['connection'] },
+  manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}, { additionalProperties: false }),
   setup: () => ({ verifiers: codeHostVerifiers([tinyforge]), connections: [tinyforge.connectionType] }),
 })

@@ -76,9 +76,9 @@ t.test('a check that may read only where it was sent cannot be sent to a private
     const origin = urlOf(url)?.origin
     if (origin === undefined) continue
     tried += 1
-    for (const throughConnection of [true, false]) {
-      const reach = { hosts: ['connection', 'target'], mayReveal: false }
-      const check = outbound.forCheck(guardOf(origin, { reach, throughConnection }))
+    for (const connected of [{ id: 'conn_1', options: { url: origin } }, undefined]) {
+      const reach = { hosts: ['connection.url', 'target'], mayReveal: false }
+      const check = outbound.forCheck(guardOf(origin, { reach, connected }))
       t.equal(await code(check.fetch(url)), 'unavailable', what)
       t.equal(await code(check.resolve(url)), 'unavailable', what)
     }

@@ -5,11 +5,15 @@ import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import { code, guardOf, outboundTo, resolveTo, serve } from '../support/loopback.ts'
 
-const OWN = { throughConnection: true, hasSecrets: true }
-const NAMED = { throughConnection: false, hasSecrets: false }
-const NAMED_WITH_SECRETS = { throughConnection: false, hasSecrets: true }
+interface Asked {
+  readonly typed?: Readonly<Record<string, unknown>>
+  readonly hasSecrets: boolean
+}
+const NAMED: Asked = { hasSecrets: false }
+const NAMED_WITH_SECRETS: Asked = { hasSecrets: true }
+const typed = (url: unknown): Asked => ({ typed: { url }, hasSecrets: true })
 
-const grants: [entry: string, origin: string, asked: Parameters<typeof grantOf>[1] | object, expected?: string][] = [
+const grants: [entry: string, origin: string, asked: Asked, expected?: string][] = [
   ['api.example.com', 'https://api.example.com', NAMED, 'named'],
   ['api.example.com', 'https://api.example.com', NAMED_WITH_SECRETS, 'named'],
   ['api.example.com', 'https://api.example.com.', NAMED],
@@ -28,20 +32,38 @@ const grants: [entry: string, origin: string, asked: Parameters<typeof grantOf>[
   ['*.example.com:8443', 'https://a.example.com', NAMED],
   ['*.0.1', 'https://127.0.0.1', NAMED],
   ['[::1]:8080', 'http://[::1]:8080', NAMED, 'named'],
-  ['connection', 'https://anything.example', OWN, 'connection'],
-  ['connection', 'https://anything.example', NAMED],
-  ['connection', 'https://anything.example', NAMED_WITH_SECRETS],
+  ['connection.url', 'https://typed.example', typed('https://typed.example'), 'connection'],
+  ['connection.url', 'https://typed.example', typed('https://Typed.example:443/api/'), 'connection'],
+  ['connection.url', 'https://typed.example', typed('typed.example'), 'connection'],
+  ['connection.url', 'https://typed.example:8443', typed('typed.example:8443'), 'connection'],
+  ['connection.url', 'tls://typed.example:993', typed('typed.example'), 'connection'],
+  ['connection.url', 'tls://typed.example:993', typed('tls://typed.example:993'), 'connection'],
+  ['connection.url', 'https://typed.example:8443', typed('https://typed.example')],
+  ['connection.url', 'http://typed.example', typed('https://typed.example')],
+  ['connection.url', 'http://typed.example', typed('typed.example')],
+  ['connection.url', 'tls://typed.example:143', typed('typed.example')],
+  ['connection.url', 'tcp://typed.example:993', typed('tls://typed.example:993')],
+  ['connection.url', 'https://a.typed.example', typed('https://typed.example')],
+  ['connection.url', 'https://typed.example', typed('https://typed.example@other.example')],
+  ['connection.url', 'https://typed.example', typed(['https://typed.example'])],
+  ['connection.url', 'https://typed.example', typed(undefined)],
+  ['connection.other', 'https://typed.example', typed('https://typed.example')],
+  ['connection.constructor', 'https://typed.example', typed('https://typed.example')],
+  ['connection', 'https://typed.example', typed('https://typed.example')],
+  ['connection.url', 'https://anything.example', NAMED],
+  ['connection.url', 'https://anything.example', NAMED_WITH_SECRETS],
   ['target', 'https://anything.example', NAMED, 'target'],
   ['target', 'https://anything.example', NAMED_WITH_SECRETS],
-  ['target', 'https://anything.example', OWN],
+  ['target', 'https://typed.example', typed('https://typed.example')],
 ]
 for (const [entry, origin, asked, expected] of grants) {
-  const { throughConnection, hasSecrets } = asked as typeof OWN
-  const whose = throughConnection ? 'as the address of a connection' : 'as a place that the plugin names'
+  const { typed, hasSecrets } = asked
+  const where = typed ? `where a workspace typed ${typed.url}` : 'as a place that the plugin names'
   t.test(
-    `${entry} ${expected ? 'allows' : 'does not allow'} ${origin} ${whose}${hasSecrets ? ', with credentials' : ''}`,
+    `${entry} ${expected ? 'allows' : 'does not allow'} ${origin} ${where}${hasSecrets ? ', with credentials' : ''}`,
     async (t) => {
-      t.equal(grantOf({ hosts: [entry] }, { origin, throughConnection, hasSecrets }), expected)
+      const sockets = [{ port: 993, tls: true }]
+      t.equal(grantOf({ hosts: [entry], sockets }, { origin, typed, hasSecrets }), expected)
     },
   )
 }
@@ -49,7 +71,9 @@ for (const [entry, origin, asked, expected] of grants) {
 t.test('a host that the manifest does not declare is not asked, and the check remembers who asked', async (t) => {
   const host = await serve(t, () => t.fail('it was reached'))
   const reach = { hosts: ['api.example.com', '*.example.org', 'target'], mayReveal: false }
-  const { fetch, resolve, connect, breach } = outboundTo(t, [host]).forCheck(guardOf(`http://${host}`, { reach }))
+  const secrets = new Map([['secret:token', 's3cret-token']])
+  const guard = guardOf(`http://${host}`, { reach, secrets })
+  const { fetch, resolve, connect, breach } = outboundTo(t, [host]).forCheck(guard)
   t.equal(breach(), undefined)
   t.equal(await code(fetch(`http://${host}/`)), 'breach')
   t.match(breach()?.message, host)
@@ -63,7 +87,7 @@ t.test('a place that a claim names has to be public, whatever the operator allow
   const reach = { hosts: ['target'], sockets: [{ port: Number(port), tls: true }], mayReveal: false }
   const outbound = outboundTo(t, [host, 'inner.example'], { resolver: resolveTo('127.0.0.1') })
   for (const origin of [`http://${host}`, `https://inner.example:${port}`, `tls://inner.example:${port}`]) {
-    const check = outbound.forCheck(guardOf(origin, { reach, throughConnection: false }))
+    const check = outbound.forCheck(guardOf(origin, { reach, connected: undefined }))
     const asked = origin.startsWith('tls') ? check.connect(origin) : check.fetch(`${origin}/`)
     t.equal(await code(asked), 'unavailable', origin)
     t.equal(check.breach(), undefined, 'the claim is to blame, and not the plugin')

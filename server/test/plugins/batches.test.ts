@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { withoutSecretValues } from '@claimcheck/core/hosting'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { connectedBy } from '@claimcheck/server/plugins/connected'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
@@ -67,7 +68,8 @@ async function start(t: Test, trusted: boolean, delayMs: () => number = () => 5)
     const connection = { ...CONNECTION, options: { base_url: url, token } }
     const { secrets } = withoutSecretValues(type, connection.options)
     const { reach, limits } = verifier
-    const guard = { timer, now: Date.now, origin: url, throughConnection: true, reach, secrets, limits }
+    const connected = connectedBy(type, connection)
+    const guard = { timer, now: Date.now, origin: url, connected, reach, secrets, limits }
     const requests = outbound.forCheck(guard)
     const params = fault === undefined ? {} : { fault }
     const claim = {

@@ -7,7 +7,7 @@ const hosts: [what: string, listed: string, given: Readonly<Record<string, unkno
   ['a name', 'api.example.com', {}, ['api.example.com']],
   ['a name with a port', 'api.example.com:8443', {}, ['api.example.com:8443']],
   ['all names below one', '*.example.com', {}, ['*.example.com']],
-  ['the address of a connection', 'connection', {}, ['connection']],
+  ['the address of a connection', 'connection.base_url', {}, ['connection.base_url']],
   ['what claims name', 'target', {}, ['target']],
   ["an operator's address", 'options.url', { url: 'https://ghe.example.com/api/v3' }, ['ghe.example.com']],
   ["an operator's address with a port", 'options.url', { url: 'http://127.0.0.1:3000' }, ['127.0.0.1:3000']],

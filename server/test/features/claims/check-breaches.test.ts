@@ -23,22 +23,25 @@ const ABSENT = { kind: 'absent', facts: {} } as const
 
 interface Given {
   readonly manifest: Manifest
+  /** What the workspace typed. */
   readonly baseUrl: string
+  /** What the plugin makes of it. */
+  readonly moved?: string
   readonly check: (context: CheckContext, claim: Claim) => unknown
   readonly destination?: () => string
   readonly target?: string
 }
 
 /** Runs one check through a connection with a secret. */
-async function run(t: Test, { manifest, baseUrl, check, destination, target = 'somewhere' }: Given) {
+async function run(t: Test, { manifest, baseUrl, moved, check, destination, target = 'somewhere' }: Given) {
   const logged: unknown[][] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const connectionType = defineConnectionType({
     provider: 'test',
     title: 'Test',
     help: 'none',
-    options: Type.Object({ token: secret({ description: 'a token' }) }),
-    baseUrl: () => baseUrl,
+    options: Type.Object({ base_url: Type.String(), token: secret({ description: 'a token' }) }),
+    baseUrl: () => moved ?? baseUrl,
     fits: () => true,
     probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
   })
@@ -55,7 +58,7 @@ async function run(t: Test, { manifest, baseUrl, check, destination, target = 's
   const connection = {
     id: 'conn_1',
     provider: 'test',
-    options: { token: TOKEN },
+    options: { base_url: baseUrl, token: TOKEN },
     publishesAddress: true,
     sourceKey: Buffer.alloc(32),
   }
@@ -118,8 +121,19 @@ t.test("a plugin does not send a connection's credentials to where it says that 
     destination: () => `http://${host}`,
     check: ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT),
   }
-  for (const hosts of [['connection'], ['target'], ['connection', 'target', 'api.example.com']]) {
+  for (const hosts of [['connection.base_url'], ['target'], ['connection.base_url', 'target', 'api.example.com']]) {
     t.equal((await run(t, { ...given, manifest: { hosts } })).outcome, 'verifier_error', hosts.join())
+  }
+})
+
+t.test("a plugin that moves the port, the scheme or the host of what a workspace typed gets no credentials there", async (t) => {
+  const host = await serve(t, () => t.fail('it was reached'))
+  const manifest = { hosts: ['connection.base_url', 'target'] }
+  const typed = [`http://${host}0`, `https://${host}`, 'http://inner.example', 'inner.example', '']
+  for (const baseUrl of typed) {
+    const check = ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT)
+    const { outcome } = await run(t, { manifest, baseUrl, moved: `http://${host}`, check })
+    t.equal(outcome, 'verifier_error', baseUrl)
   }
 })
 
@@ -134,7 +148,7 @@ t.test('a destination that the manifest names, or that is the address of the con
     'absent',
   )
   t.equal(
-    (await run(t, { ...read, manifest: { hosts: ['connection'] }, baseUrl: `http://${host}/api` })).outcome,
+    (await run(t, { ...read, manifest: { hosts: ['connection.base_url'] }, baseUrl: `http://${host}/api` })).outcome,
     'absent',
   )
 })
@@ -150,7 +164,7 @@ for (const [what, encode] of leaks) {
     const host = await serve(t, (request, response) => {
       response.end(encode(request.headers.authorization!.slice('Bearer '.length)))
     })
-    const manifest = { hosts: ['connection'] }
+    const manifest = { hosts: ['connection.base_url'] }
     const read = async ({ fetch, connection }: CheckContext) => {
       const auth = { scheme: 'bearer', token: String(connection!.options.token) } as const
       return (await fetch(`http://${host}/`, { auth })).text()
@@ -178,7 +192,7 @@ t.test('a claim that spells the handle of a secret does not get it written to a 
   const host = await serveSockets(t, () => t.fail('it was reached'))
   const port = Number(host.split(':')[1])
   const baseUrl = `tcp://inner.example:${port}`
-  const manifest = { hosts: ['connection'], sockets: [{ port, tls: false }] }
+  const manifest = { hosts: ['connection.base_url'], sockets: [{ port, tls: false }] }
   const check = ({ connect }: CheckContext) => connect(baseUrl).then(() => ABSENT)
   t.equal((await run(t, { manifest, baseUrl, check, target: 'a secret:token' })).outcome, 'unsupported_target')
 })
@@ -194,7 +208,7 @@ t.test('a check reads through a socket, and its receipt names the address', asyn
     return said === `you said ${TOKEN}` ? ABSENT : undefined
   }
   const { outcome } = await run(t, {
-    manifest: { hosts: ['connection'], sockets: [{ port, tls: false }] },
+    manifest: { hosts: ['connection.base_url'], sockets: [{ port, tls: false }] },
     baseUrl,
     check,
   })

@@ -309,7 +309,7 @@ const connection = defineConnectionType({
 export default definePlugin({
   name: 'deeds',
   api: 2,
-  manifest: { hosts: ['connection'] },
+  manifest: { hosts: ['connection.base_url'] },
   options: Type.Object({}),
   setup({ now }) {
     setUpAt = now()

@@ -91,7 +91,7 @@ const lists = defineVerifier({
 export default definePlugin({
   name: 'lists',
   api: 2,
-  manifest: { hosts: ['connection', 'options.region_url', '*.lists.example'] },
+  manifest: { hosts: ['connection.base_url', 'options.region_url', '*.lists.example'] },
   options: Type.Object({ region_url: Type.Optional(Type.String()) }),
   setup: () => ({
     verifiers: [lists],

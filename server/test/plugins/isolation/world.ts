@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { withoutSecretValues } from '@claimcheck/core/hosting'
 import type { Connection, Logger } from '@claimcheck/core/plugin'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { connectedBy } from '@claimcheck/server/plugins/connected'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import type { Test } from 'tap'
 import { makePluginPackage } from '../../../../test/support/plugin-package.ts'
@@ -95,7 +96,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
       timer,
       now: Date.now,
       origin: new URL(url).origin,
-      throughConnection: true,
+      connected: connectedBy(type, connection),
       reach: verifier.reach,
       pace: verifier.pace,
       secrets: withoutSecretValues(type, connection.options).secrets,
