@@ -32,6 +32,7 @@ export {
 } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories, createCredentialMemory } from './hosting/credential-memory.ts'
 export { type ClientCertificate, type Connected, credentialProblems, hostOptionProblems, unboundSecrets } from './hosting/credentials.ts'
+export { davProblem } from './hosting/dav.ts'
 export { digestAnswer } from './hosting/digest.ts'
 export { refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hosting/grants.ts'

@@ -22,13 +22,21 @@ export interface FetchInit {
   readonly auth?: Auth | undefined
   /** A redirect is the answer, and is not followed. */
   readonly redirect?: 'manual'
-  /** Sent with POST, in a body that the host writes. */
+  /** Sent with POST, or the method of WebDAV, in a body that the host writes. */
   readonly call?: ReadCall
 }
 
-/** A call that only reads. The manifest declares the method of JSON-RPC, or the text of the GraphQL query. */
+/** A call that only reads. The manifest declares the method of JSON-RPC, the text of the GraphQL query, or the method of WebDAV with its body. */
 export type ReadCall =
   | { readonly jsonRpc: string; readonly params: JsonValue }
   | { readonly graphql: string; readonly variables: JsonObject }
+  | DavCall
+
+export interface DavCall {
+  /** Its name in the manifest. */
+  readonly dav: string
+  /** What belongs into the places of its body. The host escapes it. */
+  readonly parameters?: Readonly<Record<string, string>>
+}
 
 export type GuardedFetch = (url: string, init?: FetchInit) => Promise<Response>

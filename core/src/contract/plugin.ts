@@ -23,19 +23,32 @@ export interface Manifest {
    * `target`. The plugin cannot ask them.
    */
   readonly tokenHosts?: readonly string[]
-  /** What it may send with POST, because it only reads. */
+  /** What it may send besides GET and HEAD, because it only reads. */
   readonly methods?: {
     /** The names of methods of JSON-RPC 2.0. */
     readonly jsonRpc?: readonly string[]
     /** The texts of GraphQL queries. */
     readonly graphql?: readonly string[]
-    /** The paths of the URLs that take these calls, such as `/graphql`; the base address itself, when left out. */
+    /** Methods of WebDAV. */
+    readonly dav?: readonly DavMethod[]
+    /** The paths of the URLs that take calls of JSON-RPC and GraphQL, such as `/graphql`; the base address itself, when left out. */
     readonly paths?: readonly string[]
   }
   /** The TCP ports at which it speaks another protocol than HTTP. */
   readonly sockets?: readonly { readonly port: number; readonly tls: boolean }[]
   /** The programs that it starts, such as `git`. Only a plugin that the operator trusts may start any. */
   readonly programs?: readonly string[]
+}
+
+export interface DavMethod {
+  /** What a check calls it. */
+  readonly name: string
+  readonly method: 'PROPFIND' | 'REPORT'
+  /** Below the base address, such as `/calendars/*`, where `*` at the end stands for all that is below. */
+  readonly path: string
+  readonly depth: '0' | '1'
+  /** XML, with `{name}` where a parameter belongs: in the text of an element, or in the value of an attribute. */
+  readonly body: string
 }
 
 /** Everything that a plugin gets from the host. */

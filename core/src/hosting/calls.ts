@@ -1,32 +1,40 @@
-/** Writes the bodies of calls that only read: JSON-RPC methods and GraphQL queries that the manifest declares, and nothing else. */
+/** Writes the calls that only read: methods of JSON-RPC and WebDAV and GraphQL queries that the manifest declares, and nothing else. */
 
-import type { ReadCall } from '../contract/fetch.ts'
+import type { DavCall, ReadCall } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { utf8 } from '../encoding.ts'
 import { BreachError } from './breach.ts'
+import { davRequest } from './dav.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
+
+export interface CallRequest {
+  readonly method: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
 
 /**
  * @param path of the URL that the call is sent to, with its query
  * @param basePath of the check's base address, with its query
  * @throws BreachError for a call that the manifest does not declare
  */
-export function callBody(
+export function callRequest(
   call: ReadCall,
   methods: Manifest['methods'] = {},
   { path, basePath }: { readonly path: string; readonly basePath: string },
-): string {
+): CallRequest {
+  if ('dav' in call) return davRequest(call, methods.dav ?? [], { path, basePath })
   // A destination may read the path and ignore the body: what only looks like a query would create something.
   if (!(methods.paths ?? [basePath]).includes(path)) {
     throw new BreachError('the manifest declares no call at this path')
   }
   const body = JSON.stringify(declaredCall(call, methods))
   if (utf8(body).length > MAX_BODY_BYTES) throw new BreachError('a call is too large')
-  return body
+  return { method: 'POST', body, headers: { 'content-type': 'application/json' } }
 }
 
-function declaredCall(call: ReadCall, { jsonRpc = [], graphql = [] }: NonNullable<Manifest['methods']>): object {
+function declaredCall(call: Exclude<ReadCall, DavCall>, { jsonRpc = [], graphql = [] }: NonNullable<Manifest['methods']>): object {
   if ('jsonRpc' in call) {
     const { jsonRpc: method, params } = call
     if (typeof method !== 'string' || !jsonRpc.includes(method)) {

@@ -8,7 +8,7 @@ import type { Instant } from '../evidence.ts'
 import { parseUrl } from '../url.ts'
 import { isOwnWww, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
 import { BreachError } from './breach.ts'
-import { callBody } from './calls.ts'
+import { type CallRequest, callRequest } from './calls.ts'
 import {
   type ClientCertificate,
   type Connected,
@@ -144,11 +144,13 @@ class Requests<A> {
     const auth = spend ? undefined : init.auth
     const headerSecrets = unboundSecrets(secrets, connected)
     const headers = this.#under('headers', () => requestHeaders({ ...init, auth, userAgent }, headerSecrets))
+    if (spend && headers.has('authorization'))
+      throw this.#breach('headers', 'the header authorization is set twice, by headers and by auth')
     let admitted = this.#admit(text)
-    const body = this.#under('methods', () => this.#bodyOf(admitted.url, init))
-    const isCall = body !== undefined
-    if (isCall) headers.set('content-type', 'application/json')
-    const method = isCall ? 'POST' : (init.method ?? 'GET')
+    const call = this.#under('methods', () => this.#callOf(admitted.url, init))
+    const isCall = call !== undefined
+    for (const [name, value] of Object.entries(call?.headers ?? {})) headers.set(name, value)
+    const { method, body } = call ?? { method: init.method ?? 'GET', body: undefined }
     for (let redirects = 0; ; redirects++) {
       const response = await this.#sendWith(spend, admitted, { method, headers, body }, isCall ? 'body' : use)
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
@@ -213,6 +215,12 @@ class Requests<A> {
     return refusal(problem)
   }
 
+  #breach(rule: RequestRule, problem: string): BreachError {
+    const breach = new BreachError(problem)
+    this.#guard.refused(rule, problem, breach)
+    return breach
+  }
+
   /** Runs what throws a BreachError where a rule is broken. */
   #under<T>(rule: RequestRule, run: () => T): T {
     try {
@@ -243,15 +251,15 @@ class Requests<A> {
     throw this.#refuse('origin', `asks ${asked}, and its base address is ${origin}`)
   }
 
-  /** @returns the body of a call; undefined for GET and HEAD @throws BreachError */
-  #bodyOf(url: URL, { method, call }: FetchInit): string | undefined {
+  /** @returns undefined for GET and HEAD @throws BreachError */
+  #callOf(url: URL, { method, call }: FetchInit): CallRequest | undefined {
     if (call === undefined) {
       if (method === undefined || method === 'GET' || method === 'HEAD') return undefined
       throw new BreachError('a check may use GET and HEAD only')
     }
     if (method !== undefined) throw new BreachError('a call has no other method')
     const { manifest, baseUrl } = this.#guard
-    return callBody(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
+    return callRequest(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
   }
 
   #spend(): (headers?: Headers) => void {

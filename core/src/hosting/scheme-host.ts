@@ -1,6 +1,7 @@
 /** What a credential scheme gets of the host for one request: the values of options, and requests to the destination and to token hosts. */
 import { DestinationError } from '../contract/destination-error.ts'
 import type { Instant } from '../evidence.ts'
+import { originOf } from './base-address.ts'
 import { type Connected, optionReader } from './credentials.ts'
 import { grantOf } from './grants.ts'
 import type { Outgoing, SchemeHost } from './schemes/scheme.ts'
@@ -27,9 +28,11 @@ export function schemeHost({ connected, now, origin, send, exchange }: SchemeHos
     send,
     async exchange(request) {
       const { options, tokenHosts = [] } = connected
-      const asked = { origin: request.url.origin, typed: options, hasSecrets: true }
+      const asked = originOf(request.url.href)
       // A destination names any address in its challenge: the credentials go where the manifest says, and nowhere else.
-      if (request.url.origin !== origin && grantOf({ hosts: tokenHosts }, asked) === undefined)
+      const isDeclared =
+        asked !== undefined && grantOf({ hosts: tokenHosts }, { origin: asked, typed: options, hasSecrets: true })
+      if (asked !== origin && !isDeclared)
         throw new DestinationError('unexpected_response', {
           cause: new Error(`the manifest does not declare ${request.url.origin} in tokenHosts`),
         })

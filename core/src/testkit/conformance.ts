@@ -24,6 +24,7 @@ const MISUSES = [
   'requests.hosts',
   'requests.origin',
   'requests.methods',
+  'requests.credentials',
   'requests.headers',
   'requests.sockets',
   'requests.limits',

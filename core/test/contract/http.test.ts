@@ -14,7 +14,7 @@ const Items = Type.Array(Item)
 
 /** A `fetch` as hosts have it, without the guard. */
 const fetchIt: GuardedFetch = (url, { method = 'GET', headers = {}, call } = {}) => {
-  if (!call) return fetch(url, { method, headers, redirect: 'manual' })
+  if (!call || 'dav' in call) return fetch(url, { method, headers, redirect: 'manual' })
   const body =
     'jsonRpc' in call
       ? { jsonrpc: '2.0', id: 1, method: call.jsonRpc, params: call.params }

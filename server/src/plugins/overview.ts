@@ -73,12 +73,18 @@ export function hostWords({ hosts }: Pick<Manifest, 'hosts'>): string[] {
   })
 }
 
-/** What it may send with POST, in words. */
+/** Where the service exchanges the credentials of its connections for tokens, in words. */
+export function tokenHostWords({ tokenHosts = [] }: Pick<Manifest, 'tokenHosts'>): string[] {
+  return hostWords({ hosts: tokenHosts })
+}
+
+/** What it may send besides GET and HEAD, in words. */
 export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string[] {
-  const { jsonRpc = [], graphql = [] } = methods
+  const { jsonRpc = [], graphql = [], dav = [] } = methods
   return [
     ...jsonRpc.map((method) => `the JSON-RPC method ${method}`),
     ...graphql.map((query) => `the GraphQL query ${query.replace(/\s+/g, ' ').trim()}`),
+    ...dav.map(({ method, path, body }) => `${method} at ${path} with ${body.replace(/\s+/g, ' ').trim()}`),
   ]
 }
 

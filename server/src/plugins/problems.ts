@@ -1,6 +1,6 @@
 /** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
 
-import { credentialProblems, PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
+import { credentialProblems, davProblem, PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   CEILING,
@@ -73,6 +73,16 @@ const HOST_HELP =
   'write connection.<option> for the address that a workspace types into that option, options.<name>, target, or the name of a host, with its port where it has no dot'
 const host = Type.String({ pattern: HOST_PATTERN, [PATTERN_HELP]: HOST_HELP, maxLength: 260 })
 const names = Type.Optional(Type.Array(text))
+const DavMethodData = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }),
+    method: Type.Union([Type.Literal('PROPFIND'), Type.Literal('REPORT')]),
+    path: Type.String({ pattern: '^(?:/[^?#*\\s]*)?\\*?$', examples: ['/calendars/*'] }),
+    depth: Type.Union([Type.Literal('0'), Type.Literal('1')]),
+    body: Type.String({ minLength: 1, maxLength: 32_768 }),
+  },
+  { additionalProperties: false },
+)
 const Definition = Type.Object({
   name: Type.String({
     pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
@@ -89,6 +99,7 @@ const Definition = Type.Object({
           {
             jsonRpc: names,
             graphql: names,
+            dav: Type.Optional(Type.Array(DavMethodData)),
             paths: Type.Optional(
               Type.Array(Type.String({ pattern: '^/[^?#\\s]*$', examples: ['/api'] }), { minItems: 1 }),
             ),
@@ -133,6 +144,10 @@ function manifestProblems({ hosts, tokenHosts = [], methods }: Manifest): string
     ...(methods?.graphql ?? []).flatMap((text, index) => {
       const problem = queryProblem(text)
       return problem === undefined ? [] : [`the plugin.manifest.methods.graphql.${index}: ${problem}`]
+    }),
+    ...(methods?.dav ?? []).flatMap((method, index) => {
+      const problem = davProblem(method)
+      return problem === undefined ? [] : [`the plugin.manifest.methods.dav.${index}.body: ${problem}`]
     }),
   ]
 }

@@ -55,7 +55,7 @@ function aheadBy({ status, headers }: Response, { now }: SchemeHost): number | u
 }
 
 /** @throws BreachError for what is not signed */
-function canonicalRequest({ actions = [] }: SigV4Credential, request: Outgoing): Outgoing {
+function canonicalRequest({ service, actions = [] }: SigV4Credential, request: Outgoing): Outgoing {
   const { url, method, body } = request
   if ((method !== 'GET' && method !== 'HEAD') || body !== undefined)
     throw new BreachError('awsSigV4 signs GET and HEAD only')
@@ -65,7 +65,9 @@ function canonicalRequest({ actions = [] }: SigV4Credential, request: Outgoing):
     .find(([, action]) => !actions.includes(action))
   if (forbidden) throw new BreachError('the connection type does not declare this Action for awsSigV4')
   const sent = new URL(url)
-  sent.pathname = url.pathname.split('/').map(recoded).join('/')
+  // S3 takes an encoded slash of a key for a slash.
+  const path = service === 's3' ? url.pathname.replace(/%2f/gi, '/') : url.pathname
+  sent.pathname = path.split('/').map(recoded).join('/')
   sent.search = [...url.searchParams]
     .map(([name, value]) => [encoded(name), encoded(value)] as const)
     .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))

@@ -57,6 +57,7 @@ const Init = Type.Object({
     Type.Union([
       Type.Object({ jsonRpc: text, params: Type.Unknown() }),
       Type.Object({ graphql: Type.String({ maxLength: 65_536 }), variables: Type.Object({}) }),
+      Type.Object({ dav: text, parameters: Type.Optional(Type.Record(Type.String(), text)) }),
     ]),
   ),
 })

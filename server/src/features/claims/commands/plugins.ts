@@ -16,6 +16,7 @@ import {
   type PluginOverview,
   socketWords,
   stateWords,
+  tokenHostWords,
 } from '../../../plugins/overview.ts'
 
 type Services = Pick<HostServices, 'registry'>
@@ -40,7 +41,7 @@ export function addPluginsCommand(program: Command, withServices: WithServices<S
 const NOTE = 'The states are those of this command. /metrics and the console tell those of a running server.'
 
 function toWire({ manifest, ...plugin }: PluginOverview) {
-  const { hosts, methods = {}, sockets = [], programs = [] } = manifest
+  const { hosts, tokenHosts = [], methods = {}, sockets = [], programs = [] } = manifest
   return {
     name: plugin.name,
     package: plugin.package,
@@ -52,7 +53,8 @@ function toWire({ manifest, ...plugin }: PluginOverview) {
     last_end: plugin.state.lastEnd ?? null,
     processes: plugin.state.cells ? processesOf(plugin.state.cells) : null,
     hosts,
-    methods: { json_rpc: methods.jsonRpc ?? [], graphql: methods.graphql ?? [] },
+    token_hosts: tokenHosts,
+    methods: { json_rpc: methods.jsonRpc ?? [], graphql: methods.graphql ?? [], dav: methods.dav ?? [] },
     sockets,
     programs,
     actions: plugin.actions,
@@ -77,7 +79,8 @@ function linesOf(plugin: PluginOverview): string[] {
     ['runs', `${isolation}. ${ISOLATION_WORDS[isolation]}`],
     ['state', stateWords(state)],
     ['may ask', listed(hostWords(manifest)) ?? 'no host'],
-    ['may POST', listed(methodWords(manifest))],
+    ['gets tokens at', listed(tokenHostWords(manifest))],
+    ['may also send', listed(methodWords(manifest))],
     ['sockets', listed(socketWords(manifest))],
     ['programs', listed(manifest.programs ?? [])],
     ['verifies', listed(actions.map(({ action, version, title }) => `${title} (${action}, version ${version})`))],

@@ -9,6 +9,7 @@ import {
   type PluginOverview,
   socketWords,
   stateWords,
+  tokenHostWords,
 } from '../../../plugins/overview.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
@@ -68,7 +69,8 @@ function PluginCard({ plugin }: { readonly plugin: PluginOverview }) {
           ['Isolation', isolation],
           ['State on this host', stateWords(state)],
           ['May ask', <Lines texts={hostWords(manifest)} none="no host" />],
-          ['May send with POST', <Lines texts={methodWords(manifest)} />],
+          ['Gets tokens at', <Lines texts={tokenHostWords(manifest)} none="no host" />],
+          ['May also send', <Lines texts={methodWords(manifest)} />],
           ['Sockets', <Lines texts={socketWords(manifest)} />],
           ['Programs', manifest.programs?.length ? <Codes values={manifest.programs} /> : 'none'],
           ['Verifies', <Actions actions={actions} />],

@@ -1,0 +1,112 @@
+/** A secret in the path arrives where it belongs, and the plugin sees it nowhere. */
+import { credential, header } from '@claimcheck/core/plugin'
+import t, { type Test } from 'tap'
+import { code, serve } from '../../support/loopback.ts'
+import { seenIn, spendingAt } from '../../support/spending.ts'
+
+const TOKEN = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw'
+const AUTH = { auth: credential('bot') }
+
+async function bot(t: Test, token = TOKEN) {
+  const arrived: string[] = []
+  const host = await serve(t, (request, response) => {
+    const { url = '' } = request
+    arrived.push(url)
+    if (url.endsWith('/moved')) response.writeHead(302, { location: url.replace('/moved', '/getMe?again') })
+    if (url.endsWith('/away')) response.writeHead(302, { location: `http://127.0.0.1:9${url}` })
+    if (url.endsWith('/echo'))
+      response.writeHead(200, { link: `<${url}>; rel=next`, 'x-path': decodeURIComponent(url), 'set-cookie': 'a=b' })
+    response.end('{"ok":true}')
+  })
+  const check = spendingAt(t, {
+    url: `http://${host}`,
+    credentials: { bot: { scheme: 'path', secret: 'token', prefix: 'bot' } },
+    options: { token },
+    secret: ['token'],
+  })
+  return { url: `http://${host}`, check, arrived }
+}
+
+t.test('the secret stands in the path that arrives, and the answer shows the handle', async (t) => {
+  const { url, check, arrived } = await bot(t)
+  for (const path of ['/botsecret:token/getMe?offset=1', '/botsecret%3Atoken/echo', '/botsecret:token/moved']) {
+    const response = await check().fetch(url + path, AUTH)
+    t.equal(response.status, 200)
+    const seen = await seenIn(response)
+    t.notOk(seen.includes(TOKEN) || seen.includes(encodeURIComponent(TOKEN)) || seen.includes('a=b'), seen)
+    t.match(response.url, /\/botsecret(?::|%3A)token\//)
+  }
+  t.strictSame(arrived, [
+    `/bot${TOKEN}/getMe?offset=1`,
+    `/bot${TOKEN}/echo`,
+    `/bot${TOKEN}/moved`,
+    `/bot${TOKEN}/getMe?again`,
+  ])
+})
+
+t.test('a redirect to another address is not followed, and an answer to a manual one shows the handle', async (t) => {
+  const { url, check, arrived } = await bot(t)
+  t.equal(await code(check().fetch(`${url}/botsecret:token/away`, AUTH)), 'unexpected_response')
+  const manual = await check().fetch(`${url}/botsecret:token/away`, { ...AUTH, redirect: 'manual' })
+  t.equal(manual.headers.get('location'), 'http://127.0.0.1:9/botsecret:token/away')
+  t.equal(arrived.length, 2)
+})
+
+for (const path of [
+  '/getMe',
+  '/secret:token/getMe',
+  '/botsecret:token2/getMe',
+  '/botsecret:token/botsecret:token',
+  '/xbotsecret:token/getMe',
+  '/botsecret:token/../getMe',
+  '/getMe?botsecret:token',
+  '/botsecret:token/getMe?x=secret:token',
+  '/botsecret:other/getMe',
+]) {
+  t.test(`the secret is put into no other place than its own: ${path}`, async (t) => {
+    const { url, check, arrived } = await bot(t)
+    const asked = check()
+    t.equal(await code(asked.fetch(url + path, AUTH)), 'breach')
+    t.ok(asked.breach())
+    t.strictSame(arrived, [])
+  })
+}
+
+t.test('a URL with the handle and no auth is sent as it is', async (t) => {
+  const { url, check, arrived } = await bot(t)
+  await check().fetch(`${url}/botsecret:token/getMe`)
+  t.strictSame(arrived, ['/botsecret:token/getMe'])
+})
+
+t.test('the secret of a path goes into no header', async (t) => {
+  const { url, check, arrived } = await bot(t)
+  t.equal(await code(check().fetch(url, { auth: header('x-token', 'secret:token') })), 'breach')
+  t.strictSame(arrived, [])
+})
+
+t.test('a secret that would name another path is not sent', async (t) => {
+  const none = await bot(t, '')
+  t.equal(await code(none.check().fetch(`${none.url}/botsecret:token/getMe`, AUTH)), 'misconfigured')
+  t.strictSame(none.arrived, [])
+  const { url, check, arrived } = await bot(t, '/../../admin?x#y')
+  await check().fetch(`${url}/botsecret:token/getMe`, AUTH)
+  t.strictSame(arrived, ['/bot%2F..%2F..%2Fadmin%3Fx%23y/getMe'])
+})
+
+t.test('a secret of dots alone is not sent', async (t) => {
+  const arrived: string[] = []
+  const host = await serve(t, (request, response) => {
+    arrived.push(request.url!)
+    response.end()
+  })
+  for (const token of ['.', '..']) {
+    const check = spendingAt(t, {
+      url: `http://${host}`,
+      credentials: { hook: { scheme: 'path', secret: 'token' } },
+      options: { token },
+      secret: ['token'],
+    })()
+    t.equal(await code(check.fetch(`http://${host}/a/secret:token/b`, { auth: credential('hook') })), 'misconfigured')
+  }
+  t.strictSame(arrived, [])
+})
