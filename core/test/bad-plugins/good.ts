@@ -1,10 +1,12 @@
 /** A verifier without a fault, in parts: each bad plugin replaces the part that its fault is in. */
 import {
   type ActionProfile,
+  type Auth,
   bearer,
   type CheckContext,
   type Claim,
   type ConnectionType,
+  credential,
   DestinationError,
   defineConnectionType,
   definePlugin,
@@ -79,7 +81,7 @@ export interface Look {
   readonly claim: Claim
   readonly context: CheckContext
   readonly http: Http
-  readonly auth: ReturnType<typeof bearer>
+  readonly auth: Auth
   readonly project: string
   readonly ticket: string
 }
@@ -160,6 +162,8 @@ export const connection = defineConnectionType({
 export interface Replaced {
   readonly parts?: Partial<Parts>
   readonly profile?: object
+  /** In place of the token in a header. */
+  readonly auth?: Auth
   readonly verifier?: Partial<Verifier>
   readonly connection?: Partial<ConnectionType>
   readonly plugin?: Partial<Plugin>
@@ -178,7 +182,7 @@ export function ticketPlugin(replaced: Replaced = {}): Plugin {
         const { options } = context.connection!
         const [key, number] = claim.target.split('-')
         const project = `${BASE}/projects/${key}`
-        const auth = bearer((options as { token: string }).token)
+        const auth = replaced.auth ?? bearer((options as { token: string }).token)
         return all.check(
           { claim: claim as Claim, context, http: context.http, auth, project, ticket: `${project}/tickets/${number}` },
           all,
@@ -199,4 +203,27 @@ export function ticketPlugin(replaced: Replaced = {}): Plugin {
     }),
     ...replaced.plugin,
   }) as Plugin
+}
+
+/** The same, by signatures that the host makes. */
+export function signedPlugin(): Plugin {
+  return ticketPlugin({
+    auth: credential('signature'),
+    connection: {
+      credentials: {
+        signature: {
+          scheme: 'hmac',
+          key: 'token',
+          hash: 'sha256',
+          encoding: 'hex',
+          message: '{method} {target}',
+          headers: { 'x-signature': '{signature}' },
+        },
+      },
+      async probe(_, { http }) {
+        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('signature') })
+        return { proves: 'works', scopes: value.scopes, warnings: [] }
+      },
+    },
+  })
 }

@@ -1,7 +1,7 @@
 /** Bad plugins that ask what they may not, that answer from memory, or that go on when they are to end. */
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { DestinationError, isDestinationError, type Plugin } from '@claimcheck/core/plugin'
+import { credential, DestinationError, isDestinationError, type Plugin } from '@claimcheck/core/plugin'
 import { type Look, type Parts, parts, type ReadTicket, ticketPlugin } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
@@ -49,6 +49,11 @@ export const REQUESTS: readonly BadPlugin[] = [
     plugin: alsoDoes(({ context, project, auth }) =>
       context.fetch(project, { call: { jsonRpc: 'ticket.close', params: {} }, auth }).catch(() => {}),
     ),
+  },
+  {
+    what: 'names a credential that its connection type does not declare',
+    caughtBy: 'requests.credentials',
+    plugin: alsoDoes(({ context, project }) => context.fetch(project, { auth: credential('other') }).catch(() => {})),
   },
   {
     what: 'asks another host',

@@ -2,7 +2,7 @@
  * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
-
+import { createSecureContext } from 'node:tls'
 import {
   type ClientCertificate,
   createCredentialMemories,
@@ -11,7 +11,7 @@ import {
   socketAddress,
   toDestinationError,
 } from '@claimcheck/core/hosting'
-import { CEILING } from '@claimcheck/core/plugin'
+import { CEILING, DestinationError } from '@claimcheck/core/plugin'
 import { Agent, fetch as undiciFetch } from 'undici'
 import { sha256Text } from '../base/sha256.ts'
 import { VERSION } from '../base/version.ts'
@@ -95,6 +95,7 @@ export function createOutbound(
   function ownAgent(admitted: Admitted, certificate: ClientCertificate, signal: AbortSignal): Agent {
     const known = ofChecks.get(signal)
     if (known) return known
+    requireUsable(certificate)
     const agent = createAgent(admitted, certificate)
     ofChecks.set(signal, agent)
     signal.addEventListener('abort', () => void agent.destroy(), { once: true })
@@ -135,6 +136,15 @@ export function createOutbound(
     async close() {
       await Promise.all([publicOnly.destroy(), allowed.destroy()])
     },
+  }
+}
+
+/** @throws DestinationError `misconfigured` for what is no certificate, or not that of its key. The error of TLS would repeat parts of it */
+function requireUsable(certificate: ClientCertificate): void {
+  try {
+    createSecureContext(tlsOf(certificate))
+  } catch {
+    throw new DestinationError('misconfigured')
   }
 }
 

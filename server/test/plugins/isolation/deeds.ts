@@ -8,6 +8,7 @@ import { Worker } from 'node:worker_threads'
 import {
   bearer,
   CEILING,
+  credential,
   type CheckContext,
   defineConnectionType,
   definePlugin,
@@ -196,6 +197,17 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     })
     return told(Buffer.from(value.sent).toString('base64'))
   },
+  async 'spends a declared credential'({ fetch, connection }) {
+    const { base_url } = connection!.options as { base_url: string }
+    const { status, url } = await fetch(`${base_url}/hsecret:hook/page`, { auth: credential('hook') })
+    return told(`${status} ${url.slice(base_url.length)}`)
+  },
+  'puts a declared secret into a header': ({ fetch, connection }) => {
+    const { base_url, hook } = connection!.options as { base_url: string; hook: string }
+    return hindrance(() => fetch(`${base_url}/echo`, { auth: bearer(hook) }))
+  },
+  'names a credential of another form': ({ fetch, connection }) =>
+    hindrance(() => fetch(String(connection!.options.base_url), { auth: { scheme: 'credential' } as never })),
   async 'reads a body'({ fetch, connection }, at) {
     const { base_url, token } = connection!.options as { base_url: string; token: string }
     const response = await fetch(`${base_url}/${at}`, { auth: bearer(token) })
@@ -300,7 +312,12 @@ const connection = defineConnectionType({
   provider: 'deeds',
   title: 'Deeds',
   help: 'None.',
-  options: Type.Object({ base_url: Type.String(), token: secret({ description: 'A token.' }) }),
+  options: Type.Object({
+    base_url: Type.String(),
+    token: secret({ description: 'A token.' }),
+    hook: Type.Optional(secret({ description: 'A token in the path.' })),
+  }),
+  credentials: { hook: { scheme: 'path', secret: 'hook', prefix: 'h' } },
   baseUrl: ({ base_url }) => base_url,
   fits: () => true,
   probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),

@@ -85,6 +85,14 @@ t.test('the host computes digests for a process, which gets nothing else of the 
   }
 })
 
+t.test('the host spends a declared credential for a process, which never holds it', { skip }, async (t) => {
+  const { check } = await startDeeds(t)
+  t.match(await check('page', 'spends a declared credential'), { facts: { told: '200 /hsecret:hook/page' } })
+  for (const deed of ['puts a declared secret into a header', 'names a credential of another form']) {
+    t.match(await check('page', deed), { facts: { told: 'the plugin failed' } }, deed)
+  }
+})
+
 t.test('a check may wait for so many calls at once', { skip }, async (t) => {
   const { check, plugin } = await startDeeds(t)
   t.strictSame(await check('page', 'waits for many calls'), { ...PAGE, facts: { told: 'true' } })

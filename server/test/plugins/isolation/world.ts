@@ -14,6 +14,8 @@ import type { Test } from 'tap'
 import { makePluginPackage } from '../../../../test/support/plugin-package.ts'
 
 export const TOKEN = 'a-token-that-nobody-guesses'
+/** Of the path. */
+export const HOOK = 'h00k-of-the-deeds'
 
 interface Line {
   readonly fields: Readonly<Record<string, unknown>>
@@ -47,6 +49,7 @@ export async function destination(t: Test) {
   let large = 0
   const server = createServer(({ url, headers }, response) => {
     if (url === '/large') large++
+    if (url === `/h${HOOK}/page`) return void response.end('{}')
     const status = url === '/missing' ? 404 : 200
     response.writeHead(headers.authorization === `Bearer ${TOKEN}` ? status : 401, {
       'content-type': 'application/json',
@@ -79,7 +82,7 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
   })
   const { verifier } = registry.verifierFor('test.deed.do')!
   const type = registry.connectionType('deeds')!
-  const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN } }
+  const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN, hook: HOOK } }
 
   /** What the check returns; its error's name and code as a text. */
   async function check(
