@@ -43,7 +43,11 @@ const SECRET = 'x-secret'
 const HANDLE = 'secret:'
 
 /** A string option that is stored encrypted and never shown. The plugin gets a handle for it, which `Auth` takes. */
-export function secret(options: { readonly title?: string; readonly description: string; readonly maxLength?: number }) {
+export function secret(options: {
+  readonly title?: string
+  readonly description: string
+  readonly maxLength?: number
+}) {
   return Type.String({ minLength: 1, maxLength: 4096, ...options, [SECRET]: true })
 }
 

@@ -34,7 +34,10 @@ export function callRequest(
   return { method: 'POST', body, headers: { 'content-type': 'application/json' } }
 }
 
-function declaredCall(call: Exclude<ReadCall, DavCall>, { jsonRpc = [], graphql = [] }: NonNullable<Manifest['methods']>): object {
+function declaredCall(
+  call: Exclude<ReadCall, DavCall>,
+  { jsonRpc = [], graphql = [] }: NonNullable<Manifest['methods']>,
+): object {
   if ('jsonRpc' in call) {
     const { jsonRpc: method, params } = call
     if (typeof method !== 'string' || !jsonRpc.includes(method)) {

@@ -5,6 +5,9 @@ import { BreachError } from './breach.ts'
 
 const PLACE = /\{([a-z][a-z0-9_]*)\}/g
 const MAX_VALUE_LENGTH = 4096
+/** XML has no form for them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
 /**
  * @param path of the URL, with its query
@@ -44,11 +47,16 @@ function placesIn(body: string): string[] {
   return [...body.matchAll(PLACE)].map(([, name]) => name!)
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+}
 
 function escaped(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: XML has no form for them
-  if (value.length > MAX_VALUE_LENGTH || /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(value) || !value.isWellFormed())
+  if (value.length > MAX_VALUE_LENGTH || UNWRITABLE.test(value) || !value.isWellFormed())
     throw new BreachError('a parameter is too long, or holds what XML cannot')
   return value.replace(/[&<>"']/g, (character) => ESCAPES[character]!)
 }
@@ -58,5 +66,7 @@ export function davProblem({ body }: Pick<DavMethod, 'body'>): string | undefine
   if (/<!|<\?(?!xml )/.test(body)) return 'a body has no comments, no entities and no other instructions'
   // Texts and quoted values cannot end what they stand in: their characters are escaped.
   const markup = body.replace(/"[^"<]*"|'[^'<]*'/g, '""').replace(/>[^<]*</g, '><')
-  return placesIn(markup).length > 0 ? 'a place is neither the text of an element nor the value of an attribute' : undefined
+  return placesIn(markup).length > 0
+    ? 'a place is neither the text of an element nor the value of an attribute'
+    : undefined
 }

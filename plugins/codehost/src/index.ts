@@ -54,13 +54,7 @@ export default definePlugin({
   name: 'codehost',
   api: 2,
   manifest: {
-    hosts: [
-      'api.github.com',
-      'gitlab.com',
-      'api.bitbucket.org',
-      'connection.base_url',
-      'options.public_base_url',
-    ],
+    hosts: ['api.github.com', 'gitlab.com', 'api.bitbucket.org', 'connection.base_url', 'options.public_base_url'],
     programs: ['git'],
   },
   options: Options,

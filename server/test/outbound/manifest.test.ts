@@ -166,7 +166,11 @@ for (const [name, path, init, methods = CALLS] of undeclared) {
 t.test('a call is sent to the path of the base address, and counts as a request', async (t) => {
   const first = await calling(t)
   const baseUrl = `${first.url}/rpc/v1?key=7`
-  const guard = { baseUrl, reach: { hosts: ['connection.url'], methods: CALLS, mayReveal: false }, limits: { requests: 2 } }
+  const guard = {
+    baseUrl,
+    reach: { hosts: ['connection.url'], methods: CALLS, mayReveal: false },
+    limits: { requests: 2 },
+  }
   const check = outboundTo(t, [new URL(first.url).host]).forCheck(guardOf(first.url, guard))
   const call = { jsonRpc: 'eth_getTransactionReceipt', params: [] }
   t.equal(await code(check.fetch(baseUrl, { call })), 'no error')

@@ -70,7 +70,11 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
   ['that lists a name in capitals', hosts('API.example.com'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists a path', hosts('example.com/api'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists an option without a name', hosts('options.'), /^the plugin\.manifest\.hosts\.0: /],
-  ['that lists a connection without the name of its option', hosts('connection'), /^the plugin\.manifest\.hosts\.0: .*connection\.<option>/],
+  [
+    'that lists a connection without the name of its option',
+    hosts('connection'),
+    /^the plugin\.manifest\.hosts\.0: .*connection\.<option>/,
+  ],
   ['that exchanges credentials where a claim says', manifest({ tokenHosts: ['target'] }), /tokenHosts: target/],
   ['that lists a misspelt word as a host', hosts('conection'), /^the plugin\.manifest\.hosts\.0: /],
   ['that lists an empty host', hosts('a.example', ''), /^the plugin\.manifest\.hosts\.1: /],

@@ -16,7 +16,16 @@ export function issue(access: readonly Access[], expiresIn = 300): string {
   const now = Math.floor(Date.now() / 1000)
   const [, pem = ''] = /-----BEGIN CERTIFICATE-----([^-]+)/.exec(INNER.cert) ?? []
   const header = { typ: 'JWT', alg: 'ES256', x5c: [pem.replace(/\s/g, '')] }
-  const body = { iss: 'issuer', sub: 'user', aud: 'registry', exp: now + expiresIn, nbf: now - 10, iat: now, jti: randomUUID(), access }
+  const body = {
+    iss: 'issuer',
+    sub: 'user',
+    aud: 'registry',
+    exp: now + expiresIn,
+    nbf: now - 10,
+    iat: now,
+    jti: randomUUID(),
+    access,
+  }
   const text = [header, body].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   const signature = sign('sha256', Buffer.from(text), { key: INNER.key, dsaEncoding: 'ieee-p1363' })
   return `${text}.${signature.toString('base64url')}`

@@ -72,8 +72,8 @@ function namesIn(text: string): string[] {
   return [...text.matchAll(PART)].map(([, part]) => part!)
 }
 
-function filled(text: string, valueOf: (part: string) => string): string {
-  return text.replace(PART, (_, part: string) => valueOf(part))
+function filled(text: string, read: (part: string) => string): string {
+  return text.replace(PART, (_, part: string) => read(part))
 }
 
 function partsOf(

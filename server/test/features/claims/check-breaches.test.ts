@@ -126,16 +126,19 @@ t.test("a plugin does not send a connection's credentials to where it says that 
   }
 })
 
-t.test("a plugin that moves the port, the scheme or the host of what a workspace typed gets no credentials there", async (t) => {
-  const host = await serve(t, () => t.fail('it was reached'))
-  const manifest = { hosts: ['connection.base_url', 'target'] }
-  const typed = [`http://${host}0`, `https://${host}`, 'http://inner.example', 'inner.example', '']
-  for (const baseUrl of typed) {
-    const check = ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT)
-    const { outcome } = await run(t, { manifest, baseUrl, moved: `http://${host}`, check })
-    t.equal(outcome, 'verifier_error', baseUrl)
-  }
-})
+t.test(
+  'a plugin that moves the port, the scheme or the host of what a workspace typed gets no credentials there',
+  async (t) => {
+    const host = await serve(t, () => t.fail('it was reached'))
+    const manifest = { hosts: ['connection.base_url', 'target'] }
+    const typed = [`http://${host}0`, `https://${host}`, 'http://inner.example', 'inner.example', '']
+    for (const baseUrl of typed) {
+      const check = ({ fetch }: CheckContext) => fetch(`http://${host}/`).then(() => ABSENT)
+      const { outcome } = await run(t, { manifest, baseUrl, moved: `http://${host}`, check })
+      t.equal(outcome, 'verifier_error', baseUrl)
+    }
+  },
+)
 
 t.test('a destination that the manifest names, or that is the address of the connection, is read', async (t) => {
   const host = await serve(t, (_, response) => response.end())

@@ -46,7 +46,10 @@ interface Asked {
   readonly now?: () => number
 }
 
-async function signing(t: Test, { declared = {}, options = {}, service = 's3', region = 'eu-central-1', session, now }: Asked = {}) {
+async function signing(
+  t: Test,
+  { declared = {}, options = {}, service = 's3', region = 'eu-central-1', session, now }: Asked = {},
+) {
   const arrived: { isSigned: boolean; url: string; date: string }[] = []
   const host = await serve(t, (request, response) => {
     const isRight = isSigned(request, service, region, session)
@@ -72,12 +75,7 @@ const requests: [what: string, path: string, init?: object, asked?: Asked][] = [
   ['a list of objects', '/bucket?list-type=2&prefix=photos%2F&delimiter=/&max-keys=2'],
   ['a query without a value', '/bucket?versioning'],
   ['a query that is not in order', '/bucket?b=2&a=2&A=0&%C3%A4=1'],
-  [
-    'a query with a name twice',
-    '/?b=2&a=2&a=1',
-    {},
-    { declared: { service: 'bedrock' }, service: 'bedrock' },
-  ],
+  ['a query with a name twice', '/?b=2&a=2&a=1', {}, { declared: { service: 'bedrock' }, service: 'bedrock' }],
   ['a query with spaces and signs', '/bucket?prefix=a+b%20c%2Bd*(e)'],
   ['HEAD', '/bucket/key', { method: 'HEAD' }],
   ['headers', '/bucket/key', { headers: { accept: 'a,  b', 'x-amz-checksum-mode': 'ENABLED', range: 'bytes=0-9' } }],
@@ -96,14 +94,19 @@ for (const [what, path, init = {}, asked] of requests) {
     const { url, check, arrived } = await signing(t, asked)
     const response = await check().fetch(url + path, { ...init, auth: credential('account') })
     t.equal(response.status, 200)
-    t.strictSame(arrived.map(({ isSigned }) => isSigned), [true])
+    t.strictSame(
+      arrived.map(({ isSigned }) => isSigned),
+      [true],
+    )
   })
 }
 
 t.test("the destination's clock counts, where it refuses ours", async (t) => {
   const now = () => Date.now() - 20 * MINUTE_MS
   const host = await serve(t, (request, response) => {
-    const [, year, month, day, hour, minute, second] = /^(....)(..)(..)T(..)(..)(..)Z$/.exec(String(request.headers['x-amz-date']))!
+    const [, year, month, day, hour, minute, second] = /^(....)(..)(..)T(..)(..)(..)Z$/.exec(
+      String(request.headers['x-amz-date']),
+    )!
     const sentAt = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
     const isInTime = Math.abs(sentAt - Date.now()) < 15 * MINUTE_MS
     response.writeHead(isInTime && isSigned(request, 's3', 'us-east-1') ? 200 : 403).end()
@@ -117,14 +120,22 @@ t.test("the destination's clock counts, where it refuses ours", async (t) => {
   })
   const first = check()
   t.equal((await first.fetch(`http://${host}/bucket/key`, { auth: credential('account') })).status, 200)
-  t.equal((await check({ limits: { requests: 1 } }).fetch(`http://${host}/b`, { auth: credential('account') })).status, 200)
+  t.equal(
+    (await check({ limits: { requests: 1 } }).fetch(`http://${host}/b`, { auth: credential('account') })).status,
+    200,
+  )
 })
 
 const refused: [what: string, path: string, init?: object, declared?: object][] = [
   ['a body', '/rpc', { call: { jsonRpc: 'a', params: [] } }],
   ['an action that the declaration does not name', '/?Action=TerminateInstances'],
   ['such an action in other letters', '/?action=DeleteUser'],
-  ['such an action behind a declared one', '/?Action=DescribeRegions&Action=DeleteUser', {}, { actions: ['DescribeRegions'] }],
+  [
+    'such an action behind a declared one',
+    '/?Action=DescribeRegions&Action=DeleteUser',
+    {},
+    { actions: ['DescribeRegions'] },
+  ],
   ['a date of the plugin', '/bucket', { headers: { 'x-amz-date': '20300101T000000Z' } }],
   ['a digest of the plugin', '/bucket', { headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }],
   ['an authorization of the plugin', '/bucket', { headers: { authorization: 'AWS4-HMAC-SHA256 mine' } }],
@@ -147,7 +158,12 @@ for (const [what, path, init = {}, declared = {}] of refused) {
 }
 
 t.test('options that no signature can be made of are the mistake of the connection', async (t) => {
-  for (const options of [{ secret_key: undefined }, { key_id: undefined }, { key_id: 'a\nb' }, { region: 'eu/central' }]) {
+  for (const options of [
+    { secret_key: undefined },
+    { key_id: undefined },
+    { key_id: 'a\nb' },
+    { region: 'eu/central' },
+  ]) {
     const { url, check, arrived } = await signing(t, { options })
     t.equal(await code(check().fetch(url, { auth: credential('account') })), 'misconfigured', JSON.stringify(options))
     t.strictSame(arrived, [])

@@ -12,7 +12,12 @@ const AUTH = { auth: credential('registry') }
 const ACCEPT = { accept: 'application/vnd.oci.image.manifest.v1+json' }
 const DECLARED = { registry: { scheme: 'challenge', username: 'username', password: 'password' } } as const
 
-function through(t: Test, url: string, issuer: string | undefined, options: object = { username: 'user', password: PASSWORD }) {
+function through(
+  t: Test,
+  url: string,
+  issuer: string | undefined,
+  options: object = { username: 'user', password: PASSWORD },
+) {
   return spendingAt(t, {
     url,
     credentials: DECLARED,
@@ -32,14 +37,17 @@ t.test('a registry of Debian with a token issuer', { skip }, async (t) => {
   const manifestOf = (repository: string, begun = check()) =>
     begun.fetch(`${url}/v2/${repository}/manifests/v1`, { ...AUTH, headers: ACCEPT })
 
-  await t.test('a first push to a repository that did not exist is seen, in spite of a token from before', async (t) => {
-    t.equal((await manifestOf('team/first')).status, 401)
-    const digest = await push('team/first', 'v1')
-    const seen = await manifestOf('team/first')
-    t.equal(seen.status, 200)
-    t.equal(seen.headers.get('docker-content-digest'), digest)
-    t.notOk((await seenIn(seen)).includes(PASSWORD))
-  })
+  await t.test(
+    'a first push to a repository that did not exist is seen, in spite of a token from before',
+    async (t) => {
+      t.equal((await manifestOf('team/first')).status, 401)
+      const digest = await push('team/first', 'v1')
+      const seen = await manifestOf('team/first')
+      t.equal(seen.status, 200)
+      t.equal(seen.headers.get('docker-content-digest'), digest)
+      t.notOk((await seenIn(seen)).includes(PASSWORD))
+    },
+  )
 
   await t.test('a token is kept, and pull is all that is ever asked for', async (t) => {
     const before = asked.length
@@ -97,7 +105,14 @@ async function evil(t: Test, challenge: (elsewhere: string) => string, answer?: 
 const AT = '/v2/team/image/manifests/v1'
 
 t.test('a registry gets no credentials sent to where it likes', async (t) => {
-  for (const realm of ['http://ELSEWHERE/token', 'http://user:x@ELSEWHERE/', '//ELSEWHERE', 'http://127.0.0.1:1/', 'file:///etc/passwd', 'x']) {
+  for (const realm of [
+    'http://ELSEWHERE/token',
+    'http://user:x@ELSEWHERE/',
+    '//ELSEWHERE',
+    'http://127.0.0.1:1/',
+    'file:///etc/passwd',
+    'x',
+  ]) {
     const { url, elsewhere, got, authorizations } = await evil(
       t,
       (host) => `Bearer realm="${realm.replace('ELSEWHERE', host)}",service="s",scope="repository:team/image:pull"`,
@@ -128,7 +143,12 @@ t.test('a token host does not send the credentials on', async (t) => {
 })
 
 t.test('only pull of the repository of the request is asked for, whatever the registry says', async (t) => {
-  for (const scope of ['repository:team/image:pull,push', 'repository:other/image:pull', 'registry:catalog:*', 'repository:team/image:*']) {
+  for (const scope of [
+    'repository:team/image:pull,push',
+    'repository:other/image:pull',
+    'registry:catalog:*',
+    'repository:team/image:*',
+  ]) {
     const { url, elsewhere, got } = await evil(
       t,
       (host) => `Basic realm="x", Bearer realm="http://${host}/token?scope=mine&a=b",service="s",scope="${scope}"`,
@@ -140,7 +160,10 @@ t.test('only pull of the repository of the request is asked for, whatever the re
 })
 
 t.test('the catalog, which belongs to no repository, is not asked for', async (t) => {
-  const { url, elsewhere, got } = await evil(t, (host) => `Bearer realm="http://${host}/token",scope="registry:catalog:*"`)
+  const { url, elsewhere, got } = await evil(
+    t,
+    (host) => `Bearer realm="http://${host}/token",scope="registry:catalog:*"`,
+  )
   const response = await through(t, url, elsewhere)().fetch(`${url}/v2/_catalog`, AUTH)
   t.equal(response.status, 401)
   t.equal(response.headers.get('www-authenticate'), null)
@@ -182,7 +205,10 @@ t.test('a plugin does not get the password into a header, nor a credential of an
     t.equal(await code(check.fetch(url + AT, { auth: auth as never })), 'breach', JSON.stringify(auth))
     t.ok(check.breach())
   }
-  t.equal(await code(through(t, url, elsewhere)().fetch(url + AT, { ...AUTH, headers: { authorization: 'x' } })), 'breach')
+  t.equal(
+    await code(through(t, url, elsewhere)().fetch(url + AT, { ...AUTH, headers: { authorization: 'x' } })),
+    'breach',
+  )
   t.strictSame(authorizations, [])
 })
 
@@ -192,7 +218,15 @@ t.test('a token of one connection serves no other', async (t) => {
   await check().fetch(url + AT, AUTH)
   await check().fetch(url + AT, AUTH)
   t.equal(got.length, 1)
-  const other = (over: object) => ({ connected: { id: 'conn_1', options: { url, username: 'user', password: PASSWORD }, credentials: DECLARED, tokenHosts: [elsewhere], ...over } })
+  const other = (over: object) => ({
+    connected: {
+      id: 'conn_1',
+      options: { url, username: 'user', password: PASSWORD },
+      credentials: DECLARED,
+      tokenHosts: [elsewhere],
+      ...over,
+    },
+  })
   await check(other({ id: 'conn_2' })).fetch(url + AT, AUTH)
   t.equal(got.length, 2)
   await check(other({ options: { url, username: 'user', password: 'changed-pass-word' } })).fetch(url + AT, AUTH)

@@ -12,7 +12,11 @@ import { AUTHORITY, code, INNER, OTHER, serve } from '../../support/loopback.ts'
 import { freePort, startServer, temporaryFolder } from '../../support/service-process.ts'
 import { spendingAt } from '../../support/spending.ts'
 
-function through(t: Test, url: string, options: object = { certificate: INNER.cert, key: INNER.key, token: 't0ken-of-it' }) {
+function through(
+  t: Test,
+  url: string,
+  options: object = { certificate: INNER.cert, key: INNER.key, token: 't0ken-of-it' },
+) {
   return spendingAt(t, {
     url,
     credentials: { tls: { scheme: 'clientCertificate', certificate: 'certificate', key: 'key' } },
@@ -24,10 +28,13 @@ function through(t: Test, url: string, options: object = { certificate: INNER.ce
 
 async function mutual(t: Test, requests: (string | undefined)[] = []) {
   const open = new Set<TLSSocket>()
-  const server = createServer({ ...INNER, ca: AUTHORITY, requestCert: true, rejectUnauthorized: true }, (request, response) => {
-    requests.push(request.headers.authorization)
-    response.end((request.socket as TLSSocket).getPeerCertificate().subject?.CN)
-  })
+  const server = createServer(
+    { ...INNER, ca: AUTHORITY, requestCert: true, rejectUnauthorized: true },
+    (request, response) => {
+      requests.push(request.headers.authorization)
+      response.end((request.socket as TLSSocket).getPeerCertificate().subject?.CN)
+    },
+  )
   server.on('secureConnection', (socket) => {
     open.add(socket)
     socket.on('close', () => open.delete(socket))

@@ -46,8 +46,16 @@ async function recording(t: Test) {
 t.test('parameters stand escaped in the places of the declared body', async (t) => {
   const { url, check, arrived } = await recording(t)
   const parameters = { since: '"/><c:delete/><c:range start="', text: "]]></c:text><!-- & 'ä' {since}" }
-  await check().fetch(`${url}/calendars/me`, { call: { dav: 'changes', parameters }, headers: { depth: 'infinity', 'content-type': 'text/plain' } })
-  t.match(arrived[0], { method: 'REPORT', url: '/dav/calendars/me', depth: '0', type: 'application/xml; charset=utf-8' })
+  await check().fetch(`${url}/calendars/me`, {
+    call: { dav: 'changes', parameters },
+    headers: { depth: 'infinity', 'content-type': 'text/plain' },
+  })
+  t.match(arrived[0], {
+    method: 'REPORT',
+    url: '/dav/calendars/me',
+    depth: '0',
+    type: 'application/xml; charset=utf-8',
+  })
   t.equal(
     arrived[0]!.body,
     '<c:query xmlns:c="urn:c"><c:range start="&quot;/&gt;&lt;c:delete/&gt;&lt;c:range start=&quot;"/><c:text>]]&gt;&lt;/c:text&gt;&lt;!-- &amp; &apos;ä&apos; {since}</c:text></c:query>',
@@ -66,7 +74,11 @@ const refused: [what: string, path: string, call: object, init?: object][] = [
   ['a parameter of no place', '/calendars/me', { dav: 'changes', parameters: { ...given, other: '1' } }],
   ['a parameter that is no text', '/calendars/me', { dav: 'changes', parameters: { ...given, text: ['<x/>'] } }],
   ['a parameter that XML cannot hold', '/calendars/me', { dav: 'changes', parameters: { ...given, text: 'a\u0000' } }],
-  ['a parameter that is too long', '/calendars/me', { dav: 'changes', parameters: { ...given, text: 'a'.repeat(5000) } }],
+  [
+    'a parameter that is too long',
+    '/calendars/me',
+    { dav: 'changes', parameters: { ...given, text: 'a'.repeat(5000) } },
+  ],
   ['another method', '/', { dav: 'list' }, { method: 'MKCOL' }],
 ]
 for (const [what, path, call, init = {}] of refused) {
@@ -94,5 +106,6 @@ for (const body of [
 }
 
 t.test('bodies in order have no problem', async (t) => {
-  for (const { body } of [LIST, CHANGES, { body: `<a b='{x}' c="{y}">{z} and {x}<d/>{y}</a>` }]) t.equal(davProblem({ body }), undefined)
+  for (const { body } of [LIST, CHANGES, { body: `<a b='{x}' c="{y}">{z} and {x}<d/>{y}</a>` }])
+    t.equal(davProblem({ body }), undefined)
 })

@@ -43,7 +43,10 @@ const HASHES = { MD5: 'md5', 'SHA-256': 'sha256', 'SHA-512-256': 'sha512-256' } 
 
 function isRight(request: IncomingMessage, password: string): boolean {
   const { username, realm, nonce, uri, response, algorithm = 'MD5', nc, cnonce, qop } = fieldsOf(request)
-  const hash = (text: string) => createHash(HASHES[algorithm.replace('-sess', '').replace('-SESS', '') as 'MD5']).update(text).digest('hex')
+  const hash = (text: string) =>
+    createHash(HASHES[algorithm.replace('-sess', '').replace('-SESS', '') as 'MD5'])
+      .update(text)
+      .digest('hex')
   const plain = hash(`${username}:${realm}:${password}`)
   const secret = /-sess$/i.test(algorithm) ? hash(`${plain}:${nonce}:${cnonce}`) : plain
   const expected = hash([secret, nonce, nc, cnonce, qop, hash(`${request.method}:${uri}`)].join(':'))
@@ -58,7 +61,9 @@ async function asking(t: Test, challenge: string | string[], password = PASSWORD
       return
     }
     arrived.push(fieldsOf(request))
-    response.writeHead(isRight(request, password) ? 200 : 401, { 'authentication-info': 'rspauth="6629fae4"' }).end('in')
+    response
+      .writeHead(isRight(request, password) ? 200 : 401, { 'authentication-info': 'rspauth="6629fae4"' })
+      .end('in')
   })
   return { url: `http://${host}`, arrived }
 }
@@ -70,7 +75,10 @@ const challenges: [what: string, challenge: string | string[], algorithm: string
   ['SHA-512-256', 'Digest realm="r", nonce="n", qop="auth", algorithm=SHA-512-256', 'SHA-512-256'],
   [
     'the strongest of several',
-    ['Digest realm="r", nonce="m", qop="auth"', 'Basic realm="r", Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'],
+    [
+      'Digest realm="r", nonce="m", qop="auth"',
+      'Basic realm="r", Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256',
+    ],
     'SHA-256',
   ],
 ]
@@ -106,7 +114,8 @@ for (const challenge of [
 
 t.test('a name that would become another field is not sent', async (t) => {
   const { url, arrived } = await asking(t, 'Digest realm="r", nonce="n", qop="auth"')
-  for (const name of ['a", username="admin', 'a\\']) t.equal(await code(through(t, url, name)().fetch(url, AUTH)), 'misconfigured')
+  for (const name of ['a", username="admin', 'a\\'])
+    t.equal(await code(through(t, url, name)().fetch(url, AUTH)), 'misconfigured')
   t.strictSame(arrived, [])
 })
 

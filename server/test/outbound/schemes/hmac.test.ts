@@ -107,7 +107,7 @@ const problems: [what: string, declared: object, problem: RegExp][] = [
   ['a signature of itself', { message: '{signature}' }, /message names \{signature\}/],
   ['no place for the signature', { headers: { a: '{date}' } }, /no header carries/],
   ['a date without a form', { date: undefined }, /needs a form/],
-  ['a header that is the client\'s', { headers: { host: 'a', 'x-a': '{signature}' } }, /may not set the header host/],
+  ["a header that is the client's", { headers: { host: 'a', 'x-a': '{signature}' } }, /may not set the header host/],
   ['a method in a header', { headers: { 'x-http-method-override': 'DELETE', a: '{signature}' } }, /override/],
   ['another hash', { hash: 'md5' }, /hash/],
   ['a member too many', { text: 'a' }, /^api: hmac/],

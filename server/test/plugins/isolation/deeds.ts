@@ -8,8 +8,8 @@ import { Worker } from 'node:worker_threads'
 import {
   bearer,
   CEILING,
-  credential,
   type CheckContext,
+  credential,
   defineConnectionType,
   definePlugin,
   defineVerifier,

@@ -82,7 +82,11 @@ export async function startDeeds(t: Test, options: { readonly trusted?: boolean;
   })
   const { verifier } = registry.verifierFor('test.deed.do')!
   const type = registry.connectionType('deeds')!
-  const connection: Connection = { id: 'conn_1', provider: 'deeds', options: { base_url: url, token: TOKEN, hook: HOOK } }
+  const connection: Connection = {
+    id: 'conn_1',
+    provider: 'deeds',
+    options: { base_url: url, token: TOKEN, hook: HOOK },
+  }
 
   /** What the check returns; its error's name and code as a text. */
   async function check(
