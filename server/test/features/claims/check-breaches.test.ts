@@ -1,4 +1,4 @@
-/** A check whose plugin asks for what its manifest does not declare, or lets a credential out, is the plugin's fault, whatever it reports. */
+/** A check whose plugin asks for what its manifest does not declare, or lets a credential out, is the plugin's fault, whatever it reports. Threat P9 of `security.md`. */
 import {
   type CheckContext,
   type Claim,

@@ -1,4 +1,4 @@
-/** Signatures of AWS, compared with those of another library over the very request that arrived. */
+/** Signatures of AWS, compared with those of another library over the very request that arrived. Threat P9 of `security.md`. */
 import type { IncomingMessage } from 'node:http'
 import { credential } from '@claimcheck/core/plugin'
 import aws4 from 'aws4'

@@ -1,4 +1,4 @@
-/** Tokens of container registries: at Debian's docker-registry with an issuer, and at registries that ask for more than they should. */
+/** Tokens of container registries: at Debian's docker-registry with an issuer, and at registries that ask for more than they should. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { bearer, credential } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'

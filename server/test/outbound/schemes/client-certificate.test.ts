@@ -1,4 +1,4 @@
-/** Certificates of the client: at servers of Node and at nginx, which let in who has the right one. */
+/** Certificates of the client: at servers of Node and at nginx, which let in who has the right one. Threat P9 of `security.md`. */
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'

@@ -1,4 +1,4 @@
-/** Codes over the host's own request, computed once more by `node:crypto` from what arrived. */
+/** Codes over the host's own request, computed once more by `node:crypto` from what arrived. Threat P9 of `security.md`. */
 import { createHash, createHmac } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { credentialProblems } from '@claimcheck/core/hosting'
