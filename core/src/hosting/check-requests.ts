@@ -145,14 +145,21 @@ class Requests<A> {
     const headerSecrets = unboundSecrets(secrets, connected)
     const headers = this.#under('headers', () => requestHeaders({ ...init, auth, userAgent }, headerSecrets))
     if (spend && headers.has('authorization'))
-      throw this.#breach('headers', 'the header authorization is set twice, by headers and by auth')
+      throw this.#refused('headers', new BreachError('the header authorization is set twice, by headers and by auth'))
     let admitted = this.#admit(text)
     const call = this.#under('methods', () => this.#callOf(admitted.url, init))
     const isCall = call !== undefined
     for (const [name, value] of Object.entries(call?.headers ?? {})) headers.set(name, value)
     const { method, body } = call ?? { method: init.method ?? 'GET', body: undefined }
     for (let redirects = 0; ; redirects++) {
-      const response = await this.#sendWith(spend, admitted, { method, headers, body }, isCall ? 'body' : use)
+      const used = isCall ? 'body' : use
+      const response = await this.#sendWith(spend, admitted, { method, headers, body }, used).catch(
+        (error: unknown) => {
+          // Where the destination leads is not what the plugin asked for.
+          if (redirects > 0 && error instanceof BreachError) throw new DestinationError('unexpected_response')
+          throw this.#refused('credentials', error)
+        },
+      )
       const location = REDIRECTS.has(response.status) ? response.headers.get('location') : null
       if (location === null || (init.redirect === 'manual' && !isCall)) return response
       await response.body?.cancel()
@@ -215,20 +222,18 @@ class Requests<A> {
     return refusal(problem)
   }
 
-  #breach(rule: RequestRule, problem: string): BreachError {
-    const breach = new BreachError(problem)
-    this.#guard.refused(rule, problem, breach)
-    return breach
-  }
-
   /** Runs what throws a BreachError where a rule is broken. */
   #under<T>(rule: RequestRule, run: () => T): T {
     try {
       return run()
     } catch (error) {
-      if (error instanceof BreachError) this.#guard.refused(rule, error.message, error)
-      throw error
+      throw this.#refused(rule, error)
     }
+  }
+
+  #refused(rule: RequestRule, error: unknown): unknown {
+    if (error instanceof BreachError) this.#guard.refused(rule, error.message, error)
+    return error
   }
 
   /** @throws BreachError where the manifest allows no check there */
@@ -306,12 +311,7 @@ class Requests<A> {
       },
       origin,
     })
-    try {
-      return await spend({ ...init, url: admitted.url }, host)
-    } catch (error) {
-      if (error instanceof BreachError) this.#guard.refused('credentials', error.message, error)
-      throw error
-    }
+    return spend({ ...init, url: admitted.url }, host)
   }
 
   #send(

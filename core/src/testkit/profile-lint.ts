@@ -4,6 +4,7 @@ import { CEILING } from '../contract/fetch.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
 import type { Verifier } from '../contract/verifier.ts'
+import { credentialProblems, hostOptionProblems } from '../hosting/credentials.ts'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { knowsRules } from '../rules/decide.ts'
 import { Value } from '../typebox.ts'
@@ -36,6 +37,12 @@ function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: Pl
       secretNames(type).length > 0 || Object.keys(type.options.properties).length > 0
         ? []
         : [`has the connection type ${type.provider} without options`],
+    ),
+    ...(Array.isArray(hosts) ? hostOptionProblems(plugin.manifest, connections) : []).map(
+      (problem) => `has in manifest.hosts ${problem}`,
+    ),
+    ...connections.flatMap((type) =>
+      credentialProblems(type).map((problem) => `has in the credentials of ${type.provider} ${problem}`),
     ),
     ...verifiers.flatMap(({ limits = {} }) =>
       Object.entries(limits)

@@ -4,6 +4,7 @@ import {
   defineConnectionType,
   defineVerifier,
   type PluginParts,
+  secret,
   Type,
 } from '@claimcheck/core/plugin'
 import {
@@ -249,6 +250,23 @@ t.test('an action that is read through what nobody offers is told, once for each
   t.strictSame(missingProviders([a, loaded({ connections: [connection('one')] }, { name: 'b' })]), [
     'a: no plugin offers the provider gone',
   ])
+})
+
+t.test('a manifest names options of the connections that its plugin offers or reads through', async (t) => {
+  const typed = defineConnectionType({
+    ...connection('one'),
+    options: Type.Object({ url: Type.String(), token: secret({ description: 'A token.' }) }),
+  })
+  const offering = (hosts: string[], tokenHosts: string[] = []) =>
+    loaded({ connections: [typed] }, { name: 'a', manifest: { hosts, tokenHosts } })
+  const reading = (hosts: string[]) => loaded({ verifiers: [verifier(['one'])] }, { name: 'b', manifest: { hosts } })
+  t.strictSame(conflicts([offering(['connection.url'], ['connection.url']), reading(['connection.url'])]), [])
+  for (const option of ['connection.token', 'connection.other', 'connection.constructor']) {
+    t.match(conflicts([offering([option])]).join(), new RegExp(`^a: .*${option}: no connection type has`))
+    t.match(conflicts([offering([], [option])]).join(), option)
+    t.match(conflicts([offering([]), reading([option])]).join(), new RegExp(`^b: .*${option}`))
+  }
+  t.match(conflicts([reading(['connection.url'])]).join(), /^b: /, 'nobody offers its connections')
 })
 
 t.test('without plugins there is nothing to find', async (t) => {

@@ -18,12 +18,7 @@ interface Loading {
 
 export function loaded(
   parts: PluginParts,
-  {
-    name = 'test',
-    manifest = { hosts: ['connection.base_url', 'target'] },
-    logger = SILENT,
-    now = Date.now,
-  }: Loading = {},
+  { name = 'test', manifest = { hosts: ['target'] }, logger = SILENT, now = Date.now }: Loading = {},
 ): LoadedPlugin {
   const types = (provider: string) => parts.connections?.find((type) => type.provider === provider)
   return {

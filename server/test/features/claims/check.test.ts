@@ -100,9 +100,10 @@ function runner(
   const outbound = createOutbound({ allowPrivate: over.allowPrivate ?? [] })
   t.teardown(() => outbound.close())
   const now = over.now ?? (() => NOON)
+  const manifest = { hosts: [String(connection.options.host), 'target'] }
   const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
-    registry: registryOf({ verifiers, connections: [connectionType] }, { logger, now }),
+    registry: registryOf({ verifiers, connections: [connectionType] }, { manifest, logger, now }),
     connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
     outbound,
     budgets: createRateLimitBudgets({ now }),

@@ -80,7 +80,7 @@ async function open(
     new ConnectionService({
       storage,
       registry: {
-        ...registryOf({ connections: [type] }),
+        ...registryOf({ connections: [type] }, { manifest: { hosts: ['a', ...allowPrivate] } }),
         actionsFor: () => ['test.thing.do'],
         aliasesFor: () => [],
       },

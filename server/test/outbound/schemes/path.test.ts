@@ -13,6 +13,7 @@ async function bot(t: Test, token = TOKEN) {
     const { url = '' } = request
     arrived.push(url)
     if (url.endsWith('/moved')) response.writeHead(302, { location: url.replace('/moved', '/getMe?again') })
+    if (url.endsWith('/lost')) response.writeHead(302, { location: '/elsewhere' })
     if (url.endsWith('/away')) response.writeHead(302, { location: `http://127.0.0.1:9${url}` })
     if (url.endsWith('/echo'))
       response.writeHead(200, { link: `<${url}>; rel=next`, 'x-path': decodeURIComponent(url), 'set-cookie': 'a=b' })
@@ -42,6 +43,13 @@ t.test('the secret stands in the path that arrives, and the answer shows the han
     `/bot${TOKEN}/moved`,
     `/bot${TOKEN}/getMe?again`,
   ])
+})
+
+t.test('a redirect to where no secret belongs is the fault of the destination', async (t) => {
+  const { url, check } = await bot(t)
+  const asked = check()
+  t.equal(await code(asked.fetch(`${url}/botsecret:token/lost`, AUTH)), 'unexpected_response')
+  t.equal(asked.breach(), undefined)
 })
 
 t.test('a redirect to another address is not followed, and an answer to a manual one shows the handle', async (t) => {
