@@ -31,7 +31,13 @@ export {
   type Transport,
 } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories, createCredentialMemory } from './hosting/credential-memory.ts'
-export { type ClientCertificate, type Connected, credentialProblems, hostOptionProblems, unboundSecrets } from './hosting/credentials.ts'
+export {
+  type ClientCertificate,
+  type Connected,
+  credentialProblems,
+  hostOptionProblems,
+  unboundSecrets,
+} from './hosting/credentials.ts'
 export { davProblem } from './hosting/dav.ts'
 export { digestAnswer } from './hosting/digest.ts'
 export { refusal, toDestinationError } from './hosting/failures.ts'

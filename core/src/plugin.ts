@@ -63,7 +63,14 @@ export {
   statusError,
 } from './contract/http.ts'
 export { readJson } from './contract/json-answer.ts'
-export { type DavMethod, definePlugin, type Manifest, type Plugin, type PluginHost, type PluginParts } from './contract/plugin.ts'
+export {
+  type DavMethod,
+  definePlugin,
+  type Manifest,
+  type Plugin,
+  type PluginHost,
+  type PluginParts,
+} from './contract/plugin.ts'
 export {
   type AnonymousSource,
   type CheckCache,
