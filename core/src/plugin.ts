@@ -72,6 +72,21 @@ export {
   type PluginParts,
 } from './contract/plugin.ts'
 export {
+  type CommandGrant,
+  type ConnectInit,
+  type LineGrant,
+  LOGIN_MECHANISMS,
+  type Login,
+  type LoginMechanism,
+  MAX_ROWS,
+  type Query,
+  type QueryAnswer,
+  type Socket,
+  type SocketGrant,
+  type Statement,
+  type StatementGrant,
+} from './contract/socket.ts'
+export {
   type AnonymousSource,
   type CheckCache,
   type CheckContext,
@@ -85,7 +100,6 @@ export {
   MAX_DIGEST_BYTES,
   type PreviousRead,
   type ResolvedAddress,
-  type Socket,
   type Verifier,
 } from './contract/verifier.ts'
 export {

@@ -41,7 +41,7 @@ export interface Trial {
 
 export type ProbeContext = Pick<
   CheckContext,
-  'fetch' | 'http' | 'connect' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
+  'fetch' | 'http' | 'connect' | 'query' | 'resolve' | 'reveal' | 'signal' | 'now' | 'logger'
 > & {
   /** What `trial` asks for. Absent: nothing was named. A person wrote it: throw `unsupported_target` for what is none. */
   readonly target?: string

@@ -4,6 +4,7 @@ import type { Anchorer } from '../anchor/anchorer.ts'
 import type { Instant } from '../evidence.ts'
 import type { SigningBackend } from '../signing/backend.ts'
 import type { ConnectionType } from './connection.ts'
+import type { SocketGrant } from './socket.ts'
 import type { Logger, Verifier } from './verifier.ts'
 
 /** The version of the contract. A host loads plugins of this version only. */
@@ -34,8 +35,8 @@ export interface Manifest {
     /** The paths of the URLs that take calls of JSON-RPC and GraphQL, such as `/graphql`; the base address itself, when left out. */
     readonly paths?: readonly string[]
   }
-  /** The TCP ports at which it speaks another protocol than HTTP. */
-  readonly sockets?: readonly { readonly port: number; readonly tls: boolean }[]
+  /** The TCP ports at which it speaks another protocol than HTTP, and all that it may say there. One entry for a port with, and without, TLS. */
+  readonly sockets?: readonly SocketGrant[]
   /** The programs that it starts, such as `git`. Only a plugin that the operator trusts may start any. */
   readonly programs?: readonly string[]
 }

@@ -7,6 +7,7 @@ import type { Auth } from './auth.ts'
 import type { DestinationError } from './destination-error.ts'
 import type { CheckLimits, FetchInit, GuardedFetch } from './fetch.ts'
 import type { Answer, Http } from './http.ts'
+import type { ConnectInit, Query, QueryAnswer, Socket } from './socket.ts'
 
 /** A claim as a verifier gets it: validated against the profile, and normalized. */
 export interface Claim<P = JsonObject> {
@@ -83,11 +84,16 @@ export interface CheckContext {
    */
   readonly digest: (url: string, init: DigestInit) => Promise<DigestAnswer>
   /**
-   * A TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port.
-   * A secret's handle in what is written is replaced by the secret.
-   * @throws DestinationError
+   * A TCP connection to the host of the base address, whose URL is `tls://host:port` or `tcp://host:port`; the manifest declares the port,
+   * the protocol, and what may be written. Secrets go into `login` and nowhere else.
+   * @throws DestinationError `unauthorized` where the login is refused, `misconfigured` where its mechanism is not offered
    */
-  readonly connect: (url: string) => Promise<Socket>
+  readonly connect: (url: string, init?: ConnectInit) => Promise<Socket>
+  /**
+   * Runs a statement that the manifest declares for the database at the base address, in a transaction that only reads.
+   * @throws DestinationError `too_large` beyond `MAX_ROWS` rows, or the bytes of one answer; `unauthorized`, `forbidden`
+   */
+  readonly query: (url: string, query: Query) => Promise<QueryAnswer>
   /**
    * The IP address of a URL's host, checked as `fetch` does it, for programs that send their own requests.
    * @throws DestinationError `unavailable`
@@ -138,12 +144,6 @@ export interface DigestAnswer extends Answer {
   readonly start: string
   /** In base64. */
   readonly digests: Readonly<Partial<Record<DigestAlgorithm, string>>>
-}
-
-export interface Socket {
-  readonly readable: ReadableStream<Uint8Array>
-  readonly writable: WritableStream<Uint8Array>
-  close(): Promise<void>
 }
 
 export interface ResolvedAddress {

@@ -3,7 +3,8 @@ import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import { CEILING, type CheckLimits, type FetchInit, MAX_CHECK_BYTES } from '../contract/fetch.ts'
 import type { Manifest } from '../contract/plugin.ts'
-import type { CheckContext, DigestAnswer, DigestInit, ResolvedAddress, Socket } from '../contract/verifier.ts'
+import type { ConnectInit, Query, QueryAnswer, Socket, SocketGrant } from '../contract/socket.ts'
+import type { CheckContext, DigestAnswer, DigestInit, ResolvedAddress } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
 import { parseUrl } from '../url.ts'
 import { isOwnWww, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
@@ -21,9 +22,12 @@ import { type CreateHash, digestAnswer, digestHeaders } from './digest.ts'
 import { refusal } from './failures.ts'
 import { type Grant, grantOf } from './grants.ts'
 import { requestHeaders } from './headers.ts'
-import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+import { mergeReadings, NO_READINGS, type Readings, readAnswer, readTime } from './readings.ts'
 import { schemeHost } from './scheme-host.ts'
 import type { Outgoing } from './schemes/scheme.ts'
+import { connectionAsked, openSocket } from './sockets/open.ts'
+import { type QueryResult, queryAsked, type SecretQuery } from './sockets/query.ts'
+import type { Dialed, RawSocket } from './sockets/streams.ts'
 
 /** The rule that a check broke. */
 export type RequestRule = 'hosts' | 'origin' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'
@@ -65,7 +69,12 @@ export interface Transport<A> {
   /** As `admitUrl`. */
   admitSocket(address: SocketAddress, publicOnly: boolean): A
   send(admitted: A & { readonly url: URL }, init: SendInit, maxBytes: number): Promise<Response>
-  open(address: SocketAddress, admitted: A, maxBytes: number): Promise<Socket>
+  /** Begins a connection, over TLS from its first byte where the address says so. */
+  dial(address: SocketAddress, admitted: A): Dialed
+  /** Goes over to TLS on an open connection. Left out by a host that carries all in plain. */
+  readonly secure?: (plain: RawSocket, address: SocketAddress) => Dialed
+  /** @throws DestinationError */
+  query(address: SocketAddress, admitted: A, asked: SecretQuery): Promise<QueryResult>
   /** The address that a name of a host leads to. */
   lookUp(hostname: string, admitted: A): Promise<string>
   readonly createHash: CreateHash
@@ -83,7 +92,7 @@ export interface SendInit {
   readonly clientCertificate?: ClientCertificate | undefined
 }
 
-export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect'> {
+export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect' | 'query'> {
   resolve(url: string): Promise<ResolvedAddress>
   readings(): Readings
   /** Takes over the readings of a check that read for this one as well. */
@@ -95,14 +104,14 @@ export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' |
 const MAX_REDIRECTS = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 const MAX_SOCKETS = 4
-const NO_HEADERS = new Headers()
 
 export function guardRequests<A>(guard: RequestGuard, transport: Transport<A>): GuardedRequests {
   const requests = new Requests(guard, transport)
   return {
     fetch: (text, init) => requests.fetch(text, init),
     digest: (text, init) => requests.digest(text, init),
-    connect: (text) => requests.connect(text),
+    connect: (text, init) => requests.connect(text, init),
+    query: (text, query) => requests.query(text, query),
     resolve: (text) => requests.resolve(text),
     readings: () => requests.readings,
     inherit(others) {
@@ -183,22 +192,61 @@ class Requests<A> {
     })
   }
 
-  async connect(text: string): Promise<Socket> {
+  async connect(text: string, { login }: ConnectInit = {}): Promise<Socket> {
+    const { address, admitted, grant } = this.#admitSocket(text)
+    const { secrets, connected, now, timer } = this.#guard
+    const unbound = unboundSecrets(secrets, connected)
+    const asked = this.#under('sockets', () => connectionAsked(grant, login, unbound))
+    this.#countSocket()
+    const isStartTls = grant.tls === 'starttls'
+    const { secure } = this.#transport
+    return this.#counted(async () => {
+      const sentAt = now()
+      const socket = await openSocket({
+        ...asked,
+        dial: () => this.#transport.dial({ ...address, isTls: address.isTls && !isStartTls }, admitted),
+        secure: isStartTls && secure ? (plain) => secure(plain, address) : undefined,
+        now,
+        signal: timer.signal,
+        maxBytes: this.#most.bodyBytes,
+        toldTime: (...told) => this.#read(readTime(...told)),
+        breached: (breach) => this.#guard.refused('sockets', breach.message, breach),
+      })
+      // What may still tell the clock is not undated yet.
+      return { result: socket, readings: { ...NO_READINGS, sentAt, isUndated: asked.grant.clock === undefined } }
+    })
+  }
+
+  async query(text: string, query: Query): Promise<QueryAnswer> {
+    const { address, admitted, grant } = this.#admitSocket(text)
+    const { secrets, connected, now, timer } = this.#guard
+    const unbound = unboundSecrets(secrets, connected)
+    const asked = this.#under('sockets', () => queryAsked(grant, query, unbound))
+    this.#countSocket()
+    return this.#counted(async () => {
+      const { signal } = timer
+      const bounds = { signal, now, maxBytes: this.#most.bodyBytes }
+      const sentAt = now()
+      const { clock, ...result } = await this.#transport.query(address, admitted, { ...asked, ...bounds })
+      const readings = { ...readTime(clock, clock.askedAt, clock.answeredAt), sentAt }
+      return { result, readings }
+    })
+  }
+
+  #admitSocket(text: string): { address: SocketAddress; admitted: A; grant: SocketGrant } {
     const { origin, manifest } = this.#guard
     const address = socketAddress(text)
     if (!address) throw this.#refuse('sockets', 'connects to what is no tls://host:port or tcp://host:port')
     const isPublicOnly = this.#under('hosts', () => this.#grant()) === 'target'
     if (address.hostname !== new URL(origin).hostname)
       throw this.#refuse('sockets', 'connects to another host than that of its base address')
-    this.#under('sockets', () => checkPort(address, manifest))
-    const admitted = this.#transport.admitSocket(address, isPublicOnly)
+    const grant = this.#under('sockets', () => socketGrant(address, manifest))
+    return { address, admitted: this.#transport.admitSocket(address, isPublicOnly), grant }
+  }
+
+  #countSocket(): void {
     if (this.#count('sockets') > MAX_SOCKETS)
       throw this.#refuse('sockets', `opens more than ${MAX_SOCKETS} connections in a check`)
-    return this.#counted(async () => {
-      const socket = await this.#transport.open(address, admitted, this.#most.bodyBytes)
-      // Nothing tells the destination's clock.
-      return { result: socket, headers: undefined }
-    })
   }
 
   async resolve(text: string): Promise<ResolvedAddress> {
@@ -267,6 +315,10 @@ class Requests<A> {
     return callRequest(call, manifest.methods, { path: pathOf(url), basePath: pathOf(new URL(baseUrl)) })
   }
 
+  #read(readings: Readings): void {
+    this.readings = mergeReadings(this.readings, readings)
+  }
+
   #spend(): (headers?: Headers) => void {
     const { requests: most } = this.#most
     if (this.#count('requests') > most) throw this.#refuse('limits', `sends more than ${most} requests in a check`)
@@ -329,9 +381,7 @@ class Requests<A> {
   }
 
   /** Counts what is sent, and reads the answer's clock. */
-  async #counted<T>(
-    send: (sentAgain: () => void) => Promise<{ readonly result: T; readonly headers: Headers | undefined }>,
-  ): Promise<T> {
+  async #counted<T>(send: (sentAgain: () => void) => Promise<Counted<T>>): Promise<T> {
     const { now } = this.#guard
     let answered = this.#spend()
     const sentAgain = () => {
@@ -344,7 +394,7 @@ class Requests<A> {
     try {
       const sent = await send(sentAgain)
       headers = sent.headers
-      this.readings = mergeReadings(this.readings, readAnswer(headers ?? NO_HEADERS, sentAt, now()))
+      this.#read(sent.readings ?? readAnswer(sent.headers, sentAt, now()))
       return sent.result
     } finally {
       answered(headers)
@@ -352,9 +402,16 @@ class Requests<A> {
   }
 }
 
+/** What a request gave, and what shows the clock: the headers of its answer, or what another protocol told. */
+type Counted<T> = { readonly result: T } & (
+  | { readonly headers: Headers; readonly readings?: undefined }
+  | { readonly headers?: undefined; readonly readings: Readings }
+)
+
 /** @throws BreachError */
-function checkPort({ port, isTls }: SocketAddress, { sockets = [] }: Pick<Manifest, 'sockets'>): void {
-  if (sockets.some((declared) => declared.port === port && declared.tls === isTls)) return
+function socketGrant({ port, isTls }: SocketAddress, { sockets = [] }: Pick<Manifest, 'sockets'>): SocketGrant {
+  const grant = sockets.find((declared) => declared.port === port && (declared.tls !== false) === isTls)
+  if (grant) return grant
   throw new BreachError(
     `the manifest of this plugin does not declare the port ${port} ${isTls ? 'with' : 'without'} TLS`,
   )

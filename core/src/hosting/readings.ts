@@ -18,15 +18,22 @@ export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUn
 const RESOLUTION_MS = 1000
 
 export function readAnswer(headers: Headers, sentAt: Instant, answeredAt: Instant): Readings {
-  const from = Date.parse(headers.get('date') ?? '')
+  const at = Date.parse(headers.get('date') ?? '')
   const age = headers.get('age') ?? ''
-  const isUndated = Number.isNaN(from)
   return {
-    sentAt,
-    ahead: isUndated ? undefined : { least: from - answeredAt, most: from + RESOLUTION_MS - 1 - sentAt },
-    isUndated,
+    ...readTime(Number.isNaN(at) ? undefined : { at, resolutionMs: RESOLUTION_MS }, sentAt, answeredAt),
     ageMs: /^\d{1,9}$/.test(age) ? Number(age) * 1000 : 0,
   }
+}
+
+/** As `readAnswer`, for a time that another protocol told. @param time undefined where the answer that should tell it did not */
+export function readTime(
+  time: { readonly at: Instant; readonly resolutionMs: number } | undefined,
+  sentAt: Instant,
+  answeredAt: Instant,
+): Readings {
+  const ahead = time && { least: time.at - answeredAt, most: time.at + time.resolutionMs - 1 - sentAt }
+  return { sentAt, ahead, isUndated: !time, ageMs: 0 }
 }
 
 /** Joins what two sets of answers say, each doubt at its largest. */

@@ -171,15 +171,7 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
   const origin = requireOrigin(baseUrl)
   const { signal } = abort
   const { resumed } = on
-  const transport = kitTransport({
-    proxy: proxy.url,
-    origin,
-    socketPort: sockets?.port,
-    secrets,
-    signal,
-    note,
-    resumed,
-  })
+  const transport = kitTransport({ proxy: proxy.url, origin, socketPort: sockets?.port, signal, note, resumed })
   const guarded = guardRequests(
     {
       timer: abort,
@@ -213,7 +205,8 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
       refuseHandles(url, init, secrets, note)
       return unwatched(() => guarded.digest(url, init))
     },
-    connect: (url) => unwatched(() => guarded.connect(url)),
+    connect: (url, init) => unwatched(() => guarded.connect(url, init)),
+    query: (url, query) => unwatched(() => guarded.query(url, query)),
     resolve: (url) => unwatched(() => guarded.resolve(url)),
     reveal(auth) {
       if ((manifest.programs ?? []).length > 0) return authHeader(auth, unboundSecrets(secrets, connected))

@@ -2,14 +2,17 @@
 import { createHash } from 'node:crypto'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { connect } from 'node:net'
+import { createRequire } from 'node:module'
+import { connect, Socket } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import type { SecretValues } from '../contract/auth.ts'
 import { DestinationError } from '../contract/destination-error.ts'
 import { isOwnWww } from '../hosting/base-address.ts'
 import type { SendInit, Transport } from '../hosting/check-requests.ts'
+import { type MysqlDriver, queryMysql } from '../hosting/databases/mysql.ts'
+import { type PostgresDriver, queryPostgres } from '../hosting/databases/postgres.ts'
 import { refusal, toDestinationError } from '../hosting/failures.ts'
-import { openSocket, type RawSocket } from '../hosting/socket-streams.ts'
 import { parseUrl } from '../url.ts'
 import type { Note } from './watch.ts'
 
@@ -25,7 +28,6 @@ export interface TransportOptions {
   readonly origin: string
   /** Of the proxy of sockets, on loopback; undefined where the destination takes no connections. */
   readonly socketPort: number | undefined
-  readonly secrets: SecretValues
   readonly signal: AbortSignal
   readonly note: Note
   /** Code of the plugin goes on. */
@@ -34,15 +36,7 @@ export interface TransportOptions {
 
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-export function kitTransport({
-  proxy,
-  origin,
-  socketPort,
-  secrets,
-  signal,
-  note,
-  resumed,
-}: TransportOptions): KitTransport {
+export function kitTransport({ proxy, origin, socketPort, signal, note, resumed }: TransportOptions): KitTransport {
   let isTooLarge = false
   const tooLarge = () => {
     isTooLarge = true
@@ -67,19 +61,38 @@ export function kitTransport({
       resumed()
       return response
     },
-    async open(_address, _admitted, maxBytes) {
+    // The proxy of sockets is on this machine, and carries all in plain.
+    dial() {
       if (socketPort === undefined) throw new DestinationError('unavailable')
-      let raw: RawSocket | undefined
-      const dial = () => {
-        raw = connect({ host: '127.0.0.1', port: socketPort })
-        return raw
-      }
-      const socket = await openSocket(dial, { connected: 'connect', signal, maxBytes, secrets })
-      raw?.on('data', resumed)
+      const socket = connect({ host: '127.0.0.1', port: socketPort })
+      socket.once('connect', () => socket.on('data', resumed))
+      return { socket, connected: 'connect' }
+    },
+    async query(_address, _admitted, asked) {
+      if (socketPort === undefined) throw new DestinationError('unavailable')
+      const place = { address: '127.0.0.1', port: socketPort, tls: undefined, createSocket: () => new Socket() }
+      const answer = await (asked.protocol === 'mysql'
+        ? queryMysql((await driver('mysql2/promise')) as MysqlDriver, place, asked)
+        : queryPostgres((await driver('pg')) as PostgresDriver, place, asked))
       resumed()
-      return socket
+      return answer
     },
     isTooLarge: () => isTooLarge,
+  }
+}
+
+/** Of the plugin's own package: the kit brings none. @throws Error that says what to install */
+async function driver(name: string): Promise<unknown> {
+  try {
+    const { default: loaded } = await import(
+      pathToFileURL(createRequire(join(process.cwd(), 'package.json')).resolve(name)).href
+    )
+    return loaded
+  } catch (error) {
+    const [wanted] = name.split('/')
+    throw new Error(`the kit reads this database by the package ${wanted}: npm install --save-dev ${wanted}`, {
+      cause: error,
+    })
   }
 }
 

@@ -1,4 +1,4 @@
-/** The tracker by a protocol of lines over TCP: `LOGIN`, `OPEN` and `LIST`. */
+/** The tracker as a maildrop of POP3: STAT tells of the project, and UIDL lists its tickets. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { Destination } from '@claimcheck/core/testkit'
@@ -13,16 +13,17 @@ export function lineTracker(): Destination<Situation, undefined> {
     const say = (...lines: string[]) => socket.write(`${lines.join('\r\n')}\r\n`)
     const obey = (line: string) => {
       const [command, argument = ''] = line.split(' ')
-      if (command === 'LOGIN') {
+      if (command === 'USER') return say('+OK')
+      if (command === 'PASS') {
         token = [TOKEN, GUEST_TOKEN].find((one) => one === argument)
-        return say(token === undefined ? 'NO login' : 'OK')
+        return say(token === undefined ? '-ERR [AUTH] no' : '+OK')
       }
-      if (token === undefined) return say('NO login')
-      if (command === 'OPEN')
-        return say(argument === 'ACME' ? `OK 17 ${token === TOKEN ? 'full' : 'limited'}` : 'NO place')
-      return say(...(token === TOKEN ? listed(situation) : []), '.')
+      if (token === undefined) return say('-ERR log in first')
+      if (command === 'STAT') return say(`+OK 17 ${token === TOKEN ? 'full' : 'limited'}`)
+      if (command === 'UIDL') return say('+OK', ...(token === TOKEN ? listed(situation) : []), '.')
+      return say('-ERR')
     }
-    say('* READY')
+    say('+OK ready')
     socket
       .on('error', () => {})
       .on('data', (chunk) => {
@@ -58,6 +59,6 @@ export function lineTracker(): Destination<Situation, undefined> {
 function listed(situation: Situation): string[] {
   const ticket = TICKETS[situation]
   const closed = ticket?.events.find(({ kind }) => kind === 'closed')
-  const seven = closed ? `T 7 closed ${ticket!.resolution} ${closed.at}` : 'T 7 open'
-  return ['T 3 open', ...(ticket ? [seven] : []), 'T 8 open']
+  const seven = closed ? `7 closed ${ticket!.resolution} ${closed.at}` : '7 open'
+  return ['3 open', ...(ticket ? [seven] : []), '8 open']
 }

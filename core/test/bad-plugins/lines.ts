@@ -1,4 +1,4 @@
-/** A verifier that reads a protocol of lines, and bad ones: what is no HTTP has nobody to say how far an answer goes but its reader. */
+/** A verifier that reads tickets as messages of POP3, and bad ones: only the reader of what is no HTTP says how far an answer goes. */
 import {
   type ActionProfile,
   type CheckContext,
@@ -14,30 +14,35 @@ import {
 import { connection, profile } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
-const PLACE = 'tls://lines.example.com:4190'
+const PLACE = 'tls://lines.example.com:995'
 const LONGEST_LINE = 1024
 
 interface Session {
   /** Without its line break. */
   line(): Promise<string>
   say(line: string): Promise<void>
+  /** What came and was not read yet. */
+  rest(): string
   readonly socket: Socket
 }
 
 interface Parts {
   readonly place: string
+  /** What it writes to open a project. */
+  readonly opening: string
   /** Of a connection that has ended. */
   ended(): string
   /** The lines up to the one that ends the list. */
   list(session: Session): Promise<string[]>
   /** @throws DestinationError for what is no line of a list */
   ticket(line: string): readonly [number: string, state: string, resolution?: string, at?: string]
-  refused(line: string): unknown
+  refused(session: Session): unknown
   check(read: () => Promise<Observation>, context: CheckContext): Promise<Observation>
 }
 
 const parts: Parts = {
   place: PLACE,
+  opening: 'STAT',
   ended() {
     throw new DestinationError('unavailable')
   },
@@ -47,22 +52,24 @@ const parts: Parts = {
     return lines
   },
   ticket(line) {
-    const [, number, state, resolution, at] = /^T (\d+) (open|closed)(?: (\w+) (\S+))?$/.exec(line) ?? []
+    const [, number, state, resolution, at] = /^(\d+) (open|closed)(?: (\w+) (\S+))?$/.exec(line) ?? []
     if (number === undefined) throw new DestinationError('unexpected_response')
     return [number, state!, resolution!, at!]
   },
-  refused: (line) => new DestinationError(line === 'NO login' ? 'unauthorized' : 'unexpected_response'),
+  refused: () => new DestinationError('unexpected_response'),
   check: (read) => read(),
 }
 
 async function open(context: Pick<CheckContext, 'connect'>, token: string, all: Parts): Promise<Session> {
-  const socket = await context.connect(all.place)
+  const login = { mechanism: 'login', user: 'ann', secret: token } as const
+  const socket = await context.connect(all.place, { login })
   const reader = socket.readable.getReader()
   const writer = socket.writable.getWriter()
   const decoder = new TextDecoder()
   let rest = ''
-  const session: Session = {
+  return {
     socket,
+    rest: () => rest,
     async line() {
       for (;;) {
         const end = rest.indexOf('\r\n')
@@ -79,22 +86,18 @@ async function open(context: Pick<CheckContext, 'connect'>, token: string, all: 
     },
     say: (line) => writer.write(new TextEncoder().encode(`${line}\r\n`)),
   }
-  if ((await session.line()) !== '* READY') throw new DestinationError('unexpected_response')
-  await session.say(`LOGIN ${token}`)
-  const answer = await session.line()
-  if (answer !== 'OK') throw all.refused(answer)
-  return session
 }
 
 async function read(context: CheckContext, target: string, resolution: unknown, all: Parts): Promise<Observation> {
-  const [key, number] = target.split('-')
+  const [, number] = target.split('-')
   const session = await open(context, (context.connection!.options as { token: string }).token, all)
   try {
-    await session.say(`OPEN ${key}`)
-    const [, id, access] = /^OK (\d+) (full|limited)$/.exec(await session.line()) ?? []
-    if (id === undefined) throw new DestinationError('unexpected_response')
+    await session.say(all.opening)
+    const [, id, access] = /^\+OK (\d+) (full|limited)$/.exec(await session.line()) ?? []
+    if (id === undefined) throw all.refused(session)
     if (access !== 'full') throw new DestinationError('forbidden')
-    await session.say('LIST')
+    await session.say('UIDL')
+    if ((await session.line()) !== '+OK') throw all.refused(session)
     const tickets = (await all.list(session)).map(all.ticket)
     const [, state, closedAs, at] = tickets.find(([one]) => one === number) ?? []
     const facts = {
@@ -139,7 +142,10 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
   return definePlugin({
     name: 'lines',
     api: 2,
-    manifest: { hosts: ['lines.example.com'], sockets: [{ port: 4190, tls: true }] },
+    manifest: {
+      hosts: ['lines.example.com'],
+      sockets: [{ port: 995, tls: true, protocol: 'pop3', commands: ['STAT', 'UIDL'] }],
+    },
     options: { type: 'object', properties: {}, additionalProperties: false } as never,
     setup: () => ({ verifiers: [verifier], connections: [type] }),
   }) as Plugin
@@ -155,7 +161,7 @@ async function asFarAsItGoes({ line }: Session, mayEnd: (error: unknown) => bool
   } catch (error) {
     if (!mayEnd(error)) throw error
   }
-  return lines.filter((one) => one.startsWith('T '))
+  return lines.filter((one) => /^\d/.test(one))
 }
 
 const codeOf = (error: unknown) => (isDestinationError(error) ? error.code : undefined)
@@ -211,7 +217,7 @@ export const LINES: readonly BadPlugin[] = [
       linePlugin({
         list: async (session) => {
           const first = await session.line()
-          return first.startsWith('T ') ? [first, ...(await parts.list(session))] : []
+          return /^\d/.test(first) ? [first, ...(await parts.list(session))] : []
         },
       }),
   },
@@ -244,18 +250,36 @@ export const LINES: readonly BadPlugin[] = [
     what: 'connects without the encryption that its manifest declares',
     caughtBy: 'requests.sockets',
     way,
-    plugin: () => linePlugin({ place: 'tcp://lines.example.com:4190' }),
+    plugin: () => linePlugin({ place: 'tcp://lines.example.com:995' }),
   },
   {
     what: 'connects to another host',
     caughtBy: 'requests.sockets',
     way,
-    plugin: () => linePlugin({ place: 'tls://example.com:4190' }),
+    plugin: () => linePlugin({ place: 'tls://example.com:995' }),
   },
   {
-    what: 'repeats a line of the destination in an error',
+    what: 'repeats what the destination says in an error',
     caughtBy: 'secrets.in-errors',
     way,
-    plugin: () => linePlugin({ refused: (line) => new DestinationError('unexpected_response', { cause: line }) }),
+    plugin: () => linePlugin({ refused: ({ rest }) => new DestinationError('unexpected_response', { cause: rest() }) }),
+  },
+  {
+    what: 'writes a command that its manifest does not declare',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ opening: 'TOP 1 0' }),
+  },
+  {
+    what: 'writes a command that does more than read',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ opening: 'DELE 1' }),
+  },
+  {
+    what: 'writes a secret itself',
+    caughtBy: 'requests.sockets',
+    way,
+    plugin: () => linePlugin({ opening: 'PASS secret:token' }),
   },
 ]

@@ -64,10 +64,13 @@ export function createContext(options: ContextOptions = {}): CheckContext {
       throw new TypeError('no code host is read for digests')
     },
     reveal: (auth) => authHeader(auth, secrets),
-    async connect() {
-      throw new DestinationError('unavailable', { cause: new Error('the manifest declares no sockets') })
-    },
+    connect: noSockets,
+    query: noSockets,
   }
+}
+
+async function noSockets(): Promise<never> {
+  throw new DestinationError('unavailable', { cause: new Error('the manifest declares no sockets') })
 }
 
 /** As a host: a plugin gets handles in place of secrets. */

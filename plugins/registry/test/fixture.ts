@@ -90,6 +90,7 @@ function contextOf(
     digest: async (url, { algorithms, ...init }) =>
       digestAnswer(await fetchWhole(url, init), { algorithms, createHash, maxDecodedBytes: LIMIT_BYTES }),
     connect: notHere,
+    query: notHere,
     resolve: notHere,
     reveal: () => {
       throw new TypeError('this plugin names no programs')

@@ -1,5 +1,6 @@
 /** The requests of one check: core's rules, with the gate, budgets and limits of this host. */
 import { createHash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import {
   type BreachError,
   type Connected,
@@ -7,7 +8,6 @@ import {
   credentialHeader,
   type GuardedRequests,
   guardRequests,
-  openSocket,
   type RequestGuard,
   requireOrigin,
   type SendInit,
@@ -18,10 +18,11 @@ import { type CheckContext, MAX_DIGEST_BYTES, type Manifest } from '@claimcheck/
 import { type LeakFinder, leakFinder } from '../base/leaks.ts'
 import { VERSION } from '../base/version.ts'
 import type { Payer } from '../storage/payers.ts'
+import { queryDatabase } from './databases.ts'
 import type { DigestLimit } from './digest-limit.ts'
 import type { Admitted, AdmittedUrl, Gate } from './gate.ts'
 import type { Spending } from './rate-limit-budget.ts'
-import { dial } from './sockets.ts'
+import { dial, secure, tlsOptions } from './sockets.ts'
 
 /** What a plugin may reach, by its manifest. It never changes. */
 export interface Reach extends Pick<Manifest, 'hosts' | 'tokenHosts' | 'methods' | 'sockets'> {
@@ -91,23 +92,23 @@ export function createCheckRequests(
       breach ??= found
     },
   }
+  async function lookUp(hostname: string, admitted: Admitted): Promise<string> {
+    const [first] = await gate.lookUp(hostname, admitted).catch((error: unknown) => {
+      throw toDestinationError(error, timer.signal)
+    })
+    return first!.address
+  }
   const requests = guardRequests<Admitted>(rules, {
     admitUrl: gate.checkUrl,
     admitSocket: gate.checkSocket,
     send,
-    open: (address, admitted, maxBytes) =>
-      openSocket(() => dial(address, { lookup: gate.lookupFunction(admitted), ca }), {
-        connected: address.isTls ? 'secureConnect' : 'connect',
-        signal: timer.signal,
-        maxBytes,
-        secrets,
-      }),
-    async lookUp(hostname, admitted) {
-      const [first] = await gate.lookUp(hostname, admitted).catch((error: unknown) => {
-        throw toDestinationError(error, timer.signal)
-      })
-      return first!.address
+    dial: (address, admitted) => dial(address, { lookup: gate.lookupFunction(admitted), ca }),
+    secure: (plain, address) => secure(plain as Socket, address, ca),
+    async query({ hostname, port, isTls }, admitted, asked) {
+      const address = await lookUp(hostname, admitted)
+      return queryDatabase({ address, port, tls: isTls ? tlsOptions(hostname, ca) : undefined }, asked)
     },
+    lookUp,
     createHash,
   })
   return {

@@ -1,7 +1,7 @@
 /** Begins a TCP connection for a check that speaks another protocol than HTTP. */
 import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { isLiteral, type SocketAddress, unbracketed } from '@claimcheck/core/hosting'
+import { type ConnectionOptions, connect as connectTls } from 'node:tls'
+import { type Dialed, isLiteral, type SocketAddress, unbracketed } from '@claimcheck/core/hosting'
 
 interface DialOptions {
   /** Finds addresses that may be reached. */
@@ -13,16 +13,31 @@ interface DialOptions {
 /** Without a byte in either direction. */
 const IDLE_TIMEOUT_MS = 10_000
 
-export function dial({ hostname, port, isTls }: SocketAddress, { lookup, ca }: DialOptions): Socket {
-  const to = { host: unbracketed(hostname), port, lookup }
-  if (!isTls) return connectTcp(to).setTimeout(IDLE_TIMEOUT_MS)
-  const socket = connectTls({
-    ...to,
+export function dial(address: SocketAddress, { lookup, ca }: DialOptions): Dialed {
+  const to = { host: unbracketed(address.hostname), port: address.port, lookup }
+  if (address.isTls) return overTls({ ...to, ...tlsOptions(address.hostname, ca) })
+  return { socket: connectTcp(to).setTimeout(IDLE_TIMEOUT_MS), connected: 'connect' }
+}
+
+/** Goes over to TLS. */
+export function secure(plain: Socket, { hostname }: SocketAddress, ca: string | undefined): Dialed {
+  // It sees no more bytes.
+  plain.setTimeout(0)
+  return overTls({ socket: plain, ...tlsOptions(hostname, ca) })
+}
+
+export function tlsOptions(hostname: string, ca: string | undefined): ConnectionOptions {
+  return {
     servername: isLiteral(hostname) ? '' : hostname,
     // Also where the environment of the process turns it off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),
-  }).setTimeout(IDLE_TIMEOUT_MS)
+  }
+}
+
+function overTls(options: ConnectionOptions): Dialed {
+  const socket = connectTls(options).setTimeout(IDLE_TIMEOUT_MS)
   // The handshake does not use up the time.
-  return socket.once('secureConnect', () => socket.setTimeout(IDLE_TIMEOUT_MS))
+  socket.once('secureConnect', () => socket.setTimeout(IDLE_TIMEOUT_MS))
+  return { socket, connected: 'secureConnect' }
 }

@@ -77,7 +77,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, sh
   }
 
   function contextOf({ connection, requests, timer, tenant }: CheckCall): Omit<CheckContext, 'previous'> {
-    const { fetch, digest, resolve, connect, reveal } = requests
+    const { fetch, digest, resolve, connect, query, reveal } = requests
     logger.conceal(requests.leaks())
     return {
       connection: connection && copyJson(shown(connection)),
@@ -86,6 +86,7 @@ function hostVerifier(verifier: Verifier, { reach, logger, now, cache, names, sh
       digest,
       resolve,
       connect,
+      query,
       reveal,
       get signal() {
         return timer.signal
@@ -121,11 +122,11 @@ function hostConnectionType(type: ConnectionType, { reach, logger, now }: Host):
     baseUrl: async (values) => type.baseUrl(shown(values)),
     fits: async (values, claim) => type.fits(shown(values), copyJson(claim)),
     probe: async (values, { requests, timer, target }) => {
-      const { fetch, resolve, connect, reveal } = requests
+      const { fetch, resolve, connect, query, reveal } = requests
       const http = createHttp({ fetch, now })
       logger.conceal(requests.leaks())
       const { signal } = timer
-      const context = { fetch, http, resolve, connect, reveal, signal, now, logger }
+      const context = { fetch, http, resolve, connect, query, reveal, signal, now, logger }
       return type.probe(shown(values), target === undefined ? context : { ...context, target })
     },
   }

@@ -1,5 +1,5 @@
 /** What operators and owners see of a loaded plugin: whose code it is, where it runs, how it fares, what it may reach, what it verifies. */
-import type { Manifest } from '@claimcheck/core/plugin'
+import type { Manifest, SocketGrant } from '@claimcheck/core/plugin'
 import type { CellsState, PluginState } from './hosted.ts'
 import { nameInReceipts } from './identity.ts'
 import type { Isolation, LoadedPlugin } from './registry.ts'
@@ -89,7 +89,17 @@ export function methodWords({ methods = {} }: Pick<Manifest, 'methods'>): string
 }
 
 export function socketWords({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {
-  return sockets.map(({ port, tls }) => `port ${port}, ${tls ? 'with TLS' : 'without TLS'}`)
+  return sockets.map((grant) => {
+    const way = grant.tls === 'starttls' ? ', after STARTTLS' : ''
+    return `port ${grant.port}, ${grant.tls === false ? 'without' : 'with'} TLS${way}, ${saysAt(grant)}`
+  })
+}
+
+function saysAt(grant: SocketGrant): string {
+  if ('statements' in grant)
+    return `${grant.protocol}: ${grant.statements.map(({ text }) => text.replace(/\s+/g, ' ').trim()).join(' | ')}`
+  if (grant.protocol === 'custom') return `lines: ${grant.lines.join(' | ') || 'none'}`
+  return `${grant.protocol}: ${grant.commands.join(', ') || 'no command'}`
 }
 
 /** One line for each plugin that takes no checks now. It has no text of the plugin's own: everybody reads it. */

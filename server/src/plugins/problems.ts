@@ -1,12 +1,13 @@
 /** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
 
-import { credentialProblems, davProblem, PLUGIN_API, profileProblems } from '@claimcheck/core/hosting'
+import { credentialProblems, davProblem, PLUGIN_API, profileProblems, socketProblems } from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   CEILING,
   type ConnectionType,
   type Manifest,
   type Plugin,
+  type SocketGrant,
   type Static,
   type TSchema,
   Type,
@@ -83,6 +84,42 @@ const DavMethodData = Type.Object(
   },
   { additionalProperties: false },
 )
+const port = Type.Integer({ minimum: 1, maximum: 65_535 })
+const tls = Type.Boolean()
+const Commands = Type.Object(
+  {
+    port,
+    tls: Type.Union([Type.Boolean(), Type.Literal('starttls')]),
+    protocol: text,
+    commands: Type.Array(text),
+    clock: Type.Optional(Type.Literal('greeting')),
+  },
+  { additionalProperties: false },
+)
+const Lines = Type.Object(
+  { port, tls, protocol: text, lines: Type.Array(Type.String({ maxLength: 512 })), clock: Type.Optional(text) },
+  { additionalProperties: false },
+)
+const Statements = Type.Object(
+  {
+    port,
+    tls,
+    protocol: text,
+    statements: Type.Array(
+      Type.Object({ name: text, text, parameters: Type.Optional(Type.Array(text)) }, { additionalProperties: false }),
+    ),
+  },
+  { additionalProperties: false },
+)
+/** The form of a manifest's sockets, by their protocol. */
+const SOCKETS: Readonly<Record<SocketGrant['protocol'], TSchema>> = {
+  imap: Commands,
+  pop3: Commands,
+  smtp: Commands,
+  custom: Lines,
+  postgres: Statements,
+  mysql: Statements,
+}
 const Definition = Type.Object({
   name: Type.String({
     pattern: '^[a-z0-9][a-z0-9._-]{0,63}$',
@@ -107,14 +144,7 @@ const Definition = Type.Object({
           { additionalProperties: false },
         ),
       ),
-      sockets: Type.Optional(
-        Type.Array(
-          Type.Object(
-            { port: Type.Integer({ minimum: 1, maximum: 65_535 }), tls: Type.Boolean() },
-            { additionalProperties: false },
-          ),
-        ),
-      ),
+      sockets: Type.Optional(Type.Array(Type.Object({ protocol: Type.Enum(Object.keys(SOCKETS)) }))),
       programs: names,
     },
     { additionalProperties: false },
@@ -135,8 +165,13 @@ export function definitionProblems(plugin: object): string[] {
   ]
 }
 
-function manifestProblems({ hosts, tokenHosts = [], methods }: Manifest): string[] {
+function manifestProblems({ hosts, tokenHosts = [], methods, sockets = [] }: Manifest): string[] {
+  const wrong = sockets.flatMap((grant, index) =>
+    dataProblems(SOCKETS[grant.protocol], grant, `the plugin.manifest.sockets.${index}`),
+  )
   return [
+    ...wrong,
+    ...(wrong.length > 0 ? [] : socketProblems({ sockets })).map((problem) => `the plugin.manifest.${problem}`),
     ...(tokenHosts.includes('target') ? ['the plugin.manifest.tokenHosts: target gets no credentials'] : []),
     ...[...hosts, ...tokenHosts]
       .filter((host) => /^\*\.[^.]+$/.test(host))

@@ -87,6 +87,7 @@ function requests() {
     digest: () => Promise.reject(new Error('no digests')),
     resolve: async () => ({ hostname: 'a.example', port: 443, address: '192.0.2.1' }),
     connect: () => Promise.reject(new Error('no sockets')),
+    query: () => Promise.reject(new Error('no databases')),
     reveal: () => ({ name: 'authorization', value: TOKEN }),
     readings: () => NO_READINGS,
     isSpent: () => false,

@@ -37,13 +37,53 @@ t.test('a plugin in order has no problem', async (t) => {
       'a:80',
     ],
     methods: { jsonRpc: ['eth_getLogs'], graphql: ['query Q { id }', ' { id }'] },
-    sockets: [{ port: 993, tls: true }],
+    sockets: [
+      { port: 993, tls: true, protocol: 'imap', commands: ['EXAMINE', 'UID FETCH'] },
+      { port: 143, tls: 'starttls', protocol: 'imap', commands: ['NOOP'], clock: 'greeting' },
+      { port: 119, tls: false, protocol: 'custom', lines: ['DATE', 'GROUP *'], clock: 'DATE' },
+      { port: 119, tls: true, protocol: 'custom', lines: [] },
+      {
+        port: 5432,
+        tls: true,
+        protocol: 'postgres',
+        statements: [{ name: 'ticket', text: 'SELECT state FROM tickets WHERE id = $1', parameters: ['id'] }],
+      },
+      { port: 3306, tls: true, protocol: 'mysql', statements: [{ name: 'all', text: 'SELECT state FROM tickets' }] },
+    ],
     programs: ['git'],
   }
   for (const over of [{}, { manifest: full }]) t.strictSame(definitionProblems({ ...plugin, ...over }), [])
 })
 
-const definitions: [what: string, over: object, problem: RegExp][] = [
+const IMAP = { port: 993, tls: true, protocol: 'imap', commands: ['EXAMINE'] }
+const socket = (over: object) => manifest({ sockets: [{ ...IMAP, ...over }] })
+const lines = (over: object) =>
+  manifest({ sockets: [{ port: 119, tls: true, protocol: 'custom', lines: ['GET *'], ...over }] })
+
+const STATEMENTS: readonly (readonly [says: string, text: string, protocol?: string])[] = [
+  ['has a semicolon', 'SELECT 1; DROP TABLE tickets'],
+  ['has a semicolon', "SELECT ''';'; DROP TABLE tickets"],
+  ['has a backslash', "SELECT '\\'; DROP TABLE tickets --'", 'mysql'],
+  ['has a comment', 'SELECT 1 /*! INTO OUTFILE "/tmp/a" */', 'mysql'],
+  ['has a comment', 'SELECT 1 -- x'],
+  ['has a comment', 'SELECT 1 # x', 'mysql'],
+  ['has text between dollar signs', 'SELECT $$ $$'],
+  ['has a quotation that does not end', "SELECT ' FROM tickets"],
+  ['does not begin with', 'UPDATE tickets SET state = 1'],
+  ['does not begin with', "COPY tickets TO PROGRAM 'sh'"],
+  ['does not begin with', 'COMMIT'],
+  ['does not begin with', "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE tickets", 'mysql'],
+  ['has INTO', 'SELECT * INTO OUTFILE "/tmp/a" FROM tickets', 'mysql'],
+  ['has INTO', 'SELECT * into copied FROM tickets'],
+  ['has a word of statements that write', 'WITH gone AS (DELETE FROM tickets RETURNING id) SELECT id FROM gone'],
+  ['has a word of statements that write', 'SELECT id FROM tickets FOR UPDATE'],
+  ['locks rows', 'SELECT id FROM tickets FOR KEY SHARE'],
+  ['locks rows', 'SELECT id FROM tickets LOCK IN SHARE MODE', 'mysql'],
+  ['has 2 places for 0 parameters', 'SELECT $1, $2'],
+  ['has 1 places for 0 parameters', "SELECT ?, '?'", 'mysql'],
+]
+
+const definitions: readonly (readonly [what: string, over: object, problem: RegExp])[] = [
   ['of another version of the contract', { api: 1 }, /^it needs plugin api 1; this version of the service has api 2$/],
   ['of no version of the contract', { api: undefined }, /^it needs plugin api undefined; /],
   ['without a name', { name: undefined }, /^the plugin\.name: /],
@@ -95,18 +135,35 @@ const definitions: [what: string, over: object, problem: RegExp][] = [
     manifest({ methods: { graphql: ['queryable'] } }),
     /^the plugin\.manifest\.methods\.graphql\.0: /,
   ],
-  [
-    'with a port that is none',
-    manifest({ sockets: [{ port: 0, tls: true }] }),
-    /^the plugin\.manifest\.sockets\.0\.port: /,
-  ],
-  ['with a port beyond all', manifest({ sockets: [{ port: 65_536, tls: true }] }), /sockets\.0\.port: /],
-  ['with a socket that says nothing of TLS', manifest({ sockets: [{ port: 993 }] }), /sockets\.0\.tls: /],
-  [
-    'with an unknown word on a socket',
-    manifest({ sockets: [{ port: 993, tls: true, host: 'a' }] }),
-    /sockets\.0\.host: /,
-  ],
+  ['with a port that is none', socket({ port: 0 }), /^the plugin\.manifest\.sockets\.0\.port: /],
+  ['with a port beyond all', socket({ port: 65_536 }), /sockets\.0\.port: /],
+  ['with a socket that says nothing of TLS', socket({ tls: undefined }), /sockets\.0\.tls: /],
+  ['with a socket of no protocol', socket({ protocol: undefined }), /sockets\.0\.protocol: /],
+  ['with a socket of a protocol that is none', socket({ protocol: 'ftp' }), /sockets\.0\.protocol: /],
+  ['with an unknown word on a socket', socket({ host: 'a' }), /sockets\.0\.host: /],
+  ['with two sockets at one port', manifest({ sockets: [IMAP, { ...IMAP, tls: 'starttls' }] }), /sockets\.1\.port: /],
+  ...['SELECT', 'STORE', 'APPEND', 'COPY', 'MOVE', 'EXPUNGE', 'LOGIN', 'examine', 'constructor'].map(
+    (command) =>
+      [
+        `with the command ${command} of IMAP`,
+        socket({ commands: ['NOOP', command] }),
+        /sockets\.0\.commands\.1: imap reads by .*EXAMINE/,
+      ] as const,
+  ),
+  ['with RETR of POP3', socket({ protocol: 'pop3', commands: ['RETR'] }), /pop3 reads by /],
+  ['with MAIL of SMTP', socket({ protocol: 'smtp', commands: ['MAIL'] }), /smtp reads by /],
+  ['with a line that is two', lines({ lines: ['A\r\nB'] }), /sockets\.0\.lines\.0: /],
+  ['with a clock in no declared line', lines({ clock: 'DATE' }), /sockets\.0\.clock: /],
+  ['with a clock in a line of a word', lines({ clock: 'GET *' }), /sockets\.0\.clock: /],
+  ['with STARTTLS of a protocol that the host does not speak', lines({ tls: 'starttls' }), /sockets\.0\.tls: /],
+  ...STATEMENTS.map(
+    ([says, text, protocol = 'postgres']) =>
+      [
+        `with the statement ${JSON.stringify(text)} of ${protocol}`,
+        manifest({ sockets: [{ port: 5432, tls: true, protocol, statements: [{ name: 'a', text }] }] }),
+        new RegExp(`sockets\\.0\\.statements\\.0\\.text: the statement ${says}`),
+      ] as const,
+  ),
   ['with a program without a name', manifest({ programs: [''] }), /^the plugin\.manifest\.programs\.0: /],
 ]
 for (const [what, over, problem] of definitions) {

@@ -27,7 +27,7 @@ t.test('methods and sockets are reached as they are declared', async (t) => {
   const declared: Manifest = {
     hosts: [],
     methods: { jsonRpc: ['eth_getLogs'], graphql: ['{ id }'] },
-    sockets: [{ port: 993, tls: true }],
+    sockets: [{ port: 993, tls: true, protocol: 'imap', commands: ['EXAMINE'] }],
   }
   t.strictSame(reachOf(declared, {}, true), { ...declared, mayReveal: false })
 })

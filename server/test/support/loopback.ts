@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
-import { DestinationError } from '@claimcheck/core/plugin'
+import { DestinationError, type LineGrant } from '@claimcheck/core/plugin'
 import { type CheckGuard, createOutbound } from '@claimcheck/server/outbound/outbound'
 import type { Test } from 'tap'
 
@@ -52,6 +52,11 @@ export const resolveTo =
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     )
   }
+
+/** A port at which a plugin may write any word as a line. */
+export function anySocket(port: number, tls: boolean): LineGrant {
+  return { port, tls, protocol: 'custom', lines: ['*'] }
+}
 
 /** What a check through a connection may do whose manifest allows any. */
 export function guardOf(origin: string, over: Partial<CheckGuard> = {}): CheckGuard {

@@ -1,5 +1,13 @@
 /** Answers what a check in a plugin's own process asks of the host: requests, sockets, and what another check's answers told. */
-import { type DigestInit, type FetchInit, type Socket, Type, Value } from '@claimcheck/core/plugin'
+import {
+  type ConnectInit,
+  type DigestInit,
+  type FetchInit,
+  type Query,
+  type Socket,
+  Type,
+  Value,
+} from '@claimcheck/core/plugin'
 import type { JsonValue } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import type { CheckRequests } from '../../outbound/outbound.ts'
@@ -68,6 +76,16 @@ const Digest = Type.Object({
   algorithms: Type.Array(text, { maxItems: 8 }),
 })
 
+// Which mechanisms and values there are is the host's to check.
+const Login = Type.Object({ mechanism: text, user: text, secret: text })
+const Connect = Type.Object({ login: Type.Optional(Login) })
+const QueryData = Type.Object({
+  statement: text,
+  parameters: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  database: text,
+  login: Type.Pick(Login, ['user', 'secret']),
+})
+
 interface OpenSocket {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
   readonly writer: WritableStreamDefaultWriter<Uint8Array>
@@ -130,11 +148,18 @@ export function createHostCalls({ requests, cacheKey, shared }: HostCallsOptions
     async resolve(url) {
       return { value: await requests.resolve(String(url)) }
     },
-    async connect(url) {
-      const socket = await requests.connect(String(url))
+    async connect(url, init) {
+      if (!Value.Check(text, url) || !Value.Check(Connect, init))
+        throw new TypeError('connect was called with other arguments')
+      const socket = await requests.connect(url, init as ConnectInit)
       const id = sockets.size + 1
       sockets.set(id, { reader: socket.readable.getReader(), writer: socket.writable.getWriter(), socket })
       return { value: id }
+    },
+    async query(url, query) {
+      if (!Value.Check(text, url) || !Value.Check(QueryData, query))
+        throw new TypeError('query was called with other arguments')
+      return { value: await requests.query(url, query as Query) }
     },
     async socketRead(id) {
       const { done, value } = await openSocket(id).reader.read()

@@ -4,6 +4,7 @@ import { createHttp } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type CheckLimits,
+  type ConnectInit,
   DestinationError,
   type FetchInit,
   type Logger,
@@ -72,7 +73,8 @@ export function createRuns(frames: Frames): Runs {
       fetch,
       http: createHttp({ fetch, now: clock.now, limits }),
       resolve: (url) => host.call(id, 'resolve', url),
-      connect: (url) => connect(host, id, url),
+      connect: (url, init = {}) => connect(host, id, url, init),
+      query: (url, query) => host.call(id, 'query', url, query),
       reveal() {
         throw new TypeError('a plugin in a process of its own holds no credentials: name them in `auth`')
       },
@@ -199,8 +201,8 @@ function createHost(frames: Frames): Host {
   }
 }
 
-async function connect(host: Host, run: number, url: string): Promise<Socket> {
-  const socket = await host.call<number>(run, 'connect', url)
+async function connect(host: Host, run: number, url: string, init: ConnectInit): Promise<Socket> {
+  const socket = await host.call<number>(run, 'connect', url, init)
   const close = () => host.call<void>(run, 'socketClose', socket)
   return {
     readable: new ReadableStream<Uint8Array>({

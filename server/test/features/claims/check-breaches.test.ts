@@ -14,7 +14,7 @@ import { createSources } from '@claimcheck/server/features/workspaces/sources'
 import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
-import { outboundTo, resolveTo, serve, serveSockets } from '../../support/loopback.ts'
+import { anySocket, outboundTo, resolveTo, serve, serveSockets } from '../../support/loopback.ts'
 import { profile } from '../../support/profile.ts'
 import { registryOf } from '../../support/registry.ts'
 
@@ -191,29 +191,40 @@ for (const [what, encode] of leaks) {
   })
 }
 
-t.test('a claim that spells the handle of a secret does not get it written to a socket', async (t) => {
-  const host = await serveSockets(t, () => t.fail('it was reached'))
-  const port = Number(host.split(':')[1])
-  const baseUrl = `tcp://inner.example:${port}`
-  const manifest = { hosts: ['connection.base_url'], sockets: [{ port, tls: false }] }
-  const check = ({ connect }: CheckContext) => connect(baseUrl).then(() => ABSENT)
-  t.equal((await run(t, { manifest, baseUrl, check, target: 'a secret:token' })).outcome, 'unsupported_target')
-})
-
-t.test('a check reads through a socket, and its receipt names the address', async (t) => {
-  const host = await serveSockets(t, (socket) => socket.once('data', (chunk) => socket.end(`you said ${chunk}`)))
+/** A host on loopback that answers each line, and a check that reads it. */
+async function atLines(t: Test, write: (token: string) => string) {
+  const seen: string[] = []
+  const host = await serveSockets(t, (socket) =>
+    socket.once('data', (chunk) => {
+      seen.push(String(chunk))
+      socket.end(`you said ${chunk}`)
+    }),
+  )
   const port = Number(host.split(':')[1])
   const baseUrl = `tcp://inner.example:${port}`
   const check = async ({ connect, connection }: CheckContext) => {
     const { readable, writable } = await connect(baseUrl)
-    await writable.getWriter().write(Buffer.from(`${connection!.options.token}`))
-    const said = await new Response(readable).text()
-    return said === `you said ${TOKEN}` ? ABSENT : undefined
+    await writable.getWriter().write(Buffer.from(write(String(connection!.options.token))))
+    return (await new Response(readable).text()) === 'you said hello\r\n' ? ABSENT : undefined
   }
-  const { outcome } = await run(t, {
-    manifest: { hosts: ['connection.base_url'], sockets: [{ port, tls: false }] },
-    baseUrl,
-    check,
-  })
-  t.equal(outcome, 'absent')
+  const manifest = { hosts: ['connection.base_url'], sockets: [anySocket(port, false)] }
+  const { outcome } = await run(t, { manifest, baseUrl, check })
+  return { outcome, seen: seen.join('') }
+}
+
+t.test('a check reads through a socket, and its receipt names the address', async (t) => {
+  t.strictSame(await atLines(t, () => 'hello\r\n'), { outcome: 'absent', seen: 'hello\r\n' })
 })
+
+t.test('the handle of a secret in what a plugin writes stays what it is', async (t) => {
+  const { outcome, seen } = await atLines(t, (token) => `${token}\r\n`)
+  t.equal(outcome, 'verifier_error')
+  t.equal(seen, 'secret:token\r\n')
+})
+
+t.test(
+  'a line that the manifest does not declare is not written, and the check is an error of its plugin',
+  async (t) => {
+    t.strictSame(await atLines(t, () => 'DELETE 7\r\n'), { outcome: 'verifier_error', seen: '' })
+  },
+)

@@ -55,7 +55,7 @@ async function start(t: Test) {
           timer,
           now: Date.now,
           origin,
-          throughConnection: true,
+          connected: connectedBy(type, connection),
           reach,
           secrets,
           limits,

@@ -1,9 +1,7 @@
-/** Bounds a connection of a check that speaks another protocol than HTTP: its size, its time, and secrets put in for their handles. */
-import type { SecretValues } from '../contract/auth.ts'
-import { DestinationError } from '../contract/destination-error.ts'
-import type { Socket } from '../contract/verifier.ts'
-import { refusal, toDestinationError } from './failures.ts'
-import { putSecrets } from './put-secrets.ts'
+/** Bounds a connection of a check that speaks another protocol than HTTP: its size and its time. */
+import { DestinationError } from '../../contract/destination-error.ts'
+import type { Socket } from '../../contract/socket.ts'
+import { refusal, toDestinationError } from '../failures.ts'
 
 /** What is used of a socket of `node:net` and `node:tls`. */
 export interface RawSocket {
@@ -19,28 +17,36 @@ export interface RawSocket {
   destroySoon(): unknown
 }
 
-export interface SocketBounds {
-  /** The event that says that the socket is connected. */
+/** A socket that began to connect. */
+export interface Dialed {
+  readonly socket: RawSocket
+  /** The event that says that it is connected. */
   readonly connected: 'connect' | 'secureConnect'
+}
+
+/** A connection before the plugin gets it. */
+export interface RawConnection extends Socket {
+  readonly socket: RawSocket
+  /** Bytes came that were not read yet. */
+  hasUnread(): boolean
+}
+
+export interface SocketBounds {
   /** Ends the connection. */
   readonly signal: AbortSignal
   /** More than this is not read. */
   readonly maxBytes: number
-  /** By handle. */
-  readonly secrets: SecretValues
 }
 
 const CONNECT_TIMEOUT_MS = 5000
 const CLOSE_TIMEOUT_MS = 1000
 const BUFFERED_BYTES = 64 * 1024
-/** Commands that read are short. */
-const MAX_WRITTEN_BYTES = 64 * 1024
 
 /** @param dial begins to connect @throws DestinationError */
-export async function openSocket(dial: () => RawSocket, bounds: SocketBounds): Promise<Socket> {
-  const { connected, signal } = bounds
+export async function openRaw(dial: () => Dialed, bounds: SocketBounds): Promise<RawConnection> {
+  const { signal } = bounds
   if (signal.aborted) throw new DestinationError('timeout')
-  const socket = dial()
+  const { socket, connected } = dial()
   try {
     await untilConnected(socket, connected, signal)
   } catch (error) {
@@ -70,9 +76,8 @@ function untilConnected(socket: RawSocket, event: string, signal: AbortSignal): 
   })
 }
 
-function toStreams(socket: RawSocket, { signal, maxBytes, secrets }: SocketBounds): Socket {
+function toStreams(socket: RawSocket, { signal, maxBytes }: SocketBounds): RawConnection {
   let readBytes = 0
-  let writtenBytes = 0
   let failure: DestinationError | undefined
   let reader: ReadableStreamDefaultController<Uint8Array>
   let writer: WritableStreamDefaultController
@@ -125,11 +130,8 @@ function toStreams(socket: RawSocket, { signal, maxBytes, secrets }: SocketBound
     },
     write(chunk) {
       if (failure) throw failure
-      const bytes = chunk.length > MAX_WRITTEN_BYTES ? chunk : putSecrets(chunk, secrets)
-      writtenBytes += bytes.length
-      if (!(writtenBytes <= MAX_WRITTEN_BYTES)) throw refusal(`a check may write ${MAX_WRITTEN_BYTES} bytes`)
       return new Promise((resolve, reject) => {
-        socket.write(bytes, (error) => (error ? reject(failure ?? toDestinationError(error, signal)) : resolve()))
+        socket.write(chunk, (error) => (error ? reject(failure ?? toDestinationError(error, signal)) : resolve()))
       })
     },
     close: () => void socket.end(),
@@ -144,7 +146,13 @@ function toStreams(socket: RawSocket, { signal, maxBytes, secrets }: SocketBound
   signal.addEventListener('abort', expire)
   if (signal.aborted) expire()
 
-  return { readable, writable, close: () => closed(socket) }
+  return {
+    socket,
+    readable,
+    writable,
+    hasUnread: () => reader.desiredSize !== BUFFERED_BYTES,
+    close: () => closed(socket),
+  }
 }
 
 async function closed(socket: RawSocket): Promise<void> {

@@ -1,0 +1,88 @@
+/** What a plugin may say where another protocol than HTTP is spoken. It reads: the manifest declares each command, line and statement. */
+import type { Instant } from '../evidence.ts'
+
+/** One entry of a manifest's `sockets`. */
+export type SocketGrant = CommandGrant | LineGrant | StatementGrant
+
+/** A protocol of which core knows the commands that only read. The host carries out the login, and TLS before it. */
+export interface CommandGrant {
+  readonly port: number
+  /** `starttls`: the connection begins in plain, and the host goes over to TLS before anything else. Its address is `tls://host:port`, too. */
+  readonly tls: boolean | 'starttls'
+  readonly protocol: 'imap' | 'smtp' | 'pop3'
+  /** Of those that only read: `EXAMINE`, `UID FETCH`. */
+  readonly commands: readonly string[]
+  /** The greeting tells the destination's time, as RFC 3339 or RFC 5322 write it. */
+  readonly clock?: 'greeting'
+}
+
+/** Any other protocol of lines. A check with such a connection sends no secret. */
+export interface LineGrant {
+  readonly port: number
+  readonly tls: boolean
+  readonly protocol: 'custom'
+  /** All lines that the plugin may write: `DATE`, `GROUP *`. Each `*` is one word of letters, digits and `._:@/+=-`. */
+  readonly lines: readonly string[]
+  /** `greeting`, or the one of `lines` to which the first line of the answer tells the destination's time. */
+  readonly clock?: string
+}
+
+/** A database. The host connects, logs in, and runs a declared statement in a transaction that only reads. */
+export interface StatementGrant {
+  readonly port: number
+  readonly tls: boolean
+  readonly protocol: 'postgres' | 'mysql'
+  readonly statements: readonly Statement[]
+}
+
+export interface Statement {
+  readonly name: string
+  /** One SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. */
+  readonly text: string
+  /** The names of its parameters, in their order. */
+  readonly parameters?: readonly string[]
+}
+
+/** `login`: LOGIN of IMAP and SMTP, USER and PASS of POP3. */
+export const LOGIN_MECHANISMS = ['login', 'plain', 'scram-sha-256', 'xoauth2'] as const
+export type LoginMechanism = (typeof LOGIN_MECHANISMS)[number]
+
+/** The host sends it, after TLS where the address is `tls://`, and hands over the connection once it is accepted. */
+export interface Login {
+  readonly mechanism: LoginMechanism
+  /** A text, or the handle of a secret option. */
+  readonly user: string
+  /** The handle of a secret option: a password, or an access token for `xoauth2`. */
+  readonly secret: string
+}
+
+export interface ConnectInit {
+  readonly login?: Login
+}
+
+export interface Query {
+  /** The name of a declared statement. */
+  readonly statement: string
+  /** By their names. */
+  readonly parameters?: Readonly<Record<string, string | number | boolean | null>>
+  readonly database: string
+  readonly login: Pick<Login, 'user' | 'secret'>
+}
+
+export interface QueryAnswer {
+  readonly columns: readonly string[]
+  /** Values as the database writes them as text, times in UTC; null for NULL. */
+  readonly rows: readonly (readonly (string | null)[])[]
+  /** The database's clock, read after the statement. */
+  readonly now: Instant
+}
+
+/** More rows than this are `too_large`. */
+export const MAX_ROWS = 1000
+
+/** A connection that is logged in. What is written are whole lines, each of them declared. */
+export interface Socket {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  close(): Promise<void>
+}

@@ -1,0 +1,113 @@
+/** Runs a declared statement in MySQL or MariaDB, by the driver `mysql2` that the host has. */
+import type { QueryResult, SecretQuery } from '../sockets/query.ts'
+import { bounded, type DatabaseAddress, STATEMENT_TIMEOUT_MS } from './bounds.ts'
+
+/** What is used of `mysql2/promise`. */
+export interface MysqlDriver {
+  createConnection(options: object): Promise<Connection>
+}
+
+interface Connection {
+  query(asked: object): Promise<readonly [rows: unknown, fields: unknown]>
+  execute(asked: object, values: readonly unknown[]): Promise<readonly [rows: unknown, fields: unknown]>
+  on(event: 'error', listener: () => void): unknown
+}
+
+const NO_SUCH_VARIABLE = 1193
+
+/** @throws DestinationError */
+export function queryMysql(
+  { createConnection }: MysqlDriver,
+  { address, port, tls, createSocket }: DatabaseAddress,
+  asked: SecretQuery,
+): Promise<QueryResult> {
+  const { user, secret, database, text, values, now } = asked
+  const socket = createSocket()
+  return bounded(socket, asked, codeOf, async () => {
+    socket.connect(port, address)
+    const connection = await createConnection({
+      // The name that TLS verifies: the socket is connected already.
+      host: tls?.servername || address,
+      port,
+      user,
+      password: secret,
+      database,
+      stream: socket,
+      ...(tls ? { ssl: { ...tls, verifyIdentity: true } } : {}),
+      // No files of this machine, no second statement, and no code that is made of what the server says.
+      flags: ['-LOCAL_FILES', '-MULTI_STATEMENTS'],
+      multipleStatements: false,
+      disableEval: true,
+      rowsAsArray: true,
+      dateStrings: true,
+      jsonStrings: true,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      charset: 'utf8mb4',
+    })
+    connection.on('error', () => {})
+    const run = (sql: string) => connection.query({ sql, rowsAsArray: true })
+    await run("SET time_zone = '+00:00', sql_mode = 'NO_BACKSLASH_ESCAPES', autocommit = 1")
+    await firstKnown(run, [
+      `SET max_statement_time = ${STATEMENT_TIMEOUT_MS / 1000}`,
+      `SET max_execution_time = ${STATEMENT_TIMEOUT_MS}`,
+    ])
+    await run('START TRANSACTION READ ONLY')
+    const [rows, fields] = await connection.execute({ sql: text, rowsAsArray: true }, values)
+    const askedAt = now()
+    const [told] = await run('SELECT UNIX_TIMESTAMP(SYSDATE(6)) * 1000')
+    const answeredAt = now()
+    await run('ROLLBACK')
+    const at = Math.trunc(Number((told as string[][])[0]?.[0]))
+    return {
+      columns: (fields as readonly { readonly name: string }[]).map(({ name }) => name),
+      rows: (rows as readonly (readonly unknown[])[]).map((row) => row.map(toText)),
+      now: at,
+      clock: { at, resolutionMs: 1, askedAt, answeredAt },
+    }
+  })
+}
+
+/** MariaDB and MySQL have different names for one limit. */
+async function firstKnown(run: (sql: string) => Promise<unknown>, statements: readonly string[]): Promise<void> {
+  for (const sql of statements) {
+    try {
+      await run(sql)
+      return
+    } catch (error) {
+      if ((error as { errno?: unknown }).errno !== NO_SUCH_VARIABLE) throw error
+    }
+  }
+}
+
+function toText(value: unknown): string | null {
+  if (value === null || value === undefined) return null
+  if (!ArrayBuffer.isView(value)) return String(value)
+  const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+  return `\\x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+const CODES: Readonly<Record<number, 'unauthorized' | 'forbidden' | 'misconfigured' | 'timeout' | 'unavailable'>> = {
+  1045: 'unauthorized',
+  1698: 'unauthorized',
+  1044: 'forbidden',
+  1142: 'forbidden',
+  1143: 'forbidden',
+  1227: 'forbidden',
+  1370: 'forbidden',
+  1049: 'misconfigured',
+  1969: 'timeout',
+  3024: 'timeout',
+  1040: 'unavailable',
+  1053: 'unavailable',
+  1203: 'unavailable',
+}
+
+function codeOf(error: unknown) {
+  const { errno, code } = error as { readonly errno?: unknown; readonly code?: unknown }
+  // Errors of the system have negative numbers.
+  if (typeof errno === 'number' && errno > 0) return CODES[errno] ?? 'unexpected_response'
+  return typeof code === 'string' && /^(?:HANDSHAKE_NO_SSL_SUPPORT|PROTOCOL_CONNECTION_LOST)$/.test(code)
+    ? 'unavailable'
+    : undefined
+}

@@ -1,0 +1,87 @@
+/** Runs a declared statement in Postgres, by the driver `pg` that the host has. */
+import type { QueryResult, SecretQuery } from '../sockets/query.ts'
+import { bounded, type DatabaseAddress, STATEMENT_TIMEOUT_MS } from './bounds.ts'
+
+/** What is used of `pg`. */
+export interface PostgresDriver {
+  readonly Client: new (
+    options: object,
+  ) => {
+    connect(): Promise<unknown>
+    query(asked: object | string): Promise<unknown>
+    on(event: 'error', listener: () => void): unknown
+  }
+}
+
+interface Rows {
+  readonly fields: readonly { readonly name: string }[]
+  readonly rows: readonly (readonly (string | null)[])[]
+}
+
+/** A function that the statement calls can change nothing that a transaction covers, and what it sends with its end is never sent. */
+const BEGIN = [
+  'BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ ONLY',
+  `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+  "SET LOCAL TIME ZONE 'UTC'",
+  "SET LOCAL DateStyle = 'ISO'",
+  "SET LOCAL IntervalStyle = 'iso_8601'",
+  "SET LOCAL bytea_output = 'hex'",
+  // Backslashes in a declared text are refused; in this form they would mean nothing.
+  'SET LOCAL standard_conforming_strings = on',
+].join('; ')
+
+/** @throws DestinationError */
+export function queryPostgres(
+  { Client }: PostgresDriver,
+  { address, port, tls, createSocket }: DatabaseAddress,
+  asked: SecretQuery,
+): Promise<QueryResult> {
+  const { user, secret, database, text, values, now } = asked
+  const socket = createSocket()
+  return bounded(socket, asked, codeOf, async () => {
+    const client = new Client({
+      host: address,
+      port,
+      user,
+      password: secret,
+      database,
+      ssl: tls ?? false,
+      stream: () => socket,
+      application_name: 'claimcheck',
+      enableChannelBinding: true,
+      types: { getTypeParser: () => (value: unknown) => value },
+    })
+    client.on('error', () => {})
+    await client.connect()
+    await client.query(BEGIN)
+    // The extended protocol takes one statement and no more.
+    const found = (await client.query({ text, values: [...values], rowMode: 'array', queryMode: 'extended' })) as Rows
+    const askedAt = now()
+    const told = (await client.query({ text: CLOCK, rowMode: 'array', queryMode: 'extended' })) as Rows
+    const answeredAt = now()
+    await client.query('ROLLBACK')
+    const at = Math.trunc(Number(told.rows[0]?.[0]))
+    return {
+      columns: found.fields.map(({ name }) => name),
+      rows: found.rows,
+      now: at,
+      clock: { at, resolutionMs: 1, askedAt, answeredAt },
+    }
+  })
+}
+
+const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000'
+
+/** By SQLSTATE. */
+function codeOf(error: unknown) {
+  const { code, message = '' } = error as { readonly code?: unknown; readonly message?: string }
+  if (/SASL|SCRAM|password/i.test(message) && typeof code !== 'string') return 'unexpected_response'
+  if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return undefined
+  if (code.startsWith('28')) return 'unauthorized'
+  if (code === '42501') return 'forbidden'
+  if (code === '3D000') return 'misconfigured'
+  // Canceled, too: by its own limit of time.
+  if (code === '57014') return 'timeout'
+  if (/^(?:08|53|57|58)/.test(code)) return 'unavailable'
+  return 'unexpected_response'
+}

@@ -1,0 +1,138 @@
+/** IMAP (RFC 3501, RFC 9051): the way to a login, and the commands that only read. */
+import { DestinationError } from '../../contract/destination-error.ts'
+import type { Conversation } from './conversation.ts'
+import { logInBySasl, noTls, notOffered, type Reply, unexpected } from './login.ts'
+import type { Protocol } from './protocol.ts'
+import { type SecretLogin, saslOf } from './sasl.ts'
+
+const OK = /^\S+ OK\b/i
+const TAG = 'claimcheck'
+
+async function begin(talk: Conversation, login: SecretLogin | undefined): Promise<string> {
+  const greeting = await talk.line()
+  if (/^\* BYE\b/i.test(greeting)) throw new DestinationError('unavailable')
+  // A greeting that says that one is logged in keeps a client from TLS.
+  const isReady = /^\* OK\b/i.test(greeting) || (/^\* PREAUTH\b/i.test(greeting) && !login && !talk.mustGoSecure)
+  if (!isReady) throw unexpected('the connection')
+  if (talk.mustGoSecure) {
+    if (!OK.test(await tagged(talk, 'STARTTLS'))) throw noTls()
+    await talk.goSecure()
+  }
+  if (login) await logIn(talk, login)
+  return greeting
+}
+
+async function logIn(talk: Conversation, login: SecretLogin): Promise<void> {
+  const offered = await capabilities(talk)
+  if (login.mechanism === 'login') {
+    if (offered.has('LOGINDISABLED')) throw notOffered('LOGIN')
+    const reply = toReply(await tagged(talk, `LOGIN ${quoted(login.user)} ${quoted(login.secret)}`))
+    if (reply.kind === 'refused') throw reply.error
+    return
+  }
+  const sasl = saslOf(login)
+  if (!offered.has(`AUTH=${sasl.name}`)) throw notOffered(`AUTHENTICATE ${sasl.name}`)
+  await logInBySasl(sasl, `${TAG} AUTHENTICATE ${sasl.name}`, async (line) => {
+    await talk.say(line)
+    return toReply(await answer(talk))
+  })
+}
+
+async function capabilities(talk: Conversation): Promise<ReadonlySet<string>> {
+  const lines: string[] = []
+  if (!OK.test(await tagged(talk, 'CAPABILITY', lines))) throw unexpected('CAPABILITY')
+  const listed = lines.filter((line) => /^\* CAPABILITY /i.test(line))
+  return new Set(listed.flatMap((line) => line.toUpperCase().split(' ').slice(2)))
+}
+
+async function tagged(talk: Conversation, command: string, untagged: string[] = []): Promise<string> {
+  await talk.say(`${TAG} ${command}`)
+  return answer(talk, untagged)
+}
+
+/** The next line that is not untagged: the end of a command, or a challenge. */
+async function answer(talk: Conversation, untagged: string[] = []): Promise<string> {
+  for (;;) {
+    const line = await talk.line()
+    if (line.startsWith(`${TAG} `) || line.startsWith('+')) return line
+    if (!line.startsWith('* ')) throw unexpected('a command')
+    if (/^\* BYE\b/i.test(line)) throw new DestinationError('unavailable')
+    untagged.push(line)
+  }
+}
+
+function toReply(line: string): Reply {
+  if (line.startsWith('+')) return { kind: 'challenge', base64: line.slice(1).trim() }
+  if (OK.test(line)) return { kind: 'done' }
+  return { kind: 'refused', error: refusalOf(line) }
+}
+
+function refusalOf(line: string): DestinationError {
+  if (!/^\S+ NO\b/i.test(line)) return unexpected('the login')
+  if (/\[(?:UNAVAILABLE|SERVERBUG|INUSE|CONTACTADMIN)\]/i.test(line)) return new DestinationError('unavailable')
+  if (/\[LIMIT\]/i.test(line)) return new DestinationError('rate_limited')
+  return new DestinationError('unauthorized')
+}
+
+/** @throws DestinationError `misconfigured` for what takes a literal */
+function quoted(text: string): string {
+  if (!/^[ -~]*$/.test(text)) throw new DestinationError('misconfigured')
+  return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
+}
+
+const QUOTED = /"(?:[^"\\]|\\["\\])*"/g
+
+/** No literal, which would carry another line; no text that is still open at the line's end. */
+const isPlain = (text: string) => !/["\\{}]/.test(text.replaceAll(QUOTED, ''))
+
+const SECTION = String.raw`\[[A-Z0-9. ()":_-]*\](?:<\d+(?:\.\d+)?>)?`
+/** All that leaves a message unseen, should the server not keep to EXAMINE. */
+const ITEM = new RegExp(
+  String.raw`^(?:ALL|FAST|FULL|BODY|BODYSTRUCTURE|ENVELOPE|FLAGS|INTERNALDATE|UID|MODSEQ|EMAILID|THREADID|SAVEDATE|PREVIEW|X-GM-(?:MSGID|THRID|LABELS)|RFC822\.(?:SIZE|HEADER)|(?:BODY|BINARY)\.PEEK${SECTION}|BINARY\.SIZE${SECTION})$`,
+)
+const MESSAGES = /^[0-9*:,$]+ /
+
+/** `1:* (UID BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)])` */
+function isUnseeing(text: string): boolean {
+  const messages = MESSAGES.exec(text)?.[0]
+  if (messages === undefined) return false
+  const asked = text.slice(messages.length).toUpperCase()
+  const listed = asked.startsWith('(') && asked.endsWith(')') ? asked.slice(1, -1) : asked
+  // A section may have spaces in it.
+  const items = listed.match(/(?:[^\s[]|\[[^\]]*\])+/g) ?? []
+  const isWhole = items.join(' ') === listed && (listed !== asked || items.length === 1)
+  return isWhole && items.every((item) => ITEM.test(item))
+}
+
+const none = (text: string) => text === ''
+
+export const imap: Protocol = {
+  begin,
+  // No SELECT: what is read in a mailbox that only EXAMINE opened changes nothing there.
+  commands: {
+    CAPABILITY: none,
+    NOOP: none,
+    LOGOUT: none,
+    UNSELECT: none,
+    NAMESPACE: none,
+    EXAMINE: isPlain,
+    LIST: isPlain,
+    LSUB: isPlain,
+    STATUS: isPlain,
+    GETQUOTA: isPlain,
+    GETQUOTAROOT: isPlain,
+    MYRIGHTS: isPlain,
+    SEARCH: isPlain,
+    'UID SEARCH': isPlain,
+    SORT: isPlain,
+    'UID SORT': isPlain,
+    THREAD: isPlain,
+    'UID THREAD': isPlain,
+    FETCH: isUnseeing,
+    'UID FETCH': isUnseeing,
+  },
+  readLine(line) {
+    const [, name, rest = ''] = /^[A-Za-z0-9]{1,16} ((?:UID )?[A-Za-z]+)(?: (.*))?$/i.exec(line) ?? []
+    return name === undefined ? undefined : { name: name.toUpperCase(), rest }
+  },
+}

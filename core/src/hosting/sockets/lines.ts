@@ -1,0 +1,68 @@
+/** Lets through what a plugin writes only where it is whole lines that its manifest declares. */
+import type { CommandGrant, LineGrant } from '../../contract/socket.ts'
+import { BreachError } from '../breach.ts'
+import { imap } from './imap.ts'
+import { pop3 } from './pop3.ts'
+import type { Protocol } from './protocol.ts'
+import { smtp } from './smtp.ts'
+
+export const PROTOCOLS: Readonly<Record<CommandGrant['protocol'], Protocol>> = { imap, pop3, smtp }
+
+const LONGEST_LINE = 8 * 1024
+/** Commands that read are short. */
+const MAX_WRITTEN_BYTES = 64 * 1024
+/** Other bytes could be a line's end, or text, for one reader and not for another. */
+const LINES = /^(?:[\x20-\x7e]*\r\n)+$/
+
+export interface LineGuard {
+  /** @returns the lines @throws BreachError */
+  check(chunk: unknown): readonly string[]
+}
+
+export function lineGuard(grant: CommandGrant | LineGrant): LineGuard {
+  const problemOf = grant.protocol === 'custom' ? customProblem(grant) : commandProblem(grant)
+  let written = 0
+
+  return {
+    check(chunk) {
+      if (!ArrayBuffer.isView(chunk)) throw new BreachError('what is written to a socket has to be bytes')
+      written += chunk.byteLength
+      if (written > MAX_WRITTEN_BYTES) throw new BreachError(`a check may write ${MAX_WRITTEN_BYTES} bytes to a socket`)
+      const text = String.fromCharCode(...new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+      if (!LINES.test(text))
+        throw new BreachError(
+          'what is written to a socket has to be whole lines of printable ASCII, each with CR LF at its end',
+        )
+      const lines = text.slice(0, -2).split('\r\n')
+      for (const line of lines) {
+        const problem = line.length > LONGEST_LINE ? 'writes a line that is too long' : problemOf(line)
+        if (problem !== undefined) throw new BreachError(problem)
+      }
+      return lines
+    },
+  }
+}
+
+function commandProblem({ protocol, commands }: CommandGrant): (line: string) => string | undefined {
+  const known = PROTOCOLS[protocol]
+  const declared = new Set(commands.map((command) => command.toUpperCase()))
+  return (line) => {
+    const { name, rest } = known.readLine(line) ?? {}
+    if (name === undefined) return `writes a line that is no command of ${protocol}`
+    const mayHave = declared.has(name) && Object.hasOwn(known.commands, name) ? known.commands[name] : undefined
+    if (!mayHave) return `the manifest of this plugin does not declare the command ${name} of ${protocol}`
+    return mayHave(rest!) ? undefined : `writes ${name} with arguments that could do more than read`
+  }
+}
+
+function customProblem({ lines }: LineGrant): (line: string) => string | undefined {
+  const patterns = lines.map(patternOf)
+  return (line) =>
+    patterns.some((pattern) => pattern.test(line)) ? undefined : 'writes a line that the manifest does not declare'
+}
+
+/** One word for each `*`. */
+export function patternOf(declared: string): RegExp {
+  const parts = declared.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\/-]/g, '\\$&'))
+  return new RegExp(`^${parts.join('[A-Za-z0-9._:@/+=-]{1,256}')}$`)
+}

@@ -1,0 +1,156 @@
+/** Opens a connection for a check, carries out TLS and the login, and hands it over for the lines that the manifest declares. */
+import type { SecretValues } from '../../contract/auth.ts'
+import { DestinationError } from '../../contract/destination-error.ts'
+import {
+  type CommandGrant,
+  type LineGrant,
+  LOGIN_MECHANISMS,
+  type Login,
+  type Socket,
+  type SocketGrant,
+} from '../../contract/socket.ts'
+import type { Instant } from '../../evidence.ts'
+import { BreachError } from '../breach.ts'
+import { type ToldTime, timeIn } from './clock.ts'
+import { Conversation, type Handover } from './conversation.ts'
+import { type LineGuard, lineGuard, PROTOCOLS } from './lines.ts'
+import type { SecretLogin } from './sasl.ts'
+import { type Dialed, openRaw, type SocketBounds } from './streams.ts'
+
+interface Asked {
+  readonly grant: CommandGrant | LineGrant
+  readonly login: SecretLogin | undefined
+}
+
+export interface OpenOptions extends Asked, SocketBounds {
+  /** Begins to connect. */
+  readonly dial: () => Dialed
+  /** Goes over to TLS; left out where the connection has it already, or is to have none. */
+  readonly secure: ((plain: Dialed['socket']) => Dialed) | undefined
+  readonly now: () => Instant
+  /** Hears what the destination's clock showed, and between which moments; undefined where the answer that should tell it did not. */
+  readonly toldTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
+  /** Hears of a line that is not written. */
+  readonly breached: (breach: BreachError) => void
+}
+
+/** @throws DestinationError */
+export async function openSocket(options: OpenOptions): Promise<Socket> {
+  const { grant, login, dial, secure, now, toldTime } = options
+  const sentAt = now()
+  const raw = await openRaw(dial, options)
+  if (grant.protocol === 'custom') return handedOver(new Conversation(raw).handOver(), options, sentAt)
+  const talk = new Conversation(raw, secure && ((plain) => openRaw(() => secure(plain.socket), options)))
+  try {
+    const greeting = await PROTOCOLS[grant.protocol].begin(talk, login)
+    if (grant.clock === 'greeting') toldTime(timeIn(greeting), sentAt, now())
+  } catch (error) {
+    await talk.close()
+    throw error
+  }
+  return handedOver(talk.handOver(), options, sentAt)
+}
+
+function handedOver({ connection, reader, writer, rest }: Handover, options: OpenOptions, sentAt: Instant): Socket {
+  const guard = lineGuard(options.grant)
+  const clock = options.grant.protocol === 'custom' ? lineClock(options.grant, options, sentAt) : undefined
+  let first = rest
+  return {
+    // Reads no further than the plugin does.
+    readable: new ReadableStream<Uint8Array>(
+      {
+        async pull(controller) {
+          if (first.length > 0) {
+            controller.enqueue(first)
+            first = new Uint8Array()
+            return
+          }
+          const { done, value } = await reader.read()
+          if (done) return controller.close()
+          clock?.read(value)
+          controller.enqueue(value)
+        },
+        cancel: (reason) => reader.cancel(reason),
+      },
+      { highWaterMark: 0 },
+    ),
+    writable: new WritableStream<Uint8Array>({
+      async write(chunk) {
+        const lines = checked(guard, chunk, options)
+        clock?.written(lines)
+        await writer.write(chunk)
+      },
+      close: () => writer.close(),
+      abort: (reason) => writer.abort(reason),
+    }),
+    close: connection.close,
+  }
+}
+
+function checked(guard: LineGuard, chunk: unknown, { breached }: OpenOptions): readonly string[] {
+  try {
+    return guard.check(chunk)
+  } catch (error) {
+    if (error instanceof BreachError) breached(error)
+    throw error
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: one would end a command, or a part of a login, and begin another
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/**
+ * @throws BreachError for what the manifest does not allow
+ * @throws DestinationError as `secretLogin`
+ */
+export function connectionAsked(grant: SocketGrant, login: Login | undefined, secrets: SecretValues): Asked {
+  if ('statements' in grant)
+    throw new BreachError('a database is read by `query`: the manifest declares statements for this port')
+  if (login === undefined) return { grant, login: undefined }
+  if (grant.protocol === 'custom') throw new BreachError('no secret is sent in a protocol that the host does not speak')
+  return { grant, login: secretLogin(login, secrets) }
+}
+
+/**
+ * Puts the secrets of this check's connection into a login.
+ * @throws BreachError for a login that names none, or has another form
+ * @throws DestinationError `misconfigured` for a user or a secret that no line can carry
+ */
+export function secretLogin(login: Login, secrets: SecretValues): SecretLogin {
+  if (!LOGIN_MECHANISMS.includes(login?.mechanism)) throw new BreachError('login names no mechanism of the contract')
+  return { mechanism: login.mechanism, ...secretNames(login, secrets) }
+}
+
+/** As `secretLogin`. */
+export function secretNames({ user, secret }: Pick<Login, 'user' | 'secret'>, secrets: SecretValues) {
+  const value = secrets.get(secret)
+  if (value === undefined) throw new BreachError("login names no secret option of this check's connection")
+  // The name of a user is in a server's log, and in its refusal.
+  if (typeof user !== 'string' || user === secret) throw new BreachError('login has no name of a user')
+  const name = secrets.get(user) ?? user
+  if (CONTROL.test(name) || CONTROL.test(value)) throw new DestinationError('misconfigured')
+  return { user: name, secret: value }
+}
+
+/** Follows the line that tells the time, and its answer. */
+function lineClock({ clock }: LineGrant, { now, toldTime }: OpenOptions, openedAt: Instant) {
+  if (clock === undefined) return undefined
+  let since = clock === 'greeting' ? openedAt : undefined
+  let text = ''
+  return {
+    written(lines: readonly string[]): void {
+      if (since === undefined && lines.includes(clock)) since = now()
+    },
+    read(chunk: Uint8Array): void {
+      if (since === undefined) return
+      text += new TextDecoder().decode(chunk)
+      const [line = ''] = text.split('\n')
+      if (line === text && text.length < MOST_TOLD) return
+      toldTime(timeIn(line), since, now())
+      since = undefined
+      text = ''
+    },
+  }
+}
+
+const MOST_TOLD = 1024

@@ -1,0 +1,102 @@
+/** What a check may ask of a database: a declared statement, with its parameters bound. */
+import type { SecretValues } from '../../contract/auth.ts'
+import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
+import type { Instant } from '../../evidence.ts'
+import { BreachError } from '../breach.ts'
+import type { ToldTime } from './clock.ts'
+import { secretNames } from './open.ts'
+
+/** A declared statement, with what the check gives for it. */
+export interface QueryAsked {
+  readonly protocol: StatementGrant['protocol']
+  readonly database: string
+  readonly user: string
+  readonly secret: string
+  readonly text: string
+  readonly values: readonly (string | number | boolean | null)[]
+}
+
+export interface SecretQuery extends QueryAsked {
+  /** Ends the connection. */
+  readonly signal: AbortSignal
+  /** More than this is not read. */
+  readonly maxBytes: number
+  readonly now: () => Instant
+}
+
+export interface QueryResult extends QueryAnswer {
+  readonly clock: ToldTime & { readonly askedAt: Instant; readonly answeredAt: Instant }
+}
+
+const MOST_TEXT = 8 * 1024
+
+/**
+ * @throws BreachError for what the manifest does not declare
+ * @throws DestinationError as `secretNames`
+ */
+export function queryAsked(grant: SocketGrant, query: Query, secrets: SecretValues): QueryAsked {
+  if (!('statements' in grant)) throw new BreachError('the manifest declares no statements for this port')
+  const { statement: name, parameters = {}, database, login } = query
+  const statement = grant.statements.find((one) => one.name === name)
+  if (!statement) throw new BreachError('the manifest does not declare this statement')
+  if (typeof database !== 'string' || database === '' || secrets.has(database))
+    throw new BreachError('query names no database')
+  return {
+    protocol: grant.protocol,
+    database,
+    text: statement.text,
+    values: valuesOf(statement, parameters),
+    ...secretNames(login ?? {}, secrets),
+  }
+}
+
+function valuesOf(
+  { parameters: names = [] }: Statement,
+  given: NonNullable<Query['parameters']>,
+): QueryAsked['values'] {
+  if (Object.keys(given).length !== names.length || !names.every((name) => Object.hasOwn(given, name)))
+    throw new BreachError('query gives other parameters than the statement declares')
+  return names.map((name) => {
+    const value = given[name]!
+    const isRight =
+      value === null ||
+      typeof value === 'boolean' ||
+      (typeof value === 'string' && value.length <= MOST_TEXT && !value.includes('\0')) ||
+      (typeof value === 'number' && Number.isFinite(value))
+    if (!isRight) throw new BreachError(`query gives a value that is none as ${name}`)
+    return value
+  })
+}
+
+const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`/g
+/** What could do more than read, although a transaction only reads, or be read as another text than it seems. */
+const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
+  [/;/, 'has a semicolon'],
+  [/--|\/\*/, 'has a comment'],
+  [/\$(?![0-9])/, 'has text between dollar signs'],
+  [/['"`]/, 'has a quotation that does not end'],
+  [/\bINTO\b/i, 'has INTO'],
+  [/\b(?:FOR|KEY|IN)\s+SHARE\b/i, 'locks rows'],
+  [/\b(?:INSERT|UPDATE|DELETE|MERGE|CALL|COPY|PREPARE|EXECUTE)\b/i, 'has a word of statements that write'],
+]
+
+/** Why a statement may not be declared, as the end of a sentence. */
+export function statementProblem(
+  { text, parameters = [] }: Statement,
+  protocol: StatementGrant['protocol'],
+): string | undefined {
+  // Where a backslash ends no quotation, a quotation ends where it seems to.
+  if (text.includes('\\')) return 'has a backslash'
+  const bare = text.replaceAll(QUOTED, "''").replaceAll("''", '')
+  if (!/^\s*(?:SELECT|WITH|VALUES)\b/i.test(bare)) return 'does not begin with SELECT, WITH or VALUES'
+  // An operator in Postgres.
+  if (protocol === 'mysql' && bare.includes('#')) return 'has a comment'
+  const found = REFUSED.find(([pattern]) => pattern.test(bare))
+  if (found) return found[1]
+  const places = protocol === 'mysql' ? (bare.match(/\?/g) ?? []).length : mostPlace(bare)
+  return places === parameters.length ? undefined : `has ${places} places for ${parameters.length} parameters`
+}
+
+function mostPlace(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/\$([0-9]+)/g)].map(([, number]) => Number(number)))
+}

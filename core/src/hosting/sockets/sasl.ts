@@ -1,0 +1,118 @@
+/** Logs in by SASL (RFC 4422): what the host answers to a server's challenges, by mechanism. */
+import { DestinationError } from '../../contract/destination-error.ts'
+import type { LoginMechanism } from '../../contract/socket.ts'
+import { utf8 } from '../../encoding.ts'
+
+/** A login with its secret put in. */
+export interface SecretLogin {
+  readonly mechanism: LoginMechanism
+  readonly user: string
+  readonly secret: string
+}
+
+export interface Sasl {
+  /** As servers list it. */
+  readonly name: string
+  /** @returns the answer to a challenge, the empty one first; undefined where it has none: the login is given up */
+  answer(challenge: string): Promise<string | undefined>
+  /** The server may say now that the login succeeded. */
+  isComplete(): boolean
+}
+
+export function saslOf({ mechanism, user, secret }: SecretLogin): Sasl {
+  switch (mechanism) {
+    case 'login':
+      return inSteps('LOGIN', [user, secret])
+    case 'plain':
+      return inSteps('PLAIN', [`\0${user}\0${secret}`])
+    case 'xoauth2':
+      // The empty answer asks for the refusal that follows an error.
+      return inSteps('XOAUTH2', [`user=${user}\u0001auth=Bearer ${secret}\u0001\u0001`, ''])
+    case 'scram-sha-256':
+      return scram(user, secret)
+  }
+}
+
+function inSteps(name: string, answers: readonly string[]): Sasl {
+  let at = 0
+  return { name, answer: async () => answers[at++], isComplete: () => true }
+}
+
+const LEAST_ITERATIONS = 4096
+/** A hostile server could make the host compute for as long as it likes. */
+const MOST_ITERATIONS = 600_000
+
+/** RFC 5802 and RFC 7677, without channel binding. The server proves that it knows the password, too. */
+function scram(user: string, secret: string): Sasl {
+  const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(18))))
+  const first = `n=${user.replaceAll('=', '=3D').replaceAll(',', '=2C')},r=${nonce}`
+  let expected: string | undefined
+  let step = 0
+  let isComplete = false
+
+  async function final(challenge: string): Promise<string> {
+    const [, theirs = '', salt = '', count = ''] =
+      /^r=([!-+\--~]+),s=([A-Za-z0-9+/=]+),i=([0-9]{1,9})(?:,|$)/.exec(challenge) ?? []
+    const iterations = Number(count)
+    const isRight = theirs.startsWith(nonce) && theirs.length > nonce.length
+    if (!isRight || iterations < LEAST_ITERATIONS || iterations > MOST_ITERATIONS) throw unexpected()
+    // The stored form of most servers is SASLprep's, which is NFKC for what people choose.
+    const salted = await pbkdf2(utf8(secret.normalize('NFKC')), bytesOf(salt), iterations)
+    const clientKey = await hmac(salted, 'Client Key')
+    const storedKey = new Uint8Array(await crypto.subtle.digest('SHA-256', clientKey))
+    const withoutProof = `c=biws,r=${theirs}`
+    const signed = `${first},${challenge},${withoutProof}`
+    const signature = await hmac(storedKey, signed)
+    const proof = clientKey.map((byte, index) => byte ^ signature[index]!)
+    expected = toBase64(await hmac(await hmac(salted, 'Server Key'), signed))
+    return `${withoutProof},p=${toBase64(proof)}`
+  }
+
+  return {
+    name: 'SCRAM-SHA-256',
+    async answer(challenge) {
+      step++
+      if (step === 1) return `n,,${first}`
+      if (step === 2) return final(challenge)
+      if (step > 3 || challenge.startsWith('e=')) return undefined
+      if (challenge !== `v=${expected}`) throw unexpected()
+      isComplete = true
+      return ''
+    },
+    isComplete: () => isComplete,
+  }
+}
+
+function unexpected(): DestinationError {
+  return new DestinationError('unexpected_response')
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+async function hmac(key: Bytes, text: string): Promise<Bytes> {
+  const usable = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', usable, utf8(text) as Bytes))
+}
+
+async function pbkdf2(password: Uint8Array, salt: Bytes, iterations: number): Promise<Bytes> {
+  const key = await crypto.subtle.importKey('raw', password as Bytes, 'PBKDF2', false, ['deriveBits'])
+  return new Uint8Array(await crypto.subtle.deriveBits({ name: 'PBKDF2', hash: 'SHA-256', salt, iterations }, key, 256))
+}
+
+/** Of UTF-8, where it is a text. */
+export function toBase64(value: string | Uint8Array): string {
+  return btoa(String.fromCharCode(...(typeof value === 'string' ? utf8(value) : value)))
+}
+
+/** @throws DestinationError `unexpected_response` */
+export function fromBase64(text: string): string {
+  return new TextDecoder().decode(bytesOf(text))
+}
+
+function bytesOf(base64: string): Bytes {
+  try {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+  } catch {
+    throw unexpected()
+  }
+}

@@ -1,0 +1,31 @@
+/** Reads a database for a check: the drivers, each loaded with the first statement for it. */
+import { Socket } from 'node:net'
+import {
+  type DatabaseAddress,
+  type MysqlDriver,
+  type QueryResult,
+  queryMysql,
+  queryPostgres,
+  type SecretQuery,
+} from '@claimcheck/core/hosting'
+
+export async function queryDatabase(
+  at: Omit<DatabaseAddress, 'createSocket'>,
+  asked: SecretQuery,
+): Promise<QueryResult> {
+  const place = { ...at, createSocket: () => new Socket() }
+  if (asked.protocol === 'mysql') return queryMysql(await mysqlDriver(), place, asked)
+  const { default: pg } = await import('pg')
+  return queryPostgres(pg, place, asked)
+}
+
+/** An installation may leave it out. @throws Error that says what to install */
+async function mysqlDriver(): Promise<MysqlDriver> {
+  try {
+    return (await import('mysql2/promise')) as unknown as MysqlDriver
+  } catch (error) {
+    throw new Error('the optional package mysql2 is not installed, which reads MySQL and MariaDB: npm install mysql2', {
+      cause: error,
+    })
+  }
+}
