@@ -2,10 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from './postgres.ts'
 import { findProgram } from './programs.ts'
 
 export interface Dovecot {
@@ -108,15 +109,6 @@ ${listener('imap', ports.imap, false)}${listener('imaps', ports.imaps, true)}}
 service pop3-login {
 ${listener('pop3', ports.pop3, false)}${listener('pop3s', ports.pop3s, true)}}
 `
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { readonly port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function answering(port: number, log: string): Promise<void> {

@@ -26,7 +26,7 @@ import { mergeReadings, NO_READINGS, type Readings, readAnswer, readTime } from 
 import { schemeHost } from './scheme-host.ts'
 import type { Outgoing } from './schemes/scheme.ts'
 import { connectionAsked, openSocket } from './sockets/open.ts'
-import { type QueryResult, queryAsked, type SecretQuery } from './sockets/query.ts'
+import { MOST_QUERY_BYTES, type QueryResult, queryAsked, type SecretQuery } from './sockets/query.ts'
 import type { Dialed, RawSocket } from './sockets/streams.ts'
 
 /** The rule that a check broke. */
@@ -225,7 +225,7 @@ class Requests<A> {
     this.#countSocket()
     return this.#counted(async () => {
       const { signal } = timer
-      const bounds = { signal, now, maxBytes: this.#most.bodyBytes }
+      const bounds = { signal, now, maxBytes: Math.min(this.#most.bodyBytes, MOST_QUERY_BYTES) }
       const sentAt = now()
       const { clock, ...result } = await this.#transport.query(address, admitted, { ...asked, ...bounds })
       const readings = { ...readTime(clock, clock.askedAt, clock.answeredAt), sentAt }

@@ -47,6 +47,7 @@ const parts: Parts = {
     throw new DestinationError('unavailable')
   },
   async list({ line }) {
+    if ((await line()) !== '+OK') throw new DestinationError('unexpected_response')
     const lines: string[] = []
     for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
     return lines
@@ -97,7 +98,6 @@ async function read(context: CheckContext, target: string, resolution: unknown, 
     if (id === undefined) throw all.refused(session)
     if (access !== 'full') throw new DestinationError('forbidden')
     await session.say('UIDL')
-    if ((await session.line()) !== '+OK') throw all.refused(session)
     const tickets = (await all.list(session)).map(all.ticket)
     const [, state, closedAs, at] = tickets.find(([one]) => one === number) ?? []
     const facts = {
@@ -186,7 +186,7 @@ export const LINES: readonly BadPlugin[] = [
     caughtBy: 'fault.socket-closed',
     way,
     situations: ['open'],
-    plugin: () => linePlugin({ ended: () => '.' }),
+    plugin: () => linePlugin({ ended: () => '.', list: (session) => asFarAsItGoes(session, () => false) }),
   },
   {
     what: 'takes the beginning of a list for the list',
@@ -215,9 +215,11 @@ export const LINES: readonly BadPlugin[] = [
     situations: ['missing'],
     plugin: () =>
       linePlugin({
-        list: async (session) => {
-          const first = await session.line()
-          return /^\d/.test(first) ? [first, ...(await parts.list(session))] : []
+        list: async ({ line }) => {
+          const lines: string[] = []
+          if ((await line()) !== '+OK') return lines
+          for (let one = await line(); one !== '.'; one = await line()) lines.push(one)
+          return lines
         },
       }),
   },

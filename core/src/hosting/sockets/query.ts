@@ -29,6 +29,8 @@ export interface QueryResult extends QueryAnswer {
 }
 
 const MOST_TEXT = 8 * 1024
+/** Of an answer. */
+export const MOST_QUERY_BYTES = 1024 * 1024
 
 /**
  * @throws BreachError for what the manifest does not declare
@@ -39,6 +41,8 @@ export function queryAsked(grant: SocketGrant, query: Query, secrets: SecretValu
   const { statement: name, parameters = {}, database, login } = query
   const statement = grant.statements.find((one) => one.name === name)
   if (!statement) throw new BreachError('the manifest does not declare this statement')
+  const problem = statementProblem(statement, grant.protocol)
+  if (problem !== undefined) throw new BreachError(`the statement ${statement.name} ${problem}`)
   if (typeof database !== 'string' || database === '' || secrets.has(database))
     throw new BreachError('query names no database')
   return {

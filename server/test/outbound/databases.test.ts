@@ -1,0 +1,286 @@
+/** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P14 of `security.md`. */
+import { setTimeout } from 'node:timers/promises'
+import { clockOffset } from '@claimcheck/core/hosting'
+import type { Query, Statement, StatementGrant } from '@claimcheck/core/plugin'
+import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { mariadbProblem, startMariadb } from '../../../test/support/mariadb.ts'
+import { startPostgres } from '../../../test/support/postgres.ts'
+import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
+
+const SECRET = 'reader-pass-0123456789'
+
+/** A database that is read, and how tests change it. */
+interface Database {
+  readonly protocol: StatementGrant['protocol']
+  readonly port: number
+  run(sql: string): Promise<void>
+  /** How many tickets there are. */
+  count(): Promise<number>
+  stop(): Promise<unknown>
+}
+
+/** By name: in Postgres, in MariaDB. */
+const STATEMENTS: Readonly<Record<string, readonly [postgres: string, mysql: string, parameters?: readonly string[]]>> =
+  {
+    ticket: [
+      'SELECT id, state, closed_at, note FROM tickets WHERE id = $1 AND state = $2',
+      'SELECT id, state, closed_at, note FROM tickets WHERE id = ? AND state = ?',
+      ['id', 'state'],
+    ],
+    'by state': ['SELECT id FROM tickets WHERE state = $1', 'SELECT id FROM tickets WHERE state = ?', ['state']],
+    encrypted: [
+      'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
+      "SELECT VARIABLE_VALUE <> '' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'",
+    ],
+    writes: ['SELECT write_ticket()', 'SELECT write_ticket()'],
+    'turns to writing': [
+      "SELECT set_config('transaction_read_only', 'off', false), write_ticket()",
+      'SELECT write_ticket() FROM (SELECT 1) AS one',
+    ],
+    sleeps: ['SELECT pg_sleep(60)', 'SELECT SLEEP(60)'],
+    wide: ["SELECT repeat('x', 100000) FROM generate_series(1, 1000)", "SELECT REPEAT('x', 100000) FROM numbers"],
+    endless: [
+      "SELECT repeat('x', 1000) FROM generate_series(1, 10000000)",
+      "SELECT REPEAT('x', 1000) FROM numbers, numbers AS two, numbers AS three",
+    ],
+    '1000 rows': ['SELECT 1 FROM generate_series(1, 1000)', 'SELECT 1 FROM numbers LIMIT 1000'],
+    '1001 rows': ['SELECT 1 FROM generate_series(1, 1001)', 'SELECT 1 FROM numbers'],
+    hidden: ['SELECT id FROM hidden', 'SELECT id FROM hidden'],
+    stacked: ['SELECT 1; DELETE FROM tickets', 'SELECT 1; DELETE FROM tickets'],
+    program: ["COPY (SELECT 1) TO PROGRAM 'touch /tmp/written'", "SELECT 1 INTO OUTFILE '/tmp/written'"],
+  }
+
+async function postgres(): Promise<Database> {
+  const server = await startPostgres({ fsync: false })
+  await server.configure(['ssl = on'], { 'server.key': INNER.key, 'server.crt': INNER.cert })
+  const admin = new pg.Client(server.url)
+  await admin.connect()
+  const run = async (sql: string) => void (await admin.query(sql))
+  await run(`CREATE ROLE reader LOGIN PASSWORD '${SECRET}'`)
+  await run(`CREATE FUNCTION write_ticket() RETURNS int LANGUAGE plpgsql SECURITY DEFINER
+    AS 'BEGIN INSERT INTO tickets (id, state) VALUES (99, ''made''); RETURN 1; END'`)
+  return {
+    protocol: 'postgres',
+    port: Number(new URL(server.url).port),
+    run,
+    count: async () => Number((await admin.query('SELECT count(*) FROM tickets')).rows[0].count),
+    stop: async () => {
+      await admin.end()
+      await server.remove()
+    },
+  }
+}
+
+async function mariadb(): Promise<Database> {
+  const server = await startMariadb(INNER)
+  const run = async (sql: string) => void (await server.run('USE postgres', sql))
+  await server.run('CREATE DATABASE postgres', `CREATE USER reader@'%' IDENTIFIED BY '${SECRET}'`)
+  return {
+    protocol: 'mysql',
+    port: server.port,
+    run,
+    async count() {
+      const [, rows] = await server.run('USE postgres', 'SELECT COUNT(*) AS count FROM tickets')
+      return Number((rows as { count: number }[])[0]!.count)
+    },
+    stop: server.stop,
+  }
+}
+
+interface Place {
+  readonly over?: Partial<CheckGuard>
+  readonly name?: string
+  readonly tls?: boolean
+  readonly port?: number
+  readonly allowPrivate?: string[]
+}
+
+/** A check that may run the statements above. */
+function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: Place = {}) {
+  const { over = {}, name = 'inner.example', tls = true, port = database.port } = place
+  const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
+  const { protocol } = database
+  const statements = Object.entries(STATEMENTS).map(
+    ([name, [inPostgres, inMysql, parameters]]): Statement => ({
+      name,
+      text: protocol === 'postgres' ? inPostgres : inMysql,
+      ...(parameters ? { parameters } : {}),
+    }),
+  )
+  const reach = { hosts: ['connection'], sockets: [{ port, tls, protocol, statements }], mayReveal: false }
+  const secrets = new Map([['secret:password', SECRET]])
+  const outbound = outboundTo(t, place.allowPrivate ?? [`${name}:${port}`], {
+    resolver: resolveTo('127.0.0.1'),
+    ca: AUTHORITY,
+  })
+  const check = outbound.forCheck(guardOf(url, { reach, secrets, ...over }))
+  const query = (statement: string, parameters: Query['parameters'] = {}, more: Partial<Query> = {}) =>
+    check.query(url, {
+      statement,
+      parameters,
+      database: 'postgres',
+      login: { user: 'reader', secret: 'secret:password' },
+      ...more,
+    })
+  return { check, query }
+}
+
+const problem = mariadbProblem()
+for (const [name, start, skip] of [
+  ['Postgres', postgres, {}],
+  ['MariaDB', mariadb, problem === undefined ? {} : { skip: problem }],
+] as const) {
+  t.test(name, skip, async (t) => {
+    const database = await start()
+    t.teardown(() => database.stop())
+    await database.run('CREATE TABLE tickets (id int, state varchar(20), closed_at timestamp NULL, note varchar(20))')
+    await database.run("INSERT INTO tickets VALUES (7, 'closed', '2026-11-26 10:00:00', NULL), (8, 'open', NULL, 'x')")
+    await database.run('CREATE TABLE hidden (id int)')
+    await database.run('GRANT SELECT ON tickets TO reader')
+    if (database.protocol === 'mysql') {
+      await database.run('CREATE TABLE numbers SELECT seq FROM seq_1_to_1001')
+      await database.run('GRANT SELECT ON numbers TO reader')
+      await database.run(
+        "CREATE FUNCTION write_ticket() RETURNS int SQL SECURITY DEFINER MODIFIES SQL DATA BEGIN INSERT INTO tickets (id, state) VALUES (99, 'made'); RETURN 1; END",
+      )
+      await database.run('GRANT EXECUTE ON FUNCTION write_ticket TO reader')
+    }
+    await reads(t, database)
+    await writesNothing(t, database)
+    await isBounded(t, database)
+    await reachesWhatItMay(t, database)
+  })
+}
+
+async function reads(t: Test, database: Database): Promise<void> {
+  await t.test('a statement reads with bound parameters, over TLS, and tells the clock', async (t) => {
+    const { check, query } = checkOf(t, database)
+    const { columns, rows, now } = await query('ticket', { id: 7, state: 'closed' })
+    t.strictSame(columns, ['id', 'state', 'closed_at', 'note'])
+    t.strictSame(rows.length, 1)
+    t.match(rows[0], ['7', 'closed', /^2026-11-26 10:00:00/, null])
+    t.ok(Math.abs(now - Date.now()) < 5000)
+    t.ok(clockOffset(check.readings())! < 5000, String(clockOffset(check.readings())))
+    t.strictSame((await query('by state', { state: "' OR 1 = 1 -- " })).rows, [])
+    t.match((await query('encrypted')).rows[0]![0], /^(?:t|1)$/)
+    t.equal(check.breach(), undefined)
+  })
+
+  await t.test('what the plugin asks otherwise than declared is its breach', async (t) => {
+    const asked: [string, Query['parameters'], Partial<Query>?][] = [
+      ['other', {}],
+      ['ticket', { id: 7 }],
+      ['ticket', { id: 7, state: 'a', more: 1 }],
+      ['ticket', { id: 7, state: { a: 1 } as never }],
+      ['ticket', { id: Number.NaN, state: '' }],
+      ['stacked', {}],
+      ['program', {}],
+      ['hidden', {}, { login: { user: 'reader', secret: SECRET } }],
+      ['hidden', {}, { login: { user: 'secret:password', secret: 'secret:password' } }],
+      ['hidden', {}, { database: 'secret:password' }],
+    ]
+    for (const [statement, parameters, more] of asked) {
+      const { check, query } = checkOf(t, database)
+      t.equal(await code(query(statement, parameters, more)), 'breach', statement)
+      t.ok(check.breach())
+    }
+  })
+
+  await t.test('refusals have their meaning', async (t) => {
+    const { check, query } = checkOf(t, database)
+    t.equal(await code(query('hidden')), 'forbidden')
+    t.equal(
+      await code(query('ticket', { id: 'x', state: 'y' })),
+      database.protocol === 'postgres' ? 'unexpected_response' : 'no error',
+    )
+    const other = { login: { user: 'somebody', secret: 'secret:password' } }
+    t.equal(await code(query('hidden', {}, other)), 'unauthorized')
+    const wrong = checkOf(t, database, { over: { secrets: new Map([['secret:password', 'wrong-pass-012345']]) } })
+    t.equal(await code(wrong.query('hidden')), 'unauthorized')
+    t.match(await code(wrong.query('hidden', {}, { database: 'nowhere' })), /unauthorized/)
+    t.match(
+      await code(checkOf(t, database).query('hidden', {}, { database: 'nowhere' })),
+      /^(?:misconfigured|forbidden)$/,
+    )
+    t.equal(check.breach(), undefined)
+  })
+}
+
+async function writesNothing(t: Test, database: Database): Promise<void> {
+  await t.test('a function that writes, and one that ends the reading, change nothing', async (t) => {
+    const before = await database.count()
+    for (const statement of ['writes', 'turns to writing']) {
+      const { query } = checkOf(t, database)
+      t.equal(await code(query(statement)), 'unexpected_response', statement)
+    }
+    t.equal(await database.count(), before)
+  })
+}
+
+async function isBounded(t: Test, database: Database): Promise<void> {
+  await t.test('a statement that sleeps ends with the check', async (t) => {
+    const timer = new AbortController()
+    const { query } = checkOf(t, database, { over: { timer } })
+    const begun = Date.now()
+    const asked = code(query('sleeps'))
+    await setTimeout(500)
+    timer.abort()
+    t.equal(await asked, 'timeout')
+    t.ok(Date.now() - begun < 3000)
+    t.equal(await code(query('ticket', { id: 7, state: 'closed' })), 'timeout', 'and nothing is asked after it')
+  })
+
+  await t.test('rows and bytes are limited', async (t) => {
+    const { query } = checkOf(t, database)
+    t.equal((await query('1000 rows')).rows.length, 1000)
+    t.equal(await code(query('1001 rows')), 'too_large')
+    t.equal(await code(query('wide')), 'too_large')
+    const before = process.memoryUsage().rss
+    t.equal(await code(query('endless')), 'too_large')
+    const grown = (process.memoryUsage().rss - before) / 1024 / 1024
+    t.ok(grown < 200, `${grown} MiB more`)
+  })
+}
+
+async function reachesWhatItMay(t: Test, database: Database): Promise<void> {
+  await t.test('private addresses, other names and connections without TLS are not read', async (t) => {
+    const ask = (place: Place) => code(checkOf(t, database, place).query('hidden'))
+    t.equal(await ask({ allowPrivate: ['elsewhere.example'] }), 'unavailable', 'a private address')
+    t.equal(await ask({ name: 'other.example' }), 'unavailable', 'a certificate of another name')
+    t.equal(await ask({ tls: false, allowPrivate: [] }), 'unavailable', 'in plain')
+    t.equal(await ask({ tls: false }), 'forbidden', 'in plain, where the operator allows it')
+  })
+
+  await t.test('a server that does not go over to TLS gets no login', async (t) => {
+    let seen = Buffer.alloc(0)
+    const host = await serveSockets(t, (socket) => {
+      if (database.protocol === 'mysql') socket.write(PLAIN_GREETING)
+      socket.on('data', (chunk) => {
+        seen = Buffer.concat([seen, chunk])
+        if (database.protocol === 'postgres') socket.write('N')
+      })
+    })
+    const { query } = checkOf(t, database, { port: Number(host.split(':')[1]) })
+    t.equal(await code(query('hidden')), 'unavailable')
+    t.notOk(seen.includes('reader'), seen.toString('latin1'))
+  })
+}
+
+/** Of a MariaDB that does not offer TLS. */
+const PLAIN_GREETING = greeting()
+
+function greeting(): Buffer {
+  const body = Buffer.concat([
+    Buffer.from([10]),
+    Buffer.from('10.11.0-MariaDB\0'),
+    Buffer.from([1, 0, 0, 0]),
+    Buffer.from('12345678\0'),
+    // Protocol 4.1 and secure authentication, without TLS.
+    Buffer.from([0x00, 0x82, 45, 2, 0, 8, 0, 21]),
+    Buffer.alloc(10),
+    Buffer.from('123456789012\0mysql_native_password\0'),
+  ])
+  return Buffer.concat([Buffer.from([body.length, 0, 0, 0]), body])
+}
