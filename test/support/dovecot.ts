@@ -104,6 +104,11 @@ userdb {
  args = uid=nobody gid=nogroup home=${folder}/mail/%u
 }
 first_valid_uid = 1
+service anvil {
+ unix_listener anvil-auth-penalty {
+  mode = 0
+ }
+}
 service imap-login {
 ${listener('imap', ports.imap, false)}${listener('imaps', ports.imaps, true)}}
 service pop3-login {

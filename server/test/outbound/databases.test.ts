@@ -42,7 +42,7 @@ const STATEMENTS: Readonly<Record<string, readonly [postgres: string, mysql: str
     sleeps: ['SELECT pg_sleep(60)', 'SELECT SLEEP(60)'],
     wide: ["SELECT repeat('x', 100000) FROM generate_series(1, 1000)", "SELECT REPEAT('x', 100000) FROM numbers"],
     endless: [
-      "SELECT repeat('x', 1000) FROM generate_series(1, 10000000)",
+      "SELECT repeat('x', 1000) FROM generate_series(1, 100000)",
       "SELECT REPEAT('x', 1000) FROM numbers, numbers AS two, numbers AS three",
     ],
     '1000 rows': ['SELECT 1 FROM generate_series(1, 1000)', 'SELECT 1 FROM numbers LIMIT 1000'],

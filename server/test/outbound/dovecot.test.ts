@@ -26,9 +26,9 @@ interface Place extends Pick<CommandGrant, 'tls' | 'protocol' | 'commands'> {
   readonly port: number
 }
 
-function checkAt(t: Test, grant: Place) {
-  const url = `${grant.tls ? 'tls' : 'tcp'}://inner.example:${grant.port}`
-  const outbound = outboundTo(t, [`inner.example:${grant.port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
+function checkAt(t: Test, grant: Place, name = 'inner.example') {
+  const url = `tls://${name}:${grant.port}`
+  const outbound = outboundTo(t, [`${name}:${grant.port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
   const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
   return { url, check: outbound.forCheck(guardOf(url, { reach, secrets })) }
 }
@@ -63,3 +63,84 @@ for (const mechanism of ['login', 'plain', 'scram-sha-256'] as const) {
     )
   }
 }
+
+t.test('a certificate of another name gets no login, by either way in', skip, async (t) => {
+  const { imap, imaps } = dovecot!.ports
+  for (const [port, tls] of [
+    [imaps, true],
+    [imap, 'starttls'],
+  ] as const) {
+    const grant = { port, tls, protocol: 'imap', commands: READING } as const
+    const { url, check } = checkAt(t, grant, 'other.example')
+    t.equal(await code(check.connect(url, { login: login('plain') })), 'unavailable')
+  }
+})
+
+t.test('POP3, with TLS from the first byte and after STLS', skip, async (t) => {
+  const { pop3, pop3s } = dovecot!.ports
+  for (const [port, tls, mechanism] of [
+    [pop3s, true, 'login'],
+    [pop3, 'starttls', 'plain'],
+    [pop3, 'starttls', 'scram-sha-256'],
+  ] as const) {
+    const { url, check } = checkAt(t, { port, tls, protocol: 'pop3', commands: ['STAT', 'UIDL', 'TOP', 'QUIT'] })
+    const { until, say, line, close } = talker(await check.connect(url, { login: login(mechanism) }))
+    await say('STAT')
+    t.match(await line(), /^\+OK 1 /)
+    await say('TOP 1 0')
+    t.match(await until('.'), /Message-ID: <seven@example.com>/)
+    await close()
+    t.equal(await code(check.connect(url, { login: login(mechanism, 'mallory') })), 'unauthorized')
+    t.equal(check.breach(), undefined)
+  }
+})
+
+/** What a plugin tries with the victim's password, or in the victim's mailbox. */
+const ATTACKS: readonly (readonly [what: string, lines: string])[] = [
+  ['appends the handle to a mailbox', 'b APPEND INBOX {20}\r\nsecret:password text\r\n'],
+  ['appends it by a literal without a stop', 'b APPEND INBOX {15+}\r\nsecret:password\r\n'],
+  ['logs in by itself', 'b LOGIN mallory mallorys-own-pass'],
+  ['authenticates by itself', 'b AUTHENTICATE PLAIN'],
+  ['opens a mailbox for writing', 'b SELECT INBOX'],
+  ['opens one in lower case', 'b select INBOX'],
+  ['marks a message', 'b STORE 1 +FLAGS (\\Deleted)'],
+  ['marks one by its id', 'b UID STORE 1 +FLAGS (\\Deleted)'],
+  ['copies one', 'b UID COPY 1 Sent'],
+  ['makes a mailbox', 'b CREATE stolen'],
+  ['renames one', 'b RENAME INBOX stolen'],
+  ['reads so that it is seen', 'b FETCH 1 BODY[]'],
+  ['reads so that it is seen, in a list', 'b FETCH 1 (FLAGS BODY.PEEK[] RFC822)'],
+  ['reads so that it is seen, behind a section', 'b FETCH 1 (BODY.PEEK[HEADER] BODY[TEXT])'],
+  ['writes a command in an argument', 'b EXAMINE "a\r\nc APPEND INBOX {5}"'],
+  ['writes one behind a line feed', 'b EXAMINE a\nc CREATE stolen'],
+  ['writes one in a literal', 'b EXAMINE {25}\r\nINBOX\r\nc CREATE stolen'],
+  ['writes one in a search by a literal', 'b SEARCH SUBJECT {30+}\r\nx\r\nc CREATE stolen'],
+  ['writes one in a literal of bytes', 'b SEARCH SUBJECT ~{3}\r\nc X'],
+  ['leaves a quotation open', 'b EXAMINE "INBOX'],
+  ['uses a tab for a space', 'b\tSELECT\tINBOX'],
+  ['has a tag with a space', 'b  SELECT INBOX'],
+  ['has no tag', 'SELECT INBOX'],
+  ['compresses what follows', 'b COMPRESS DEFLATE'],
+  ['goes over to TLS again', 'b STARTTLS'],
+]
+t.test(`a plugin cannot write into a mailbox: ${ATTACKS.length} ways`, skip, async (t) => {
+  const { imaps } = dovecot!.ports
+  const grant = { port: imaps, tls: true, protocol: 'imap', commands: READING } as const
+  for (const [what, lines] of ATTACKS) {
+    const { url, check } = checkAt(t, grant)
+    const { until, say, close } = talker(await check.connect(url, { login: login('plain') }))
+    await say('a EXAMINE INBOX')
+    await until('a ')
+    t.equal(await code(say(lines)), 'breach', what)
+    t.ok(check.breach())
+    await close()
+  }
+  const own = { mechanism: 'plain', user: 'mallory', secret: 'mallorys-own-pass' } as const
+  const { url, check } = checkAt(t, grant)
+  t.equal(await code(check.connect(url, { login: own })), 'breach', 'its own account')
+  for (const user of ['ann', 'mallory']) {
+    const texts = await dovecot!.mailbox(user)
+    t.equal(texts.length, 1, user)
+    t.notOk(texts.some((text) => text.includes(SECRET)))
+  }
+})

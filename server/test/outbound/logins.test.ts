@@ -1,0 +1,294 @@
+/** The host's logins at servers that attack them, and at a real one of SMTP. Threat P14 of `security.md`. */
+import { once } from 'node:events'
+import type { AddressInfo, Socket as NodeSocket } from 'node:net'
+import { createSecureContext, TLSSocket } from 'node:tls'
+import { clockOffset } from '@claimcheck/core/hosting'
+import type { CommandGrant, Login, LoginMechanism } from '@claimcheck/core/plugin'
+import { SMTPServer, type SMTPServerAuthentication, type SMTPServerOptions } from 'smtp-server'
+import t, { type Test } from 'tap'
+import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
+import { talker } from '../support/talker.ts'
+
+const SECRET = 'victim-pass-0123456789'
+const OTHER_SECRET = 'another-pass-0123456789'
+const COMMANDS = { imap: ['NOOP', 'EXAMINE'], pop3: ['NOOP'], smtp: ['NOOP', 'VRFY', 'QUIT'] } as const
+
+interface Place extends Partial<Pick<CommandGrant, 'tls' | 'protocol' | 'clock'>> {
+  /** `127.0.0.1:port` */
+  readonly host: string
+  readonly secret?: string
+}
+
+function checkAt(t: Test, { host, tls = 'starttls', protocol = 'imap', secret = SECRET, ...more }: Place) {
+  const port = Number(host.split(':')[1])
+  const url = `${tls ? 'tls' : 'tcp'}://inner.example:${port}`
+  const outbound = outboundTo(t, [`inner.example:${port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
+  const grant: CommandGrant = { port, tls, protocol, commands: COMMANDS[protocol], ...more }
+  const reach = { hosts: ['connection'], sockets: [grant], mayReveal: false }
+  const secrets = new Map([
+    ['secret:password', secret],
+    ['secret:other', OTHER_SECRET],
+  ])
+  const check = outbound.forCheck(guardOf(url, { reach, secrets }))
+  const connect = (login?: Login) => check.connect(url, login ? { login } : {})
+  return { url, check, connect }
+}
+
+const login = (mechanism: LoginMechanism, user = 'ann'): Login => ({ mechanism, user, secret: 'secret:password' })
+
+/** A server that says what a script says, and what it got. */
+async function scripted(t: Test, script: (line: string, socket: NodeSocket) => string, greeting: string) {
+  const seen: string[] = []
+  const host = await serveSockets(t, (socket) => {
+    socket.write(greeting)
+    let rest = ''
+    socket.on('data', (chunk) => {
+      const lines = (rest + chunk).split('\r\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        seen.push(line)
+        socket.write(script(line, socket))
+      }
+    })
+  })
+  return { host, seen }
+}
+
+/** What servers and people on the way do before TLS. None may get a login. */
+const BEFORE_TLS: readonly (readonly [
+  what: string,
+  protocol: 'imap' | 'pop3' | 'smtp',
+  greeting: string,
+  answers: Readonly<Record<string, string>>,
+  code: string,
+])[] = [
+  ['takes STARTTLS out of IMAP', 'imap', '* OK ready\r\n', { STARTTLS: 'claimcheck BAD what?\r\n' }, 'unavailable'],
+  ['is logged in already', 'imap', '* PREAUTH hello ann\r\n', {}, 'unexpected_response'],
+  ['says good-bye', 'imap', '* BYE overloaded\r\n', {}, 'unavailable'],
+  [
+    'writes an answer for within TLS',
+    'imap',
+    '* OK ready\r\n',
+    { STARTTLS: 'claimcheck OK begin\r\n* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nclaimcheck OK\r\n' },
+    'unexpected_response',
+  ],
+  ['says OK, and does not go over', 'imap', '* OK ready\r\n', { STARTTLS: 'claimcheck OK begin\r\n' }, 'timeout'],
+  ['takes STLS out of POP3', 'pop3', '+OK ready\r\n', { STLS: '-ERR what?\r\n' }, 'unavailable'],
+  ['writes more behind STLS', 'pop3', '+OK ready\r\n', { STLS: '+OK begin\r\n+OK\r\n' }, 'unexpected_response'],
+  ['takes STARTTLS out of SMTP', 'smtp', '220 ready\r\n', { EHLO: '250-a\r\n250 AUTH PLAIN\r\n' }, 'unavailable'],
+  [
+    'offers it, and refuses',
+    'smtp',
+    '220 ready\r\n',
+    { EHLO: '250-a\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n', STARTTLS: '454 not now\r\n' },
+    'unavailable',
+  ],
+  [
+    'writes more behind STARTTLS',
+    'smtp',
+    '220 ready\r\n',
+    { EHLO: '250-a\r\n250-STARTTLS\r\n250 AUTH PLAIN\r\n', STARTTLS: '220 go\r\n250 AUTH PLAIN\r\n' },
+    'unexpected_response',
+  ],
+  ['greets otherwise', 'smtp', '554 no\r\n', {}, 'unavailable'],
+  ['greets without an end', 'imap', `* OK ${'x'.repeat(100_000)}`, {}, 'too_large'],
+  ['greets for ever', 'smtp', '220-x\r\n'.repeat(20_000), {}, 'too_large'],
+  ['greets as a web server', 'pop3', 'HTTP/1.1 400 Bad Request\r\n', {}, 'unexpected_response'],
+]
+for (const [what, protocol, greeting, answers, expected] of BEFORE_TLS) {
+  t.test(`no login is sent to what ${what}`, async (t) => {
+    const { host, seen } = await scripted(
+      t,
+      (line) => Object.entries(answers).find(([command]) => line.includes(command))?.[1] ?? '',
+      greeting,
+    )
+    const { connect, check } = checkAt(t, { host, protocol })
+    t.equal(await code(connect(login('plain'))), expected)
+    t.strictSame(
+      seen.filter((line) => /AUTH|LOGIN|USER|PASS|ann/.test(line)),
+      [],
+    )
+    t.equal(check.breach(), undefined, 'the destination is to blame')
+  })
+}
+
+/** Goes over to TLS, and says within it what a script says. */
+function afterStartTls(t: Test, script: (line: string) => string) {
+  return scripted(
+    t,
+    (line, socket) => {
+      if (!line.endsWith('STARTTLS')) return ''
+      socket.write('claimcheck OK begin\r\n')
+      socket.removeAllListeners('data')
+      const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(INNER) })
+      secure
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          for (const one of String(chunk).split('\r\n').slice(0, -1)) secure.write(script(one))
+        })
+      return ''
+    },
+    '* OK [CAPABILITY IMAP4rev1 AUTH=PLAIN AUTH=SCRAM-SHA-256] ready\r\n',
+  )
+}
+
+t.test('what was offered before TLS counts for nothing', async (t) => {
+  const got: string[] = []
+  const { host } = await afterStartTls(t, (line) => {
+    got.push(line)
+    return line.endsWith('CAPABILITY')
+      ? '* CAPABILITY IMAP4rev1 LOGINDISABLED\r\nclaimcheck OK\r\n'
+      : 'claimcheck NO\r\n'
+  })
+  for (const mechanism of ['plain', 'scram-sha-256', 'xoauth2', 'login'] as const)
+    t.equal(await code(checkAt(t, { host }).connect(login(mechanism))), 'misconfigured', mechanism)
+  t.strictSame([...new Set(got)], ['claimcheck CAPABILITY'])
+})
+
+const REFUSALS: readonly (readonly [answer: string, code: string])[] = [
+  ['NO [AUTHENTICATIONFAILED] no', 'unauthorized'],
+  ['NO [UNAVAILABLE] later', 'unavailable'],
+  ['NO [LIMIT] too often', 'rate_limited'],
+  ['BAD what?', 'unexpected_response'],
+]
+t.test('a refused login has its meaning, and the plugin sees none of its text', async (t) => {
+  for (const [answer, expected] of REFUSALS) {
+    const { host } = await afterStartTls(t, (line) => {
+      if (line.endsWith('CAPABILITY')) return '* CAPABILITY IMAP4rev1\r\nclaimcheck OK\r\n'
+      return `* OK you said ${line}\r\nclaimcheck ${answer} you said ${line}\r\n`
+    })
+    const { connect, check } = checkAt(t, { host })
+    const error = await connect(login('login')).catch((thrown: unknown) => thrown)
+    t.match(error, { code: expected })
+    t.notMatch(JSON.stringify([error, String((error as Error).cause), (error as Error).stack]), SECRET)
+    t.equal(check.breach(), undefined)
+  }
+})
+
+t.test('a secret that the server repeats after the login is found in what the plugin says', async (t) => {
+  let said = ''
+  const { host } = await afterStartTls(t, (line) => {
+    if (line.endsWith('CAPABILITY')) return '* CAPABILITY IMAP4rev1 AUTH=PLAIN\r\nclaimcheck OK\r\n'
+    if (line.endsWith('AUTHENTICATE PLAIN')) return '+ \r\n'
+    if (line.startsWith('a ')) return `* OK ${said} ${Buffer.from(said, 'base64')}\r\na OK\r\n`
+    said = line
+    return 'claimcheck OK\r\n'
+  })
+  const { connect, check } = checkAt(t, { host })
+  const { until, say } = talker(await connect(login('plain')))
+  await say('a NOOP')
+  const seen = await until('a ')
+  t.match(seen, SECRET)
+  t.ok(check.leaks().isInValue({ facts: { text: seen } }))
+  t.ok(check.leaks().isIn(Buffer.from(`\0ann\0${SECRET}`).toString('base64')), 'as SASL writes it')
+})
+
+t.test('a server that does not know the password is not believed by SCRAM', async (t) => {
+  const scramWith = (challenge: (nonce: string) => string, last: string) => {
+    let step = 0
+    return (line: string) => {
+      if (line.endsWith('CAPABILITY')) return '* CAPABILITY IMAP4rev1 AUTH=SCRAM-SHA-256\r\nclaimcheck OK\r\n'
+      const [, nonce = ''] = /r=([^,]*)/.exec(Buffer.from(line, 'base64').toString()) ?? []
+      const say = [() => '+ \r\n', () => `+ ${Buffer.from(challenge(nonce)).toString('base64')}\r\n`, () => last][
+        step++
+      ]
+      return say?.() ?? 'claimcheck OK\r\n'
+    }
+  }
+  const sound = (nonce: string) => `r=${nonce}server,s=c2FsdA==,i=4096`
+  const rows: readonly (readonly [what: string, (line: string) => string, code: string])[] = [
+    ['skips its proof', scramWith(sound, 'claimcheck OK\r\n'), 'unexpected_response'],
+    ['proves otherwise', scramWith(sound, `+ ${Buffer.from('v=AAAA').toString('base64')}\r\n`), 'unexpected_response'],
+    ['has another nonce', scramWith(() => 'r=other,s=c2FsdA==,i=4096', ''), 'unexpected_response'],
+    ['adds nothing to the nonce', scramWith((nonce) => `r=${nonce},s=c2FsdA==,i=4096`, ''), 'unexpected_response'],
+    ['hashes once', scramWith((nonce) => `r=${nonce}x,s=c2FsdA==,i=1`, ''), 'unexpected_response'],
+    ['hashes for ever', scramWith((nonce) => `r=${nonce}x,s=c2FsdA==,i=999999999`, ''), 'unexpected_response'],
+    ['says what is no challenge', scramWith(() => 'hello', ''), 'unexpected_response'],
+  ]
+  for (const [what, script, expected] of rows) {
+    const { host } = await afterStartTls(t, script)
+    t.equal(await code(checkAt(t, { host }).connect(login('scram-sha-256'))), expected, what)
+  }
+})
+
+t.test('a login names a secret of the connection, and a user', async (t) => {
+  const { host, seen } = await scripted(t, () => '', '* OK ready\r\n')
+  const bad: readonly object[] = [
+    { mechanism: 'plain', user: 'ann', secret: SECRET },
+    { mechanism: 'plain', user: 'ann', secret: 'secret:unknown' },
+    { mechanism: 'plain', user: 'secret:password', secret: 'secret:password' },
+    { mechanism: 'plain', user: ['ann'], secret: 'secret:password' },
+    { mechanism: 'cram-md5', user: 'ann', secret: 'secret:password' },
+  ]
+  for (const one of bad) {
+    const { connect, check } = checkAt(t, { host })
+    t.equal(await code(connect(one as Login)), 'breach', JSON.stringify(one))
+    t.ok(check.breach())
+  }
+  for (const one of ['a\r\nb', 'a\0b', 'a\u0001b']) {
+    t.equal(await code(checkAt(t, { host }).connect(login('plain', one))), 'misconfigured')
+    t.equal(await code(checkAt(t, { host, secret: one }).connect(login('plain'))), 'misconfigured')
+  }
+  t.strictSame(seen, [], 'nothing is sent')
+})
+
+type Auth = NonNullable<SMTPServerOptions['onAuth']>
+
+/** The server of SMTP that programs are tested with. */
+async function smtpServer(t: Test, options: SMTPServerOptions) {
+  const tried: SMTPServerAuthentication[] = []
+  const onAuth: Auth = (auth, _session, done) => {
+    tried.push(auth)
+    const given = auth.method === 'XOAUTH2' ? auth.accessToken : auth.password
+    if (auth.username === 'ann' && given === SECRET) return done(null, { user: 'ann' })
+    return done(null, { data: { status: '401' } as never })
+  }
+  const server = new SMTPServer({
+    ...INNER,
+    authMethods: ['PLAIN', 'LOGIN', 'XOAUTH2'],
+    logger: false,
+    onAuth,
+    ...options,
+  })
+  server.on('error', () => {})
+  const { server: tcp } = server
+  server.listen(0, '127.0.0.1')
+  await once(tcp, 'listening')
+  t.teardown(() => new Promise<void>((resolve) => server.close(resolve)))
+  return { host: `127.0.0.1:${(tcp.address() as AddressInfo).port}`, tried }
+}
+
+for (const secure of [true, false]) {
+  for (const mechanism of ['plain', 'login', 'xoauth2'] as const) {
+    t.test(`SMTP with ${mechanism} and TLS ${secure ? 'from the first byte' : 'after STARTTLS'}`, async (t) => {
+      const { host, tried } = await smtpServer(t, { secure })
+      const tls = secure || 'starttls'
+      const { connect, check } = checkAt(t, { host, protocol: 'smtp', tls })
+      const { line, say, close } = talker(await connect(login(mechanism)))
+      await say('NOOP')
+      t.match(await line(), /^250 /)
+      t.equal(await code(say('MAIL FROM:<ann@example.com>')), 'breach')
+      await close()
+      t.equal(tried.length, 1)
+      t.match(tried[0], { username: 'ann' })
+      const wrong = checkAt(t, { host, protocol: 'smtp', tls, secret: 'wrong-pass-0123456789' })
+      t.equal(await code(wrong.connect(login(mechanism))), 'unauthorized')
+      t.ok(check.breach())
+    })
+  }
+}
+
+t.test('a greeting tells the clock, where the manifest says so', async (t) => {
+  const banner = () => `220 mail.example.com ESMTP ${new Date(Date.now() + 60_000).toUTCString()}\r\n`
+  const host = await serveSockets(t, (socket) => {
+    socket.write(banner())
+    socket.on('data', () => socket.write('250 fine\r\n'))
+  })
+  const { connect, check } = checkAt(t, { host, protocol: 'smtp', tls: false, clock: 'greeting' })
+  await connect()
+  const offset = clockOffset(check.readings())!
+  t.ok(offset >= 58_000 && offset < 65_000, String(offset))
+  const plain = checkAt(t, { host, protocol: 'smtp', tls: false })
+  await plain.connect()
+  t.equal(clockOffset(plain.check.readings()), undefined)
+})
