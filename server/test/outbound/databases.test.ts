@@ -1,4 +1,4 @@
-/** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P14 of `security.md`. */
+/** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P8 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
 import { clockOffset } from '@claimcheck/core/hosting'
 import type { Query, Statement, StatementGrant } from '@claimcheck/core/plugin'

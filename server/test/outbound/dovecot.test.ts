@@ -1,4 +1,4 @@
-/** Mailboxes are read at a real Dovecot, by every way in, and nothing is written there. Threat P14 of `security.md`. */
+/** Mailboxes are read at a real Dovecot, by every way in, and nothing is written there. Threat P8 of `security.md`. */
 import type { CommandGrant, LoginMechanism } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { type Dovecot, dovecotProblem, startDovecot } from '../../../test/support/dovecot.ts'

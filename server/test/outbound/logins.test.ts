@@ -1,4 +1,4 @@
-/** The host's logins at servers that attack them, and at a real one of SMTP. Threat P14 of `security.md`. */
+/** The host's logins at servers that attack them, and at a real one of SMTP. Threat P8 of `security.md`. */
 import { once } from 'node:events'
 import type { AddressInfo, Socket as NodeSocket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'

@@ -1,0 +1,78 @@
+/** A plugin in a sandbox reads a maildrop: the host logs in, and the process never has the password. Threat P8 of `security.md`. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { withoutSecretValues } from '@claimcheck/core/hosting'
+import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { loadPlugins } from '@claimcheck/server/plugins/plugins'
+import t, { type Test } from 'tap'
+import { guardOf, serveSockets } from '../../support/loopback.ts'
+import { installedPlugin } from './world.ts'
+
+const skip = (await isolationProblem()) ?? false
+const SECRET = 'maildrop-pass-0123456789'
+
+async function start(t: Test) {
+  const seen: string[] = []
+  const host = await serveSockets(t, (socket) => {
+    socket.write('+OK ready\r\n')
+    socket.on('data', (chunk) => {
+      seen.push(String(chunk))
+      socket.write(/^STAT/.test(String(chunk)) ? '+OK 7 1000\r\n' : '+OK\r\n')
+    })
+  })
+  const port = host.split(':')[1]!
+  const source = readFileSync('build/server/test/plugins/isolation/maildrop.js', 'utf8')
+  const built = join(t.testdir(), 'maildrop.js')
+  writeFileSync(built, source.replace('41_995', port).replace('41995', port))
+  const { folder, use } = installedPlugin(t, built)
+  const config = { plugins: [{ use, with: {} }], pluginDir: folder, dataDir: join(folder, 'data') }
+  const logger = { debug() {}, info() {}, warn() {}, child: () => logger }
+  const registry = await loadPlugins(config, { logger: logger as never, now: Date.now })
+  const outbound = createOutbound({ allowPrivate: [host] })
+  t.teardown(async () => {
+    await registry.plugins[0]!.parts.close()
+    await outbound.close()
+  })
+  const { verifier } = registry.verifierFor('test.maildrop.read')!
+  const origin = `tcp://${host}`
+  const connection = { id: 'conn_1', provider: 'maildrop', options: { base_url: origin, password: SECRET } }
+
+  async function check(target: string) {
+    const timer = new AbortController()
+    const { secrets } = withoutSecretValues(registry.connectionType('maildrop')!, connection.options)
+    const requests = outbound.forCheck(guardOf(origin, { timer, reach: verifier.reach, secrets }))
+    const now = Date.now()
+    const claim = {
+      action: 'test.maildrop.read',
+      target,
+      params: {},
+      claimedAt: now,
+      deadlineAt: now + 60_000,
+      submittedAt: now,
+    }
+    try {
+      const given = { claim, connection, previous: [], requests, timer, share: 'wsp_1', origin }
+      return { returned: await verifier.check(given), breach: requests.breach()?.message }
+    } catch (error) {
+      return { returned: (error as Error).name, breach: requests.breach()?.message }
+    } finally {
+      timer.abort()
+    }
+  }
+  return { check, seen }
+}
+
+t.test('a sandboxed plugin reads with a login of the host', { skip }, async (t) => {
+  const { check, seen } = await start(t)
+  t.match(await check('STAT'), { returned: { facts: { told: '+OK 7 1000' } }, breach: undefined })
+  t.strictSame(seen, ['USER ann\r\n', `PASS ${SECRET}\r\n`, 'STAT\r\n'])
+  seen.length = 0
+  const dele = await check('DELE 1')
+  t.match(dele.breach, /does not declare the command DELE of pop3/)
+  t.match((await check('STAT\r\nDELE 1')).breach, /DELE/)
+  t.notOk(seen.some((line) => /DELE/.test(line)))
+  t.match(await check('odd login'), { returned: { facts: { told: 'Error' } }, breach: undefined })
+  t.match(await check('odd query'), { returned: { facts: { told: 'Error' } }, breach: undefined })
+  t.match((await check('query')).breach, /no statements/)
+})
