@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import {
   type DatabaseAddress,
   type MysqlDriver,
+  type PostgresDriver,
   type QueryResult,
   queryMysql,
   queryPostgres,
@@ -16,7 +17,7 @@ export async function queryDatabase(
   const place = { ...at, createSocket: () => new Socket() }
   if (asked.protocol === 'mysql') return queryMysql(await mysqlDriver(), place, asked)
   const { default: pg } = await import('pg')
-  return queryPostgres(pg, place, asked)
+  return queryPostgres(pg as unknown as PostgresDriver, place, asked)
 }
 
 /** An installation may leave it out. @throws Error that says what to install */

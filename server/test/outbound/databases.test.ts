@@ -1,5 +1,6 @@
 /** Declared statements at a real Postgres and a real MariaDB: read with bound parameters, and nothing else. Threat P8 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { clockOffset } from '@claimcheck/core/hosting'
 import type { Query, Statement, StatementGrant } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
@@ -283,4 +284,51 @@ function greeting(): Buffer {
     Buffer.from('123456789012\0mysql_native_password\0'),
   ])
   return Buffer.concat([Buffer.from([body.length, 0, 0, 0]), body])
+}
+
+/** A message of Postgres. */
+function message(type: string, ...parts: (number | string)[]): Buffer {
+  const body = Buffer.concat(
+    parts.map((part) =>
+      typeof part === 'string' ? Buffer.from(`${part}\0`) : Buffer.from(Uint32Array.of(part).buffer).reverse(),
+    ),
+  )
+  return Buffer.concat([Buffer.from(type), Buffer.from(Uint32Array.of(body.length + 4).buffer).reverse(), body])
+}
+
+const LOGGED_IN = Buffer.concat([message('R', 0), message('Z', 0x49_00_00_00).subarray(0, 6)])
+/** What no Postgres says, at which the driver's parser throws. */
+const HOSTILE: readonly (readonly [what: string, said: Buffer])[] = [
+  ['asks for a login of no kind', message('R', 99)],
+  ['offers no mechanism', message('R', 10, 'NONE', '')],
+  ['describes rows beyond the message', Buffer.concat([LOGGED_IN, message('T', 0x7fff_0000)])],
+  ['gives rows beyond the message', Buffer.concat([LOGGED_IN, message('D', 0x7fff_ffff)])],
+  ['says that a message is empty', Buffer.concat([LOGGED_IN, Buffer.from([0x54, 0, 0, 0, 0])])],
+  ['says that a message is endless', Buffer.concat([LOGGED_IN, Buffer.from([0x54, 0xff, 0xff, 0xff, 0xff])])],
+  ['speaks HTTP', Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+]
+for (const [what, said] of HOSTILE) {
+  t.test(`a server of Postgres that ${what} costs one check, and not the service`, async (t) => {
+    const timer = new AbortController()
+    const end = (socket: { write(bytes: Buffer): unknown }) => socket.write(said)
+    const overTls = await serveSockets(t, (socket) =>
+      socket.once('data', () => {
+        socket.write('S')
+        const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(INNER) })
+        secure.on('error', () => {}).once('data', () => end(secure))
+      }),
+    )
+    const plain = await serveSockets(t, (socket) => socket.once('data', () => end(socket)))
+    const asked = [
+      [overTls, true],
+      [plain, false],
+    ] as const
+    const codes = asked.map(([host, tls]) => {
+      const place = { port: Number(host.split(':')[1]), tls, over: { timer } }
+      return code(checkOf(t, { protocol: 'postgres', port: place.port }, place).query('hidden'))
+    })
+    const limit = globalThis.setTimeout(() => timer.abort(), 1000)
+    for (const one of await Promise.all(codes)) t.match(one, /^(?:unavailable|unexpected_response|timeout)$/)
+    clearTimeout(limit)
+  })
 }

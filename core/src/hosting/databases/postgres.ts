@@ -10,7 +10,12 @@ export interface PostgresDriver {
     connect(): Promise<unknown>
     query(asked: object | string): Promise<unknown>
     on(event: 'error', listener: () => void): unknown
+    readonly connection: { attachListeners(stream: Stream): unknown }
   }
+}
+
+interface Stream {
+  on(event: string, listener: (value?: unknown) => void): unknown
 }
 
 interface Rows {
@@ -52,6 +57,7 @@ export function queryPostgres(
       types: { getTypeParser: () => (value: unknown) => value },
     })
     client.on('error', () => {})
+    catchParser(client.connection, (error) => socket.destroy(error))
     await client.connect()
     await client.query(BEGIN)
     // The extended protocol takes one statement and no more.
@@ -68,6 +74,22 @@ export function queryPostgres(
       clock: { at, resolutionMs: 1, askedAt, answeredAt },
     }
   })
+}
+
+/** The driver's parser throws for what no Postgres says: where nothing catches it, that would end the host. */
+function catchParser(connection: { attachListeners(stream: Stream): unknown }, failed: (error: Error) => void): void {
+  const attach = connection.attachListeners.bind(connection)
+  connection.attachListeners = (stream) =>
+    attach({
+      on: (event, listener) =>
+        stream.on(event, (value) => {
+          try {
+            listener(value)
+          } catch (error) {
+            failed(error as Error)
+          }
+        }),
+    })
 }
 
 const CLOCK = 'SELECT extract(epoch FROM clock_timestamp()) * 1000'
