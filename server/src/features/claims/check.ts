@@ -136,9 +136,9 @@ async function check(
 }
 
 async function observe(runner: Runner, reading: Reading, connection: OpenConnection | null): Promise<CheckRecord> {
-  const { claim, history, sentAt, reader, source, secrets } = reading
+  const { claim, history, sentAt, reader, source } = reading
   const { verifier, plugin } = reader
-  const { limits, reach } = verifier
+  const { limits } = verifier
   const timer = new LazyAbortController()
   const turn = runner.clock.turn()
   const requests = requestsOf(runner, reading, timer)
