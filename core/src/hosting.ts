@@ -38,10 +38,10 @@ export {
   hostOptionProblems,
   unboundSecrets,
 } from './hosting/credentials.ts'
-export { davProblem } from './hosting/dav.ts'
 export type { DatabaseAddress } from './hosting/databases/bounds.ts'
 export { type MysqlDriver, queryMysql } from './hosting/databases/mysql.ts'
 export { type PostgresDriver, queryPostgres } from './hosting/databases/postgres.ts'
+export { davProblem } from './hosting/dav.ts'
 export { digestAnswer } from './hosting/digest.ts'
 export { refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hosting/grants.ts'

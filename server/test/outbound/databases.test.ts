@@ -110,7 +110,7 @@ function checkOf(t: Test, database: Pick<Database, 'protocol' | 'port'>, place: 
       ...(parameters ? { parameters } : {}),
     }),
   )
-  const reach = { hosts: ['connection'], sockets: [{ port, tls, protocol, statements }], mayReveal: false }
+  const reach = { hosts: ['connection.url'], sockets: [{ port, tls, protocol, statements }], mayReveal: false }
   const secrets = new Map([['secret:password', SECRET]])
   const outbound = outboundTo(t, place.allowPrivate ?? [`${name}:${port}`], {
     resolver: resolveTo('127.0.0.1'),

@@ -24,7 +24,7 @@ function checkAt(t: Test, { host, tls = 'starttls', protocol = 'imap', secret = 
   const url = `${tls ? 'tls' : 'tcp'}://inner.example:${port}`
   const outbound = outboundTo(t, [`inner.example:${port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
   const grant: CommandGrant = { port, tls, protocol, commands: COMMANDS[protocol], ...more }
-  const reach = { hosts: ['connection'], sockets: [grant], mayReveal: false }
+  const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
   const secrets = new Map([
     ['secret:password', secret],
     ['secret:other', OTHER_SECRET],

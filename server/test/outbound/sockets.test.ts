@@ -152,7 +152,9 @@ t.test('the certificate has to be of the name, and of an authority that is trust
   const host = await serveTls(t, news)
   const port = Number(host.split(':')[1])
   const url = `tls://inner.example:${port}`
-  const guard = guardOf(url, { reach: { hosts: ['connection.url'], sockets: [anySocket(port, true)], mayReveal: false } })
+  const guard = guardOf(url, {
+    reach: { hosts: ['connection.url'], sockets: [anySocket(port, true)], mayReveal: false },
+  })
   const untrusting = outboundTo(t, ['inner.example'], { resolver: resolveTo('127.0.0.1') })
   t.equal(await code(untrusting.forCheck(guard).connect(url)), 'unavailable')
   const byAddress = checkOf(t, { host, name: '127.0.0.1' })

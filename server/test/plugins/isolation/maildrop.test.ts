@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withoutSecretValues } from '@claimcheck/core/hosting'
 import { createOutbound } from '@claimcheck/server/outbound/outbound'
+import { connectedBy } from '@claimcheck/server/plugins/connected'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
@@ -40,8 +41,10 @@ async function start(t: Test) {
 
   async function check(target: string) {
     const timer = new AbortController()
-    const { secrets } = withoutSecretValues(registry.connectionType('maildrop')!, connection.options)
-    const requests = outbound.forCheck(guardOf(origin, { timer, reach: verifier.reach, secrets }))
+    const type = registry.connectionType('maildrop')!
+    const { secrets } = withoutSecretValues(type, connection.options)
+    const connected = connectedBy(type, connection)
+    const requests = outbound.forCheck(guardOf(origin, { timer, reach: verifier.reach, secrets, connected }))
     const now = Date.now()
     const claim = {
       action: 'test.maildrop.read',
@@ -52,7 +55,15 @@ async function start(t: Test) {
       submittedAt: now,
     }
     try {
-      const given = { claim, connection, previous: [], requests, timer, share: 'wsp_1', origin }
+      const given = {
+        claim,
+        connection,
+        previous: [],
+        requests,
+        timer,
+        tenant: { workspaceId: 'wsp_1', payer: 'wsp_1' },
+        origin,
+      }
       return { returned: await verifier.check(given), breach: requests.breach()?.message }
     } catch (error) {
       return { returned: (error as Error).name, breach: requests.breach()?.message }

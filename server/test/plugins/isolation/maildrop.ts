@@ -80,7 +80,7 @@ export default definePlugin({
   name: 'maildrop',
   api: 2,
   manifest: {
-    hosts: ['connection'],
+    hosts: ['connection.base_url'],
     sockets: [{ port: PORT, tls: false, protocol: 'pop3', commands: ['STAT'] }],
   },
   options: Type.Object({}, { additionalProperties: false }),
