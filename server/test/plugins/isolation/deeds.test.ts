@@ -113,7 +113,7 @@ t.test('what a plugin replaces, it replaces for itself', { skip }, async (t) => 
 
 t.test('a plugin reaches nothing beside the host', { skip }, async (t) => {
   const { check, folder, url } = await startDeeds(t)
-  mkdirSync(join(folder, 'data'))
+  mkdirSync(join(folder, 'data'), { recursive: true })
   const key = join(folder, 'data/secret.key')
   writeFileSync(key, 'a key')
   const socket = join(folder, 'socket')
