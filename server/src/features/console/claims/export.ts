@@ -13,7 +13,8 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 export const MOST_EXPORTED = 10_000
 /** What a filter may look through for one file. */
 const MOST_SEARCHED = 10 * MOST_EXAMINED
-const PAGE_SIZE = 500
+/** Requests of others come in between two. */
+const PAGE_SIZE = 100
 
 export interface ExportSource {
   list(filter: ClaimFilter): Promise<ClaimPage>
