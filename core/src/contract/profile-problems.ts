@@ -1,12 +1,24 @@
 /** What is wrong with a profile beyond the form of its members: the rules that make receipts safe to publish and plain to read. */
 import type { TSchema } from 'typebox'
 import type { ActionProfile } from '../profile.ts'
+import { boundsItself, freeTextIn } from './fact-pattern.ts'
+import { keywordProblems } from './schema-keywords.ts'
 import { isSentence, namesIn, type Sentence } from './words.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 /** @param profile has the form of a profile. @returns phrases that follow "the profile" */
-export function profileProblems({ params, facts, required, words, underWay, shows = {} }: ActionProfile): string[] {
+export function profileProblems({
+  target,
+  params,
+  facts,
+  required,
+  words,
+  underWay,
+  shows = {},
+}: ActionProfile): string[] {
+  const unknown = Object.entries({ target, params, facts }).flatMap(([where, schema]) => keywordProblems(schema, where))
+  if (unknown.length > 0) return unknown
   const [paramNames, factNames] = [params, facts].map((schema) => Object.keys(propertiesOf(schema)))
   return [
     ...closedProblems('facts', facts),
@@ -43,40 +55,34 @@ function titleProblems(where: string, schema: TSchema): string[] {
     .map(([name]) => `has no title for ${where}.${name}: people read it`)
 }
 
+const NO_FACT =
+  'is no integer, boolean, time, or text of a bounded form: give it a format, a list of values, or a pattern and a maxLength'
+
 /** Free text in a receipt could be content, or a credential that the destination repeats. */
 function factProblems(name: string, schema: Schema): string[] {
-  return isPlainFact(schema)
-    ? []
-    : [
-        `has the fact ${name}, which is no integer, boolean, time, or text of a bounded form: give it a format, a list of values, or a pattern and a maxLength`,
-      ]
+  const problem = factProblem(schema)
+  return problem === undefined ? [] : [`has the fact ${name}, which ${problem}`]
 }
 
-function isPlainFact(schema: Schema): boolean {
+function factProblem(schema: Schema): string | undefined {
   const { type, anyOf, const: constant, enum: values } = schema
-  if (Array.isArray(anyOf)) return anyOf.every((one) => isPlainFact(one as Schema))
-  if (constant !== undefined || Array.isArray(values)) return true
-  if (type === 'integer' || type === 'boolean' || type === 'null') return true
-  return type === 'string' && isBounded(schema)
+  if (Array.isArray(anyOf))
+    return anyOf.map((one) => factProblem(one as Schema)).find((problem) => problem !== undefined)
+  if (constant !== undefined || Array.isArray(values)) return undefined
+  if (type === 'integer' || type === 'boolean' || type === 'null') return undefined
+  return type === 'string' ? textProblem(schema) : NO_FACT
 }
 
 const FORMATS: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uuid', 'ipv4', 'ipv6'])
 const LONGEST_FACT = 1024
 
-function isBounded(schema: object): boolean {
-  const { format, pattern, maxLength } = schema as Schema
-  if (FORMATS.has(format)) return true
-  return isAnchored(pattern) && (typeof maxLength === 'number' ? maxLength <= LONGEST_FACT : boundsItself(pattern))
-}
-
-function isAnchored(pattern: unknown): pattern is string {
-  return typeof pattern === 'string' && pattern.startsWith('^') && pattern.endsWith('$')
-}
-
-/** Every repetition in the pattern has an end. */
-function boundsItself(pattern: string): boolean {
-  const plain = pattern.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')
-  return !/[*+]|\{\d+,\}/.test(plain)
+function textProblem({ format, pattern, maxLength }: Schema): string | undefined {
+  if (FORMATS.has(format)) return undefined
+  if (typeof pattern !== 'string') return NO_FACT
+  const free = freeTextIn(pattern)
+  if (free !== undefined) return `has a pattern that ${free}`
+  const isBounded = typeof maxLength === 'number' ? maxLength <= LONGEST_FACT : boundsItself(pattern)
+  return isBounded ? undefined : `has no end: give it a maxLength of at most ${LONGEST_FACT}`
 }
 
 function wordsProblems(words: ActionProfile['words'], names: readonly string[], facts: readonly string[]): string[] {

@@ -3,6 +3,7 @@ import { secretNames } from '../contract/auth.ts'
 import { CEILING } from '../contract/fetch.ts'
 import { isPlugin, PLUGIN_API, type Plugin, type PluginParts } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
+import { keywordProblems } from '../contract/schema-keywords.ts'
 import type { Verifier } from '../contract/verifier.ts'
 import { credentialProblems, hostOptionProblems } from '../hosting/credentials.ts'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
@@ -33,6 +34,8 @@ function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: Pl
     ...(plugin.api === PLUGIN_API ? [] : [`has api ${plugin.api}: this is the kit of api ${PLUGIN_API}`]),
     ...(Array.isArray(hosts) && hosts.length > 0 ? [] : ['has no manifest.hosts: it could ask nothing']),
     ...(verifiers.length > 0 ? [] : ['has no verifiers']),
+    ...keywordProblems(plugin.options, 'options'),
+    ...connections.flatMap(({ provider, options }) => keywordProblems(options, `the options of ${provider}`)),
     ...connections.flatMap((type) =>
       secretNames(type).length > 0 || Object.keys(type.options.properties).length > 0
         ? []

@@ -62,6 +62,9 @@ const facts: [what: string, schema: object, isPlain: boolean][] = [
   ['a pattern that bounds itself', { type: 'string', pattern: '^[0-9a-f]{40}$' }, true],
   ['a pattern between two lengths', { type: 'string', pattern: '^[0-9a-f]{7,64}$' }, true],
   ['a pattern whose stars are text', { type: 'string', pattern: '^\\*[*+]\\+$' }, true],
+  ['a list of names with commas', { type: 'string', pattern: '^[a-z]{1,9}(?:, [a-z]{1,9}){0,6}$' }, true],
+  ['a name in any script', { type: 'string', pattern: '^[\\p{L}\\p{N}_-]{1,40}$' }, true],
+  ['a pattern with an exception', { type: 'string', pattern: '^[a-z.]{1,40}$', not: { pattern: '\\.\\.' } }, true],
   ['a plain one or null', { anyOf: [{ type: 'integer' }, { type: 'null' }] }, true],
   ['a fraction', { type: 'number' }, false],
   ['free text', { type: 'string' }, false],
@@ -81,10 +84,92 @@ for (const [what, schema, isPlain] of facts) {
   t.test(`a fact that is ${what} is ${isPlain ? 'taken' : 'refused'}`, async (t) => {
     const problems = profileProblems({ ...good, ...fact(schema) })
     if (isPlain) t.strictSame(problems, [])
-    else t.match(problems, [/^has the fact more, which is no /])
+    else t.match(problems, [/^has the fact more, which (?:is no integer|has a pattern that is not anchored|has no end)/])
     t.equal(problems.length, isPlain ? 0 : 1)
   })
 }
+
+/** Each pattern lets free text into a signed receipt. */
+const PATTERNS: [what: string, pattern: string][] = [
+  ['everything behind an alternative', '^|[\\s\\S]*$'],
+  ['everything', '^[\\s\\S]*$'],
+  ['everything by an empty exception', '^[^]*$'],
+  ['a line', '^.*$'],
+  ['a line behind a prefix', '^sha:.*$'],
+  ['all but line feeds', '^[^\\n]*$'],
+  ['all but white space', '^\\S+$'],
+  ['all but white space of ASCII', '^[^\\s\\u0000-\\u001f\\u007f-\\u009f]+$'],
+  ['all that is no digit', '^\\D+$'],
+  ['all that is no letter', '^\\W+$'],
+  ['all that is no upper-case letter', '^\\P{Lu}+$'],
+  ['words', '^[a-z ]+$'],
+  ['words by their code', '^[a-z\\x20]+$'],
+  ['words of alternatives', '^(?:[a-z]| )+$'],
+  ['words with a space before each', '^(?: [a-z]+)+$'],
+  ['words with a space behind each', '^(?:[a-z]+ )+$'],
+  ['words whose comma is optional', '^(?:[a-z]+,? )+$'],
+  ['words with spaces that do not break', '^[a-z\\u00a0]+$'],
+  ['words with a tab', '^[a-z\\t]+$'],
+  ['words by \\s', '^(?:\\w+\\s)+$'],
+  ['text that is reordered', '^[a-z\\u202a-\\u202e]+$'],
+  ['text of any end', '^[a-z]+\\$'],
+  ['text of any beginning', '^[a-z]+$|^x$'],
+  ['what was said before', '^([a-z]+)-\\1$'],
+]
+for (const [what, pattern] of PATTERNS) {
+  t.test(`a fact by a pattern for ${what} is refused`, async (t) => {
+    const problems = profileProblems({ ...good, ...fact({ type: 'string', pattern, maxLength: 40 }) })
+    t.match(problems, [/^has the fact more, which has a pattern that (?:is|lets|has) /])
+    t.equal(problems.length, 1)
+  })
+}
+
+/** Each keyword costs more than the value is long, or lets through what the schema does not describe. */
+const KEYWORDS: [schema: object, advice: RegExp][] = [
+  [{ uniqueItems: true }, /keyword uniqueItems in .*: sort the list/],
+  [{ patternProperties: { '^': {} } }, /keyword patternProperties in .*: name each member/],
+  [{ propertyNames: {} }, /keyword propertyNames/],
+  [{ oneOf: [{}] }, /keyword oneOf in .*: use anyOf/],
+  [{ allOf: [{}] }, /keyword allOf/],
+  [{ if: {} }, /keyword if in /],
+  [{ $ref: '#' }, /keyword \$ref in .*: write out/],
+  [{ $id: 'a' }, /keyword \$id in .*: use only type, const, /],
+  [{ contains: {} }, /keyword contains/],
+  [{ multipleOf: 1e-9 }, /keyword multipleOf/],
+  [{ constructor: {} }, /keyword constructor in .*: use only/],
+  [{ not: {} }, /another not in .* than one pattern/],
+  [{ not: { pattern: 'a', uniqueItems: true } }, /another not in /],
+  [{ enum: [{ a: 1 }] }, /another enum in /],
+  [{ const: ['a'] }, /another const in /],
+  [{ items: [{}] }, /another items in /],
+  [{ additionalProperties: {} }, /another additionalProperties in .* than false/],
+  [{ anyOf: [] }, /another anyOf in /],
+  [{ properties: { b: true } }, /no schema at .*\.b: /],
+]
+for (const [schema, advice] of KEYWORDS) {
+  t.test(`${JSON.stringify(schema)} is refused wherever it is in a profile`, async (t) => {
+    const places: [where: string, over: object][] = [
+      ['facts.more', fact({ type: 'integer', ...schema })],
+      [
+        'params.more',
+        { params: Type.Object({ name: Type.String({ title: 'Name' }), more: schema as TSchema }, CLOSED) },
+      ],
+      ['target', { target: { type: 'string', ...schema } }],
+      ['target.items.anyOf.0', { target: { type: 'string', items: { anyOf: [schema] } } }],
+    ]
+    for (const [where, over] of places) {
+      const problems = profileProblems({ ...good, ...over })
+      t.match(problems, [advice], where)
+      t.match(problems[0], where)
+    }
+  })
+}
+
+t.test('a schema that is very deep is refused without its depths', async (t) => {
+  let target: object = { type: 'string' }
+  for (let level = 0; level < 100_000; level++) target = { items: target }
+  t.match(profileProblems({ ...good, target: target as typeof good.target }), [/^has a schema at target\.items.* levels deep/])
+})
 
 const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
   ['facts that are open', { facts: Type.Object(good.facts.properties) }, /^has facts that are not closed/],
@@ -92,7 +177,7 @@ const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
   [
     'facts that are open to one type',
     { facts: { ...good.facts, additionalProperties: {} } },
-    /^has facts that are not/,
+    /^has another additionalProperties in facts than false/,
   ],
   ['a fact without a title', fact({ type: 'integer', title: undefined }), /^has no title for facts\.more/],
   ['a fact with an empty title', fact({ type: 'integer', title: '' }), /^has no title for facts\.more/],

@@ -4,7 +4,9 @@ import { type ActionProfile, type Static, Type } from '@claimcheck/core/plugin'
 const MINUTE_MS = 60_000
 
 // No query, because receipts are public and queries carry tokens. No characters that a URL parser would write otherwise.
-const HOST_PATTERN = '(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020\\u007f/?#@:%\\\\\\[\\]]{1,253})'
+// White space, control characters and what reorders text are in no name of a host.
+const HIDDEN = '\\u007f-\\u00a0\\u1680\\u2000-\\u200f\\u2028-\\u202f\\u205f-\\u206f\\u3000\\ufeff'
+const HOST_PATTERN = `(?:\\[[0-9A-Fa-f:.]{2,45}\\]|[^\\u0000-\\u0020${HIDDEN}/?#@:%\\\\\\[\\]]{1,253})`
 const PATH_PATTERN = "(?:/[A-Za-z0-9._~!$&'\\(\\)*+,;=:@%/\\-]*)?"
 const TARGET_PATTERN = `^[Hh][Tt][Tt][Pp][Ss]://${HOST_PATTERN}(?::[0-9]{1,5})?${PATH_PATTERN}$`
 

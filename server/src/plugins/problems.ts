@@ -1,6 +1,13 @@
 /** Validates what a plugin says of itself, and the result of its setup, before the service uses any of it. */
 
-import { credentialProblems, davProblem, PLUGIN_API, profileProblems, socketProblems } from '@claimcheck/core/hosting'
+import {
+  credentialProblems,
+  davProblem,
+  keywordProblems,
+  PLUGIN_API,
+  profileProblems,
+  socketProblems,
+} from '@claimcheck/core/hosting'
 import {
   type ActionProfile,
   CEILING,
@@ -156,11 +163,10 @@ export function definitionProblems(plugin: object): string[] {
   const { api } = plugin as { readonly api?: unknown }
   if (api !== PLUGIN_API) return [`it needs plugin api ${api}; this version of the service has api ${PLUGIN_API}`]
   const wrong = dataProblems(Definition, plugin, 'the plugin')
-  const problem = wrong.length > 0 ? undefined : schemaProblem((plugin as { options: TSchema }).options)
   return [
     ...wrong,
     ...functionProblems(plugin, ['setup'], [], 'the plugin'),
-    ...(problem === undefined ? [] : [`the plugin.options: the schema does not compile: ${problem}`]),
+    ...(wrong.length > 0 ? [] : optionSchemaProblems((plugin as Plugin).options, 'the plugin')),
     ...(wrong.length > 0 ? [] : manifestProblems((plugin as Plugin).manifest)),
   ]
 }
@@ -212,15 +218,21 @@ export function partsProblems(parts: unknown): string[] {
 
 function connectionProblems(type: object, place: string): string[] {
   const wrong = dataProblems(ConnectionTypeData, type, place)
-  const problem = wrong.length > 0 ? undefined : schemaProblem((type as { options: TSchema }).options)
   return [
     ...wrong,
-    ...(problem === undefined ? [] : [`${place}.options: the schema does not compile: ${problem}`]),
+    ...(wrong.length > 0 ? [] : optionSchemaProblems((type as { options: TSchema }).options, place)),
     ...(wrong.length > 0 ? [] : credentialProblems(type as ConnectionType)).map(
       (problem) => `${place}.credentials.${problem}`,
     ),
     ...functionProblems(type, ['baseUrl', 'fits', 'probe'], [], place),
   ]
+}
+
+function optionSchemaProblems(options: TSchema, place: string): string[] {
+  const refused = keywordProblems(options, 'options')
+  if (refused.length > 0) return refused.map((problem) => `${place} ${problem}`)
+  const problem = schemaProblem(options)
+  return problem === undefined ? [] : [`${place}.options: the schema does not compile: ${problem}`]
 }
 
 function verifierProblems(verifier: object, place: string): string[] {
@@ -322,6 +334,8 @@ function problemsOfProfile(profile: unknown): string[] {
   if (!knowsRules(rulesVersion)) problems.push(`has rulesVersion ${rulesVersion}, which this service does not know`)
   if (deadlineMs <= toleranceMs) problems.push('has a deadline that is not after the tolerance')
   if (maxDeadlineMs < deadlineMs) problems.push('has a maxDeadlineMs below its deadlineMs')
+  // A schema with a keyword that is refused is not compiled.
+  if (problems.length > 0) return problems
   for (const name of ['target', 'params', 'facts'] as const) {
     const problem = schemaProblem(schemas[name])
     if (problem !== undefined) problems.push(`has a ${name} schema that does not compile: ${problem}`)

@@ -100,6 +100,11 @@ const definitions: readonly (readonly [what: string, over: object, problem: RegE
     { options: { type: 'object', properties: { a: { type: 'b' } } } },
     /^the plugin\.options: the schema does not compile: /,
   ],
+  [
+    'whose options have a keyword that is refused',
+    { options: { type: 'object', properties: { a: { type: 'array', uniqueItems: true } } } },
+    /^the plugin has the keyword uniqueItems in options\.a, /,
+  ],
   ['without a manifest', { manifest: undefined }, /^the plugin\.manifest: /],
   ['whose manifest names no hosts', { manifest: {} }, /^the plugin\.manifest\.hosts: /],
   ['whose manifest has an unknown member', manifest({ host: [] }), /^the plugin\.manifest\.host: /],
@@ -332,7 +337,7 @@ const parts: [what: string, given: unknown, problem: RegExp][] = [
   [
     'have a keyword that schemas do not have',
     profiles({ params: { ...profile.params, propertys: {} } }),
-    /a params schema that does not compile: /,
+    /profile has the keyword propertys in params, which schemas of plugins may not use: /,
   ],
   ['have facts that are open', profiles({ facts: Type.Object({}) }), /facts that are not closed/],
   ['have no words', profiles({ words: undefined }), /an invalid words: /],

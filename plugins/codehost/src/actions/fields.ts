@@ -10,8 +10,10 @@ export const MINUTE_MS = 60_000
 const PATH_PATTERN = '^[A-Za-z0-9_~][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_.-]+)+$'
 const NO_PATH_PATTERN = '/\\.{1,2}(?:/|$)|\\.git$|[^/]{101}'
 
-// The rules of git-check-ref-format(1) for a branch. They exclude `user:branch`, `..`, and a second ref in a refspec.
-const BRANCH_PATTERN = '^[^\\u0000-\\u0020\\u007f~^:?*\\[\\\\\\ud800-\\udfff]+$'
+// The rules of git-check-ref-format(1) for a branch. They exclude `user:branch`, `..`, and a second ref in a refspec. Other spaces than ASCII's
+// and characters that reorder text are excluded, too: a receipt shows the name.
+const HIDDEN = '\\u0080-\\u00a0\\u1680\\u2000-\\u200a\\u200e\\u200f\\u2028-\\u202f\\u205f\\u2066-\\u2069\\u3000\\ufeff'
+const BRANCH_PATTERN = `^[^\\u0000-\\u0020\\u007f${HIDDEN}~^:?*\\[\\\\\\ud800-\\udfff]+$`
 const NO_BRANCH_PATTERN = '^-|^@$|^refs/heads/|(?:^|/)(?:\\.|/|$)|\\.\\.|\\.$|@\\{|\\.lock(?:/|$)'
 
 export const RepositoryPath = Type.String({
