@@ -172,7 +172,7 @@ t.test('the guide shows the template as it is, and the commands that are run her
   const [first] = blocks.filter(({ language }) => language === 'sh')
   t.strictSame(first!.text.split('\n'), [
     './claimcheck plugin new acme.ticket.close ../my-verifier',
-    'npm pack -w core -w core/command-line -w core/plugin-tools -w plugins/create-plugin --pack-destination ..',
+    'npm pack -w @claimcheck/core -w @claimcheck/command-line -w @claimcheck/plugin-tools -w @claimcheck/create-plugin --pack-destination ..',
     'cd ../my-verifier && npm install ../claimcheck-*.tgz',
     'npm test',
     'npm run try',
