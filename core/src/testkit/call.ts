@@ -16,6 +16,7 @@ import type { Readings } from '../hosting/readings.ts'
 import { type CacheStore, cacheOf, createCacheStore } from './check-cache.ts'
 import type { KitClock } from './clock.ts'
 import type { FaultProxy, Route, Strike } from './fault-proxy.ts'
+import { afterOwn } from './pace.ts'
 import type { SocketProxy, SocketStrike } from './socket-proxy.ts'
 import { kitTransport } from './transport.ts'
 import { type Note, unwatched, watching } from './watch.ts'
@@ -92,9 +93,9 @@ export async function callPlugin<T>(
   const abort = new AbortController()
   const { signal } = abort
   const logs: unknown[] = []
-  const timers: NodeJS.Timeout[] = []
+  const cancels: (() => void)[] = []
   let breach: BreachError | undefined
-  const endAfter = (ms: number) => timers.push(setTimeout(() => abort.abort(), ms))
+  const endAfter = (ms: number) => cancels.push(afterOwn(ms, () => abort.abort()))
   endAfter(Math.min(limits.timeMs ?? USUAL_TIME_MS, USUAL_TIME_MS, CEILING.timeMs))
   if (!joins) {
     const onStrike = endAfterStrikeMs === undefined ? {} : { onStrike: () => void endAfter(endAfterStrikeMs) }
@@ -130,11 +131,11 @@ export async function callPlugin<T>(
   )
   const ended = new Promise<{ error: unknown; ignoredAbort: true }>((resolve) => {
     const give = () =>
-      timers.push(setTimeout(() => resolve({ error: new DestinationError('timeout'), ignoredAbort: true }), ABORT_MS))
+      cancels.push(afterOwn(ABORT_MS, () => resolve({ error: new DestinationError('timeout'), ignoredAbort: true })))
     signal.addEventListener('abort', give)
   })
   const result = await Promise.race([settled, ended])
-  for (const timer of timers) clearTimeout(timer)
+  for (const cancel of cancels) cancel()
   const called = {
     // Whatever the plugin makes of what was refused.
     ...(breach ? { error: breach, ignoredAbort: result.ignoredAbort } : result),

@@ -1,9 +1,9 @@
 /** Changes the destination between two checks, and while one reads: the later check must see the change. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { createCacheStore } from './check-cache.ts'
 import type { Struck } from './fault-proxy.ts'
 import type { Outcome } from './host.ts'
 import { described, isSame, observationProblem } from './observation.ts'
+import { afterOwn } from './pace.ts'
 import type { SeenCase } from './prepared.ts'
 import { at, type Run } from './run.ts'
 import type { StruckSocket } from './socket-proxy.ts'
@@ -85,7 +85,7 @@ async function besideOne(run: Run, { asked, row }: SeenCase, route: string): Pro
   await Promise.race([held.opened, reading])
   await run.set(row.situation)
   const beside = run.check(lane, { ...joining, store, joins: true })
-  await Promise.race([beside, sleep(JOINING_MS)])
+  await Promise.race([beside, new Promise<void>((done) => void afterOwn(JOINING_MS, done))])
   released.open()
   await reading
   return beside

@@ -10,7 +10,11 @@ export interface Doing {
   readonly route?: string | undefined
 }
 
+/** Time in which the main thread has no turn, in ticks of the watching thread, and what the process spends of the processor meanwhile. */
 const LONGEST_MS = 10_000
+const LEAST_PROCESSOR_MS = 8000
+/** A plugin that blocks its thread without the processor. */
+const LONGEST_BLOCKED_MS = 60_000
 const TICK_MS = 250
 
 /** Memory that both threads see: how often the main thread has had its turn, how long the text is, and the text. */
@@ -20,19 +24,22 @@ const HEAD_BYTES = 8
 const MOST_BYTES = 1024
 
 /**
- * Runs in a thread of its own. It counts its own ticks and not time, so that a machine that slept ends nothing. The process gets a signal
- * that needs none of its help.
+ * Runs in another thread. It counts ticks and not time, so that a machine that slept ends nothing, and processor time, so that a busy
+ * machine ends nothing either. The process gets a signal that needs none of its help.
  */
 const WATCH = `
-const { workerData: { shared, most, tickMs } } = require('node:worker_threads')
+const { workerData: { shared, most, mostBlocked, leastProcessorMs, tickMs } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
 const numbers = new Int32Array(shared, 0, 2)
-let [missed, last] = [0, 0]
+let [missed, last, since] = [0, 0, process.cpuUsage()]
 setInterval(() => {
   const beats = Atomics.load(numbers, ${BEATS})
-  missed = beats === last ? missed + 1 : 0
+  if (beats !== last) [missed, since] = [-1, process.cpuUsage()]
+  missed++
   last = beats
   if (missed < most || numbers[${LENGTH}] === 0) return
+  const { user, system } = process.cpuUsage(since)
+  if ((user + system) / 1000 < leastProcessorMs && missed < mostBlocked) return
   const text = Buffer.from(shared, ${HEAD_BYTES}, numbers[${LENGTH}]).toString()
   writeSync(2, 'The plugin holds the processor, since the kit was at the check ' + text + '. The process ends.\\n')
   process.kill(process.pid, 'SIGKILL')
@@ -66,7 +73,13 @@ export function startWatchdog(): () => Promise<void> {
 function start(): Running | undefined {
   const shared = new SharedArrayBuffer(HEAD_BYTES + MOST_BYTES)
   const numbers = new Int32Array(shared, 0, 2)
-  const workerData = { shared, most: LONGEST_MS / TICK_MS, tickMs: TICK_MS }
+  const workerData = {
+    shared,
+    most: LONGEST_MS / TICK_MS,
+    mostBlocked: LONGEST_BLOCKED_MS / TICK_MS,
+    leastProcessorMs: LEAST_PROCESSOR_MS,
+    tickMs: TICK_MS,
+  }
   try {
     const worker = new Worker(WATCH, { eval: true, workerData, execArgv: [], env: {} })
     // A process without threads, such as one under permissions, has no watchdog.
