@@ -37,13 +37,14 @@ export function addPluginCommands(plugin: Command): void {
       ])
     })
 
-  subcommand(plugin, 'test', 'run the conformance kit on a package')
+  subcommand(plugin, 'test', 'run the conformance kit on a package. Its code runs with your rights, without a sandbox')
     .argument('[folder]', 'folder of the package; its package.json names the conformance definition', '.')
     .option('--timeout <seconds>', 'limit for the whole run', seconds, 600)
     .addHelpText('after', '\nExit code: 0 the package passes, 1 it does not, 2 the kit could not run.')
     .action(async (folder: string, options: TestOptions) => {
       const { runKit } = await import('../kit/kit.ts')
       const { kitLines } = await import('../kit/kit-report.ts')
+      process.stderr.write(`${WITH_YOUR_RIGHTS}\n`)
       const report = await runKit(folder, options.timeout * 1000)
       print(options, report, kitLines(report))
       process.exitCode = report.ok ? 0 : 1
@@ -79,6 +80,9 @@ export function addPluginCommands(plugin: Command): void {
       if (!wasRead(trial)) process.exitCode = 1
     })
 }
+
+const WITH_YOUR_RIGHTS =
+  'The code of the package runs with your rights, without a sandbox: test a package of others in a container or a virtual machine.'
 
 function seconds(text: string): number {
   const value = Number(text)
