@@ -3,6 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import { type Acting, byCommand } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { isReservedAddress } from '../../base/reserved-addresses.ts'
+import { allowanceOf } from '../../storage/payers.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { type DailyLimits, DEFAULT_LIMITS, type LimitsConfig } from '../workspaces/limits-config.ts'
 import { requireCurrent } from './current.ts'
@@ -33,8 +34,9 @@ export function createAddressConfirmation({ storage, now, config }: Parts): Addr
       if (isReservedAddress(email)) {
         throw new ServiceError('conflict', 'your account has no address any more: ask an owner for another invitation')
       }
-      // By who pays: neither invitations, nor the accounts that other people make in the name of this mailbox, use up what it gets.
-      const subject = mailboxSubject(`confirmations by ${payer}`, email)
+      // By allowance: neither invitations, nor the accounts that other people make in the name of this mailbox, use up what it gets. And
+      // guests, of whom there may be many, get it no more mails than one account does.
+      const subject = mailboxSubject(`confirmations by ${allowanceOf(payer)}`, email)
       await storage.write(async (tx) => {
         await spendDaily(tx, [{ subject, most, what: 'an address may get' }], now(), 'nothing was sent')
         await mail(tx, await links.make(tx, { kind: 'address', ...OF_NOBODY, userId: id, recipient: email }, by))

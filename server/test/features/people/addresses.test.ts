@@ -51,7 +51,7 @@ t.test('invitations by others do not use up the mails that confirm an address', 
   for (let count = 0; count < 3; count++) await mailed('vera@box.example', ann.id)
   await t.rejects(mailed('vera@box.example', ann.id), { code: 'too_many' })
   const { user: squatter } = await accounts.join(await invited(ann.id), outsider('vera+a@box.example'))
-  t.equal(squatter.payer, ann.id)
+  t.equal(squatter.payer, `${ann.id}/${squatter.id}`)
   for (let count = 0; count < 3; count++) await asked(people, squatter)
   await t.rejects(asked(people, squatter), { code: 'too_many' })
   const { user: another } = await accounts.join(await invited(ann.id), outsider('vera+b@box.example'))
