@@ -122,10 +122,10 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const limited = limitsOf(payers, rateLimits)
-    // What is used up already takes nothing from the others, and costs no statement.
+    // What is refused takes nothing from the others, and costs no statement.
     for (const one of limited) {
       const last = counters.last(one.limit, one.subject)
-      if (last.count >= one.most) refuse(one, last, request, reply)
+      if (isBeyond(last.count + tokens, tokens, one.most)) refuse(one, last, request, reply)
     }
     const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
     const taken = limited.map((one, index) => ({ one, count: counts[index]! }))

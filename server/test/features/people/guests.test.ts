@@ -1,10 +1,13 @@
 /** What invited accounts take of the allowance that they share, each counter by the attack of a removed guest. Threat A8 of `security.md`. */
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMeters } from '@claimcheck/server/base/meters'
+import { DEFAULT_RATE_LIMITS } from '@claimcheck/server/config/rate-limits'
 import { createQuotas } from '@claimcheck/server/features/claims/quotas'
 import { createExchanges } from '@claimcheck/server/features/mcp/exchanges'
+import type { RouteGroup } from '@claimcheck/server/http/app'
 import { COSTS } from '@claimcheck/server/http/costs'
 import { createCounters } from '@claimcheck/server/http/counters'
+import { credentialOf, payersOf } from '@claimcheck/server/http/credential'
 import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-limit'
 import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
@@ -171,5 +174,28 @@ t.test('a removed guest asks for no more than leaves requests to who pays', asyn
   const { headers, text } = await app.ask('/v1/whoami', { key: KEY })
   t.match(headers, { 'ratelimit-limit': '112', 'ratelimit-policy': '"account";q=112;w=60' })
   t.match(text, /at most 112 tokens a minute/)
-  t.equal(await takeAll(ask(OTHER_KEY)), Math.floor((200 - 113) / READ))
+  t.equal(await takeAll(ask(OTHER_KEY)), Math.floor((200 - 108) / READ), 'what was refused counts for none')
+})
+
+t.test('a removed guest takes nothing of others with requests of many messages that are refused', async (t) => {
+  const { ann, bob } = await openGuests(t)
+  const keyOf = (keyId: string, { workspacePayer: payer }: Taker) =>
+    ({ kind: 'key', keyId, workspaceId: keyId, payer, agentIds: null, bindsAgents: false }) as const
+  const second = `svc_sk_${'s'.repeat(43)}`
+  const keys = { [KEY]: keyOf('key_1', bob), [second]: keyOf('key_3', bob), [OTHER_KEY]: keyOf('key_2', ann) }
+  const many: RouteGroup = {
+    scope: 'key',
+    cost: 'mcp',
+    add(app, gate) {
+      app.get('/many', async (request, reply) => {
+        await gate.takeMore(request, reply, payersOf(credentialOf(request)), 1999)
+        return 'many'
+      })
+    },
+  }
+  const app = await startApp({ rateLimits: DEFAULT_RATE_LIMITS, keys, more: [many] })
+  t.teardown(app.close)
+  for (const key of [KEY, second]) t.equal((await app.ask('/many', { key })).status, 429)
+  t.equal((await app.ask('/v1/whoami', { key: OTHER_KEY })).status, 200)
+  t.equal((await app.ask('/v1/whoami', { key: KEY })).status, 200, 'nor of its own')
 })
