@@ -14,7 +14,7 @@ export interface Count {
 export interface Counters {
   /** Adds to the count, by default 1, and returns it over all hosts, with this addition. @throws StorageError `unavailable` */
   add(limiter: string, subject: string, tokens?: number): Promise<Count>
-  /** The result of the last `add` on this host. Other hosts may have counted more since. */
+  /** The result of the last `add` on this host, with what is being added. Other hosts may have counted more since. */
   last(limiter: string, subject: string): Count
 }
 
@@ -98,6 +98,8 @@ function boundedCounts() {
  */
 function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
   const lastCounts = boundedCounts()
+  /** What this host is adding, by counter: otherwise many requests at once would all see what was counted before the first of them. */
+  const adding = new Map<string, number>()
   let removedBefore = 0
 
   const additions = createBatch<Counter, Count>(
@@ -135,9 +137,26 @@ function sharedCounters(counters: RateCounters, now: () => Instant): Counters {
     }
   }
 
+  function addTo(name: string, count: number): void {
+    const sum = (adding.get(name) ?? 0) + count
+    if (sum === 0) adding.delete(name)
+    else adding.set(name, sum)
+  }
+
   return {
-    add: (limiter, subject, count = 1) => additions.add({ limiter, subject, count }),
-    last: (limiter, subject) => lastCounts.last(limiter, subject, now()),
+    async add(limiter, subject, count = 1) {
+      const name = nameOf({ limiter, subject })
+      addTo(name, count)
+      try {
+        return await additions.add({ limiter, subject, count })
+      } finally {
+        addTo(name, -count)
+      }
+    },
+    last(limiter, subject) {
+      const { count, leftMs } = lastCounts.last(limiter, subject, now())
+      return { count: count + (adding.get(nameOf({ limiter, subject })) ?? 0), leftMs }
+    },
   }
 }
 

@@ -1,4 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import { createCounters } from '@claimcheck/server/http/counters'
+import type { Counter } from '@claimcheck/server/storage/counters'
+import type { Shared } from '@claimcheck/server/storage/storage'
 import t from 'tap'
 import { NOW } from './support/services.ts'
 
@@ -33,4 +36,33 @@ t.test('what is counted is bounded: the subjects that asked last are kept', asyn
   t.match(counters.last('key', '1'), { count: 0 })
   t.match(counters.last('key', 'first'), { count: 2 })
   t.match(counters.last('receipts', 'elsewhere'), { count: 1 }, 'each limiter has its own bound')
+})
+
+t.test('what a shared database has not counted yet is seen by those who ask meanwhile, until it fails', async (t) => {
+  interface Asked {
+    readonly added: readonly Counter[]
+    readonly answer: (counters: Counter[]) => void
+    readonly fail: (error: Error) => void
+  }
+  const asked: Asked[] = []
+  const add = (_start: number, added: readonly Counter[]) =>
+    new Promise<Counter[]>((answer, fail) => void asked.push({ added, answer, fail }))
+  const shared = { counters: { add, removeBefore: async () => 0 }, ...({} as Omit<Shared, 'counters'>) }
+  const counters = createCounters({ storage: { shared }, now: () => NOW })
+  const flushed = async (count: number) => {
+    while (asked.length < count) await setImmediate()
+    return asked[count - 1]!
+  }
+  const first = Promise.all([counters.add('key', 'a', 5), counters.add('key', 'a', 3), counters.add('key', 'b')])
+  t.match([counters.last('key', 'a'), counters.last('key', 'b')], [{ count: 8 }, { count: 1 }])
+  const { added, answer } = await flushed(1)
+  const second = counters.add('key', 'a', 2)
+  t.match(counters.last('key', 'a'), { count: 10 })
+  answer(added.map((counter) => ({ ...counter, count: counter.count + 100 })))
+  t.match(await first, [{ count: 105 }, { count: 108 }, { count: 101 }])
+  t.match(counters.last('key', 'a'), { count: 110 }, 'with what other hosts counted')
+  const { fail } = await flushed(2)
+  fail(new Error('no database'))
+  await t.rejects(second, { message: 'no database' })
+  t.match(counters.last('key', 'a'), { count: 108 })
 })
