@@ -63,9 +63,9 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   const own = createOwnCounts(Date.now)
   const hold = createHold(own)
   const pace = createPace(own, rateLimits.network)
-  const turn = createTurns(rateLimits.account)
   const paid = new WeakMap<FastifyRequest, Paid>()
   const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', LIMITS)
+  const turns = createTurns(rateLimits.account, () => refused.inc('account'))
 
   function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
     const { limit, subject, most } = limited
@@ -127,13 +127,14 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
       const last = counters.last(one.limit, one.subject)
       if (isBeyond(last.count + tokens, tokens, one.most)) refuse(one, last, request, reply)
     }
+    if (payers.account !== undefined) turns.require(payers.account, request, reply)
     const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
     const taken = limited.map((one, index) => ({ one, count: counts[index]! }))
     const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
     const { one, count } = tightest ?? {}
     if (one && isBeyond(count!.count, tokens, one.most)) refuse(one, count!, request, reply)
     giveBack(request, reply)
-    if (payers.account !== undefined) await turn(payers.account, tokens, request, reply)
+    if (payers.account !== undefined) await turns.take(payers.account, tokens, request, reply)
     if (one) sayLeft(reply, one, count!)
   }
 

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { COSTS } from './costs.ts'
 import { type OwnCounts, WINDOW_MS } from './counters.ts'
+import { HttpError } from './errors.ts'
 
 /** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
 const REFUSED_AT_ONCE = 100
@@ -14,6 +15,8 @@ const LEAST_AT_ONCE = 300
 const HELD_MS = { least: 1000, most: 3000 }
 const MOST_HELD = 1000
 const TURNS_AHEAD_MS = 2000
+/** Clients and proxies give up later than this. */
+const LONGEST_WAIT_MS = 20_000
 const MOST_ACCOUNTS = 20_000
 
 /**
@@ -42,21 +45,38 @@ export function createPace(own: OwnCounts, limit: number) {
  * Gives each account its turn, so that one that asks for everything at once leaves room between its requests: beyond what it may ask for
  * in two seconds, they begin one after the other, at the rate that its tokens allow.
  */
-export function createTurns(limit: number) {
+export function createTurns(limit: number, onRefused: () => void) {
   const perMs = limit / WINDOW_MS
   const aheadMs = Math.max(TURNS_AHEAD_MS, LEAST_AT_ONCE / perMs)
-  const next = new LRUCache<string, Instant>({ max: MOST_ACCOUNTS })
+  /** By the monotonic clock: nobody waits for a clock that was set back. */
+  const next = new LRUCache<string, number>({ max: MOST_ACCOUNTS })
+  const turnOf = (account: string, now: number) => Math.max(now, next.get(account) ?? 0)
+  const waitOf = (turn: number, now: number) => Math.max(0, turn - now - aheadMs)
 
-  return async (account: string, tokens: number, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (limit === 0) return
-    const now = Date.now()
-    const turn = Math.max(now, next.get(account) ?? 0)
-    next.set(account, turn + tokens / perMs)
-    const waitMs = turn - now - aheadMs
-    if (waitMs <= 0) return
-    await setTimeout(waitMs)
-    // Who has gone while it waited gets no work.
-    if (raw.socket.destroyed) reply.hijack()
+  return {
+    /** @throws HttpError 429 for a request that would wait for longer than clients do */
+    require(account: string, { log }: FastifyRequest, reply: FastifyReply): void {
+      if (limit === 0) return
+      const now = performance.now()
+      const waitMs = waitOf(turnOf(account, now), now)
+      if (waitMs <= LONGEST_WAIT_MS) return
+      onRefused()
+      log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
+      const seconds = Math.ceil(waitMs / 1000)
+      reply.header('retry-after', seconds)
+      throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
+    },
+    async take(account: string, tokens: number, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+      if (limit === 0) return
+      const now = performance.now()
+      const turn = turnOf(account, now)
+      next.set(account, turn + tokens / perMs)
+      const waitMs = waitOf(turn, now)
+      if (waitMs === 0) return
+      await setTimeout(waitMs, undefined, { ref: false })
+      // Who has gone while it waited gets no work.
+      if (raw.socket.destroyed) reply.hijack()
+    },
   }
 }
 

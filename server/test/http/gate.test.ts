@@ -189,6 +189,26 @@ t.test('an account that asks for everything at once has turns, and another one n
   t.ok(longest > 2000, `${longest} ms`)
 })
 
+t.test(
+  'a request of an account that would wait for longer than clients do is refused, and counts for nothing',
+  async (t) => {
+    const app = await start(t, { account: 6000 }, { more: [paidBy('export')] })
+    const ask = (account: string) => app.ask('/paid', { headers: { account } })
+    // Each takes four seconds of its tokens, of which three are free: the seventh and the eighth would wait for 21 and 25 seconds.
+    const waiting = Array.from({ length: 6 }, () => ask('acc_1'))
+    await setTimeout(100)
+    for (let count = 0; count < 10; count++) {
+      const { status, headers, json } = await ask('acc_1')
+      t.equal(status, 429)
+      t.match(json, { detail: /^too many requests of your account wait for their turn: try again in 2[01] seconds$/ })
+      t.match(headers, { 'retry-after': /^2[01]$/ })
+    }
+    t.equal((await ask('acc_2')).status, 200, 'another account need not wait')
+    app.app.server.closeAllConnections()
+    t.equal((await Promise.allSettled(waiting)).length, 6)
+  },
+)
+
 t.test('who pays themselves and has no limit is shown none, not what the network has left', async (t) => {
   const app = await start(t, { network: 5000 }, { more: [paidBy('page')] })
   for (const [path, options] of [
