@@ -256,6 +256,8 @@ export class KeyService {
   async #bindAgents(tx: Writes, { workspaceId, agentIds }: ApiKeyRow, by: Acting): Promise<void> {
     if (agentIds === null) return
     const added = await tx.keys.bindAgents(workspaceId, agentIds, this.#now())
+    // Beyond a limit that was lowered, too, keys are replaced and renamed.
+    if (added.length === 0) return
     // Binding some excludes all others who do.
     requireRoom(this.#limits, 'agent', (await tx.keys.boundAgents(workspaceId)).length, by)
     for (const agentId of added) {

@@ -171,6 +171,10 @@ for (const dialect of DIALECTS) {
     t.equal(made, 1)
     t.match(messages, [/at most 3 bound agents: release some first/])
     t.equal((await people.keys.boundAgents(workspaceId)).length, 2, 'what was refused is not bound')
+    const beyond = await people.keys.create(workspaceId, 'operator', { agentIds: ['c', 'd'] })
+    const { id } = await hosts[0].keys.rotate(beyond.id, 0, workspaceId, by)
+    await hosts[0].keys.change(id, { name: 'renamed' }, workspaceId, by)
+    await t.rejects(hosts[0].keys.change(id, { agentIds: ['c', 'e'] }, workspaceId, by), { code: 'conflict' })
     const connect = (index: number) =>
       hosts[index % 2]!.connections.connect(
         workspaceId,
