@@ -49,6 +49,15 @@ export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hostin
 export { credentialHeader } from './hosting/headers.ts'
 export { MAX_AGE_MS, type ReadObservation, readObservation } from './hosting/observation.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
+export {
+  createMemoryRefreshes,
+  type MemoryRefreshes,
+  REFRESH_LEASE_MS,
+  refreshOnce,
+  type StoredTokens,
+  type TokenCell,
+} from './hosting/refreshes.ts'
+export type { RefreshAsked, Refreshes } from './hosting/schemes/scheme.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'
 export type { QueryResult, SecretQuery } from './hosting/sockets/query.ts'
 export type { Dialed, RawSocket } from './hosting/sockets/streams.ts'

@@ -38,10 +38,15 @@ export {
 export type {
   CertificateCredential,
   ChallengeCredential,
+  ClientCredentials,
   Credential,
   DigestCredential,
+  GitHubAppCredential,
   HmacCredential,
+  JwtBearerCredential,
+  OAuth2Credential,
   PathCredential,
+  RefreshTokenCredential,
   SigV4Credential,
 } from './contract/credentials.ts'
 export { DestinationError, isDestinationError } from './contract/destination-error.ts'

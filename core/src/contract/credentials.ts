@@ -11,6 +11,7 @@ export type Credential =
   | HmacCredential
   | PathCredential
   | CertificateCredential
+  | OAuth2Credential
 
 /**
  * Bearer tokens of container registries: the host answers `WWW-Authenticate: Bearer realm="..."` with a token from that realm, which has to
@@ -88,4 +89,80 @@ export interface CertificateCredential {
   readonly certificate: string
   /** The name of a secret option, in PEM. */
   readonly key: string
+}
+
+/**
+ * An access token that the host gets from a token endpoint and sends as `Authorization: Bearer`. Nothing of a check's request reaches the
+ * token request or what is signed for it. The token endpoint has to be the destination itself or one of the manifest's `tokenHosts`.
+ */
+export type OAuth2Credential = ClientCredentials | RefreshTokenCredential | JwtBearerCredential | GitHubAppCredential
+
+/** Text in which `{option.<name>}` is what the workspace typed into an option that is not secret. */
+type OptionTemplate = string
+
+/** How the client proves to the token endpoint who it is. Without a secret and a key it names its id only. */
+interface OAuth2Client {
+  /** The name of an option. */
+  readonly clientId: string
+  /** The name of a secret option. */
+  readonly clientSecret?: string
+  /** Where the secret is sent. `basic`, when left out. */
+  readonly authentication?: 'basic' | 'post'
+  /** The name of a secret option, in PEM: `private_key_jwt` of OpenID Connect, signed with RS256 or ES256 as the key has it. */
+  readonly privateKey?: string
+  /** The name of an option: the `kid` of that key. */
+  readonly keyId?: string
+}
+
+interface TokenRequest {
+  readonly scheme: 'oauth2'
+  readonly tokenUrl: OptionTemplate
+  readonly scope?: OptionTemplate
+  readonly audience?: OptionTemplate
+}
+
+/** RFC 6749 4.4. */
+export interface ClientCredentials extends TokenRequest, OAuth2Client {
+  readonly grant: 'clientCredentials'
+}
+
+/** RFC 6749 6. */
+export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
+  readonly grant: 'refreshToken'
+  /** The name of a secret option. */
+  readonly refreshToken: string
+  /**
+   * False: the token endpoint takes one refresh token any number of times. Left out: each refresh may bring another one, and the host never
+   * sends one again that may have been taken. When it cannot know, the connection needs new credentials.
+   */
+  readonly rotates?: false
+}
+
+/** RFC 7523 2.1, signed with RS256 or ES256 as the key has it. */
+export interface JwtBearerCredential extends TokenRequest {
+  readonly grant: 'jwtBearer'
+  /** The name of a secret option: a private key in PEM, or the JSON file of a service account of Google. */
+  readonly privateKey: string
+  /** The name of an option: `iss`. Left out: the JSON file says it. */
+  readonly issuer?: string
+  /** The name of an option: `sub`. The issuer, where nothing was typed. */
+  readonly subject?: string
+  /** The name of an option: `kid`. Left out: the JSON file may say it. */
+  readonly keyId?: string
+}
+
+/** An installation of a GitHub App. */
+export interface GitHubAppCredential {
+  readonly scheme: 'oauth2'
+  readonly grant: 'githubApp'
+  /** Such as `https://api.github.com`. */
+  readonly apiUrl: OptionTemplate
+  /** The name of an option: the app's id or its client id. */
+  readonly appId: string
+  /** The name of an option. */
+  readonly installationId: string
+  /** The name of a secret option, in PEM. */
+  readonly privateKey: string
+  /** What the tokens may read, of what the installation may. All of it, when left out, and writing too. */
+  readonly permissions?: Readonly<Record<string, 'read'>>
 }

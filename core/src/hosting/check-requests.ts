@@ -90,6 +90,8 @@ export interface SendInit {
   /** Counts bytes of the body as they come. Throws DestinationError where a check may read no more. */
   readonly received?: Pace
   readonly clientCertificate?: ClientCertificate | undefined
+  /** It ends by its signal alone: neither with its check nor with the host. */
+  readonly outlives?: boolean
 }
 
 export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect' | 'query'> {
@@ -354,11 +356,13 @@ class Requests<A> {
       connected,
       now,
       send: ({ url, ...request }) => send(request, url),
-      exchange: (request, mostBytes) => {
+      exchange: (request, { mostBytes, ...own }) => {
         const admittedHost = this.#transport.admitUrl(request.url.href, false)
         const counted = this.#guard.spend?.() ?? (() => {})
+        // What a check has read must not cost a token that is used up by now.
+        const bounds = own.outlives ? own : { ...own, received }
         return this.#transport
-          .send(admittedHost, { ...request, signal: timer.signal, received }, mostBytes)
+          .send(admittedHost, { ...request, signal: timer.signal, ...bounds }, mostBytes)
           .finally(() => counted())
       },
       origin,

@@ -9,6 +9,7 @@ const MAX_MEMORIES = 10_000
 
 export function createCredentialMemory(now: () => Instant): CredentialMemory {
   const entries = new Map<string, { readonly value: string; readonly until: Instant }>()
+  const running = new Map<string, Promise<unknown>>()
   return {
     get(key) {
       const entry = entries.get(key)
@@ -22,6 +23,13 @@ export function createCredentialMemory(now: () => Instant): CredentialMemory {
       if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!)
     },
     delete: (key) => void entries.delete(key),
+    once<T>(key: string, work: () => Promise<T>) {
+      const known = running.get(key) as Promise<T> | undefined
+      if (known) return known
+      const begun = work().finally(() => running.delete(key))
+      running.set(key, begun)
+      return begun
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { DestinationError } from '../contract/destination-error.ts'
 import type { Manifest } from '../contract/plugin.ts'
 import { BreachError } from './breach.ts'
 import { optionOfConnection, type Typed } from './grants.ts'
-import type { CredentialMemory, Outgoing, SchemeHost } from './schemes/scheme.ts'
+import type { CredentialMemory, Outgoing, Refreshes, SchemeHost } from './schemes/scheme.ts'
 import { schemeOf } from './schemes/schemes.ts'
 
 /** The connection that a check reads through, as the host knows it. */
@@ -19,6 +19,8 @@ export interface Connected {
   /** Of the manifest of its type's plugin. */
   readonly tokenHosts?: readonly string[] | undefined
   readonly memory: CredentialMemory
+  /** None where nothing is stored, when left out. */
+  readonly refreshes?: Refreshes | undefined
 }
 
 /** One line for each problem, by the position of the mistake. */
@@ -26,6 +28,7 @@ export function credentialProblems({
   credentials = {},
   options,
 }: Pick<ConnectionType, 'credentials' | 'options'>): string[] {
+  const refreshed = Object.values(credentials).flatMap((one) => ('refreshToken' in one ? [one.refreshToken] : []))
   const properties = options.properties as Readonly<Record<string, object | undefined>>
   return Object.entries(credentials).flatMap(([name, credential]) => {
     const scheme = schemeOf(credential)
@@ -38,7 +41,10 @@ export function credentialProblems({
         expected ? `the option ${option} is not a secret: mark it with secret()` : `the option ${option} is a secret`,
       ]
     })
-    return [...wrong, ...(scheme.problems?.(credential) ?? [])].map((problem) => `${name}: ${problem}`)
+    const isShared =
+      'refreshToken' in credential && refreshed.filter((option) => option === credential.refreshToken).length > 1
+    const shared = isShared ? [`the option ${credential.refreshToken} is the refresh token of another one, too`] : []
+    return [...wrong, ...shared, ...(scheme.problems?.(credential) ?? [])].map((problem) => `${name}: ${problem}`)
   })
 }
 

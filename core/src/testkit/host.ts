@@ -7,6 +7,8 @@ import type { Plugin, PluginParts } from '../contract/plugin.ts'
 import type { Claim, PreviousRead, Verifier } from '../contract/verifier.ts'
 import type { DestinationErrorCode, Observation } from '../evidence.ts'
 import { declaredHosts } from '../hosting/grants.ts'
+import { createMemoryRefreshes } from '../hosting/refreshes.ts'
+import type { Refreshes } from '../hosting/schemes/scheme.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallAsked, type Called, type CallerOptions, callPlugin, loggerInto, type Place } from './call.ts'
 import type { KitClock } from './clock.ts'
@@ -155,9 +157,20 @@ function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefi
   return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
 }
 
+/**
+ * The newest refresh token goes on from call to call. Each call refreshes it: access tokens of earlier ones would lead to other requests.
+ * It is sent again after an answer that the kit's own faults made worthless.
+ */
+function createKitRefreshes(): Refreshes {
+  const { refresh } = createMemoryRefreshes()
+  return { refresh: (asked) => refresh({ ...asked, rotates: false, isUsable: () => false }) }
+}
+
 /** Where the plugin's checks read through connections, and without one. */
 function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly string[]) {
   const types = new Map((parts.connections ?? []).map((type) => [type.provider, type]))
+
+  const refreshes = createKitRefreshes()
 
   function given(connection: OrAt<GivenConnection>) {
     const { provider, options, target } = valueAt(connection, url)
@@ -170,7 +183,7 @@ function connectionsOf(parts: PluginParts, url: string, tokenHosts: readonly str
     const { type, options } = given(connection)
     const { options: shown, secrets } = withoutSecretValues(type, options)
     const own = { id: 'conn_1', provider: type.provider, options: shown }
-    const connected = { options, credentials: type.credentials, tokenHosts }
+    const connected = { options, credentials: type.credentials, tokenHosts, refreshes }
     return { type, connection: own, secrets, connected, baseUrl: type.baseUrl(structuredClone(shown) as never) }
   }
 

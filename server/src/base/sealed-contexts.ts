@@ -9,6 +9,11 @@ export function secretContext(connectionId: string, name: string): string {
   return `connection:${connectionId}:${name}`
 }
 
+/** @param option of the refresh token */
+export function tokensContext(connectionId: string, option: string): string {
+  return `connection-tokens:${connectionId}:${option}`
+}
+
 export function sourceKeyContext(connectionId: string): string {
   return `connection-source:${connectionId}`
 }

@@ -104,9 +104,11 @@ export function createOutbound(
 
   /** @throws DestinationError */
   async function send({ url, mayBePrivate }: AdmittedUrl, init: SendInit, maxBytes: number): Promise<Response> {
-    const { method, headers, body = null, signal, sentAgain, clientCertificate } = init
+    const { method, headers, body = null, signal, sentAgain, clientCertificate, outlives } = init
     const shared = mayBePrivate ? allowed : publicOnly
-    const dispatcher = clientCertificate ? ownAgent({ mayBePrivate }, clientCertificate, signal) : shared
+    const lasting = outlives ? createAgent({ mayBePrivate }) : undefined
+    const dispatcher =
+      lasting ?? (clientCertificate ? ownAgent({ mayBePrivate }, clientCertificate, signal) : shared)
     const sent = { method, headers: Object.fromEntries(headers), body, redirect: 'manual', signal, dispatcher } as const
     const response = await undiciFetch(url.href, sent)
       .catch((error: unknown) => {
@@ -119,6 +121,8 @@ export function createOutbound(
       .catch((error: unknown) => {
         throw toDestinationError(error, signal)
       })
+      // Once the answer is read.
+      .finally(() => void lasting?.close().catch(() => {}))
     return limitBody(response as unknown as Response, init, maxBytes)
   }
 

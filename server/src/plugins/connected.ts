@@ -1,4 +1,5 @@
 /** A connection as the host's requests need it: what its workspace typed, and how its type has the secrets spent. */
+import type { Refreshes } from '@claimcheck/core/hosting'
 import type { JsonObject } from '@claimcheck/core/rules'
 import type { GivenConnection } from '../outbound/outbound.ts'
 import type { HostedConnectionType } from './hosted.ts'
@@ -7,7 +8,8 @@ import type { HostedConnectionType } from './hosted.ts'
 export function connectedBy(
   { credentials, reach }: Pick<HostedConnectionType, 'credentials' | 'reach'>,
   connection: { readonly id: string; readonly options: JsonObject } | null,
+  refreshes?: Refreshes,
 ): GivenConnection {
   const { id, options } = connection ?? { id: '', options: {} }
-  return { id, options, credentials, tokenHosts: reach.tokenHosts }
+  return { id, options, credentials, tokenHosts: reach.tokenHosts, refreshes }
 }

@@ -77,6 +77,8 @@ export const connections = table('connections', ['id'], {
   options: json<JsonObject>('options'),
   /** The secret ones, each sealed. */
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
+  /** What refresh tokens brought, by the option of each, sealed. */
+  sealedTokens: json<Readonly<Record<string, string>>>('sealed_tokens'),
   /** Sealed: the key of the id that receipts name in place of a withheld address. null: made before there were such keys. */
   sourceKey: nullable(text('source_key')),
   /** Whether receipts name the base address of its destination. */
@@ -350,6 +352,8 @@ export function connectionReads(db: Db) {
   }
 }
 
+const WITHOUT_SECRETS = { sealed_secrets: '{}', sealed_tokens: '{}', source_key: null }
+
 /** A read through a connection that failed. */
 export interface ConnectionFailure {
   readonly askedAt: Instant
@@ -369,12 +373,20 @@ export function connectionWrites(db: Db) {
     async insert(connection: ConnectionRow): Promise<void> {
       await insertRows(db, connections, [connection])
     },
+    /** Locked until this transaction ends. */
+    async lock(id: string): Promise<ConnectionRow | undefined> {
+      return selectRow(db, connections, `${ACTIVE} AND id = ? ${db.dialect.forUpdate}`, [id])
+    },
+    async storeTokens({ id }: ConnectionRow, sealedTokens: ConnectionRow['sealedTokens']): Promise<void> {
+      await active(id).update({ sealed_tokens: JSON.stringify(sealedTokens) })
+    },
     /** Replaces the secrets of an active connection. False when it is not active any more, or has other secrets than these. */
     async replaceSecrets({ id, sealedSecrets }: ConnectionRow, to: ConnectionRow): Promise<boolean> {
       const changed = await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update({
           sealed_secrets: JSON.stringify(to.sealedSecrets),
+          sealed_tokens: JSON.stringify(to.sealedTokens),
           source_key: to.sourceKey,
           ...foundColumns(to),
         })
@@ -396,14 +408,12 @@ export function connectionWrites(db: Db) {
     },
     /** Deletes its secrets, too. False when there is no such active connection, in this workspace where one is named. */
     async disconnect(id: string, at: Instant, workspaceId?: string): Promise<boolean> {
-      return (
-        (await active(id, workspaceId).update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })) === 1
-      )
+      return (await active(id, workspaceId).update({ disconnected_at: at, ...WITHOUT_SECRETS })) === 1
     },
     /** Of the whole workspace. Deletes their secrets, too. */
     async disconnectAll(workspaceId: string, at: Instant): Promise<void> {
       const all = db.table('connections').where({ workspace_id: workspaceId }).whereNull('disconnected_at')
-      await all.update({ disconnected_at: at, sealed_secrets: '{}', source_key: null })
+      await all.update({ disconnected_at: at, ...WITHOUT_SECRETS })
     },
     /** When several hosts tell a time, the latest stays. What was refused before is reached again. */
     async wasRead(id: string, at: Instant): Promise<void> {

@@ -732,14 +732,17 @@ export function testStorage(
     const url = await fresh(t)
     const storage = await begin(t, url)
     const sealed = { options: { base: 1 }, sealedSecrets: { token: 'v1.sealed' }, scopes: ['read'], ...UNREAD }
+    const sealedTokens = { token: 'v1.sealed' }
     const at = { connectedAt: NOON, disconnectedAt: null }
-    const connection = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', ...sealed, ...at }
+    const connection = { id: 'conn_1', workspaceId: 'ws_1', provider: 'test', ...sealed, sealedTokens, ...at }
     await storage.write((tx) => tx.connections.insert(connection))
     t.same(await storage.read.connections.activeById('conn_1'), connection)
     t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), true)
     t.equal(await storage.write((tx) => tx.connections.disconnect('conn_1', NOON)), false)
     t.equal(await storage.read.connections.activeById('conn_1'), undefined)
-    t.same(await query(url, 'SELECT sealed_secrets FROM connections'), [{ sealed_secrets: '{}' }])
+    t.same(await query(url, 'SELECT sealed_secrets, sealed_tokens FROM connections'), [
+      { sealed_secrets: '{}', sealed_tokens: '{}' },
+    ])
   })
 
   t.test('a claim whose agent is bound is stored only where it came through a key of that agent', async (t) => {

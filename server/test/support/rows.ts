@@ -15,6 +15,7 @@ export const UNUSED = {
 export const UNREAD = {
   name: null,
   connectedBy: null,
+  sealedTokens: {},
   sourceKey: null,
   address: 'withheld',
   notes: [],

@@ -3,11 +3,10 @@ import type { ChallengeCredential } from '../../contract/credentials.ts'
 import { DestinationError } from '../../contract/destination-error.ts'
 import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
-import { isJsonObject, type JsonValue } from '../../json.ts'
 import { Type } from '../../typebox.ts'
 import { parseUrl } from '../../url.ts'
 import { written } from './hashes.ts'
-import { shown, withHeaders } from './messages.ts'
+import { jsonIn, shown, withHeaders } from './messages.ts'
 import type { Exchanged, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
 
@@ -103,18 +102,9 @@ async function tokenFor(
 }
 
 function readToken({ text, status }: Exchanged): { readonly token: string; readonly seconds: number } {
-  const answer = parsed(text)
-  const { token, access_token, expires_in: seconds = USUAL_SECONDS } = isJsonObject(answer) ? answer : {}
+  const { token, access_token, expires_in: seconds = USUAL_SECONDS } = jsonIn(text)
   const found = token ?? access_token
   if (typeof found !== 'string' || !/^[\x21-\x7e]+$/.test(found) || typeof seconds !== 'number')
     throw new DestinationError('unexpected_response', { status })
   return { token: found, seconds: Math.min(seconds, MOST_SECONDS) }
-}
-
-function parsed(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

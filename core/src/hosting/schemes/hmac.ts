@@ -8,6 +8,7 @@ import { isForbiddenHeader } from '../headers.ts'
 import { hashOf, macOf, written } from './hashes.ts'
 import { shown, targetOf, withHeaders } from './messages.ts'
 import type { Outgoing, Scheme, SchemeHost } from './scheme.ts'
+import { filled, namesIn, OPTION, shownOptionsIn } from './templates.ts'
 
 const name = Type.String({ minLength: 1 })
 const template = Type.String({ minLength: 1, maxLength: 4096 })
@@ -29,9 +30,7 @@ export const hmac: Scheme<HmacCredential> = {
   ),
   options: ({ key, message, headers }) => [
     { name: key, isSecret: true },
-    ...[...new Set([message, ...Object.values(headers)].flatMap(namesIn))]
-      .filter((part) => part.startsWith(OPTION))
-      .map((part) => ({ name: part.slice(OPTION.length), isSecret: false })),
+    ...shownOptionsIn([message, ...Object.values(headers)]),
   ],
   problems({ message, headers, date }) {
     const inHeaders = Object.values(headers).flatMap(namesIn)
@@ -64,17 +63,7 @@ export const hmac: Scheme<HmacCredential> = {
   },
 }
 
-const OPTION = 'option.'
 const PARTS: ReadonlySet<string> = new Set(['method', 'host', 'path', 'query', 'target', 'date', 'nonce', 'body'])
-const PART = /\{([a-z]+(?:\.[A-Za-z0-9_]+)?)\}/g
-
-function namesIn(text: string): string[] {
-  return [...text.matchAll(PART)].map(([, part]) => part!)
-}
-
-function filled(text: string, read: (part: string) => string): string {
-  return text.replace(PART, (_, part: string) => read(part))
-}
 
 function partsOf(
   { hash, encoding, date = 'http' }: HmacCredential,

@@ -1,5 +1,6 @@
 /** Requests with what a scheme adds, and answers without what it hides. */
 import { DestinationError } from '../../contract/destination-error.ts'
+import { isJsonObject, type JsonObject } from '../../json.ts'
 import { BreachError } from '../breach.ts'
 import type { Outgoing } from './scheme.ts'
 
@@ -50,4 +51,14 @@ export function encoded(text: string): string {
 
 export function targetOf({ pathname, search }: URL): string {
   return pathname + search
+}
+
+/** Empty for what is no JSON object. */
+export function jsonIn(text: string): JsonObject {
+  try {
+    const value = JSON.parse(text)
+    return isJsonObject(value) ? value : {}
+  } catch {
+    return {}
+  }
 }

@@ -1,5 +1,6 @@
 /** How a credential scheme spends the secrets of a connection: one module each, which the host runs and no plugin sees. */
 import type { Credential } from '../../contract/credentials.ts'
+import type { DestinationError } from '../../contract/destination-error.ts'
 import type { Instant } from '../../evidence.ts'
 import type { TSchema } from '../../typebox.ts'
 
@@ -21,11 +22,14 @@ export interface SchemeHost {
   send(request: Outgoing): Promise<Response>
   /**
    * Asks a token host, or the destination itself, and reads the answer to its end.
+   * @param outlives it ends by a time limit and not with the check: its answer is worth more than this check
    * @throws DestinationError also for a host that the manifest does not declare as one
    */
-  exchange(request: Outgoing): Promise<Exchanged>
+  exchange(request: Outgoing, options?: { readonly outlives: boolean }): Promise<Exchanged>
   /** What is kept for these credentials between requests and checks. */
   readonly memory: CredentialMemory
+  /** The refresh tokens of the connection, which change. */
+  readonly refreshes: Refreshes
   readonly now: () => Instant
   /** Random bytes, in hexadecimal. */
   nonce(): string
@@ -43,6 +47,47 @@ export interface CredentialMemory {
   /** @param until when it is forgotten */
   set(key: string, value: string, until: Instant): void
   delete(key: string): void
+  /** Single-flight: who asks while the work for this key is under way gets its result. */
+  once<T>(key: string, work: () => Promise<T>): Promise<T>
+}
+
+export interface AccessToken {
+  readonly accessToken: string
+  readonly since: Instant
+  readonly until: Instant
+}
+
+/** What a token endpoint gave for a refresh token. */
+export interface Refreshed extends AccessToken {
+  /** Left out: the earlier one stays. */
+  readonly refreshToken?: string | undefined
+}
+
+export interface NotRefreshed {
+  readonly error: DestinationError
+  /** The refresh token was taken, or may have been. */
+  readonly isSpent: boolean
+}
+
+export interface RefreshAsked {
+  /** Its secret is the first refresh token. */
+  readonly option: string
+  /** As the check has it. */
+  readonly typed: string
+  readonly rotates: boolean
+  /** Whether an access token that is stored does. */
+  isUsable(token: AccessToken): boolean
+  /** Never rejects. */
+  exchange(refreshToken: string): Promise<Refreshed | NotRefreshed>
+}
+
+export interface Refreshes {
+  /**
+   * Exchanges the newest refresh token, one host at a time, and stores what it brought before it resolves. Resolves with what another host
+   * has stored, where that is usable.
+   * @throws DestinationError `unauthorized` where the refresh token may have been spent, and its answer was lost
+   */
+  refresh(asked: RefreshAsked): Promise<AccessToken>
 }
 
 export interface NamedOption {

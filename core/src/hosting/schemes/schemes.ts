@@ -6,6 +6,7 @@ import { challenge } from './challenge.ts'
 import { clientCertificate } from './client-certificate.ts'
 import { digest } from './digest.ts'
 import { hmac } from './hmac.ts'
+import { oauth2 } from './oauth2.ts'
 import { path } from './path.ts'
 import type { Scheme } from './scheme.ts'
 
@@ -16,6 +17,7 @@ const SCHEMES: { readonly [S in Credential['scheme']]: Scheme<Extract<Credential
   hmac,
   path,
   clientCertificate,
+  oauth2,
 }
 
 /** @returns what is wrong with a declaration that has the form of no scheme */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { isAbsolute } from 'node:path'
 import { CommandError } from '@claimcheck/command-line/errors'
-import { secretNames } from '@claimcheck/core/hosting'
+import { createMemoryRefreshes, secretNames } from '@claimcheck/core/hosting'
 import { decide, type JsonObject, nextCheck } from '@claimcheck/core/rules'
 import type { LogLine, TrialRequest } from '@claimcheck/core/testkit'
 import type { Trial } from '@claimcheck/plugin-tools/try/trial'
@@ -66,12 +66,13 @@ export async function makeTrial(input: TrialInput): Promise<Trial> {
     )
     if (claim.access === 'no_connection') refuseConnection(registered, registry, connection !== undefined)
     const requests: TrialRequest[] = []
+    const refreshes = createMemoryRefreshes()
     const { check } = createCheckRunner({
       registry,
       sources,
       outbound: traced(outbound, requests),
       budgets: createRateLimitBudgets({ now }),
-      connections: { openById: async () => connection },
+      connections: { openById: async () => connection, refreshesOf: () => refreshes },
       activity: { connectionRead() {} },
       clock: { heard() {}, turn: () => 0 },
       now,

@@ -43,7 +43,7 @@ export interface CheckRunner {
 
 interface CheckRunnerOptions {
   readonly registry: Registry
-  readonly connections: Pick<ConnectionService, 'openById'>
+  readonly connections: Pick<ConnectionService, 'openById' | 'refreshesOf'>
   readonly activity: Pick<Activity, 'connectionRead'>
   readonly outbound: Outbound
   readonly budgets: Pick<RateLimitBudgets, 'forCheck'>
@@ -226,7 +226,7 @@ function recordOf(
 
 /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
 async function sourceOf(
-  { registry, sources }: Runner,
+  { registry, sources, connections }: Runner,
   claim: ClaimRow,
   registered: RegisteredVerifier,
   connection: OpenConnection | null,
@@ -239,7 +239,8 @@ async function sourceOf(
   const earlier = history.find(isRead)?.source
   const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
   const type = registry.connectionType(provider)
-  const connected = type && connectedBy(type, connection)
+  const refreshes = connection ? connections.refreshesOf(connection) : undefined
+  const connected = type && connectedBy(type, connection, refreshes)
   return { baseUrl, recorded, hasVoice: sources.isListed(provider, baseUrl), connected }
 }
 

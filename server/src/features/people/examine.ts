@@ -128,20 +128,27 @@ function linkProblems(row: Row): string[] {
 
 const CONNECTION_STATES = ['works', 'reached', 'refused']
 
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 function connectionProblems(row: Row): string[] {
   const problems: string[] = []
-  const [options, scopes, notes, sealed] = [row.options, row.scopes, row.notes, row.sealed_secrets].map((text) =>
-    parseJson(String(text)),
-  )
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    problems.push('options is not an object')
+  const [options, scopes, notes, sealed, tokens] = [
+    row.options,
+    row.scopes,
+    row.notes,
+    row.sealed_secrets,
+    row.sealed_tokens,
+  ].map((text) => parseJson(String(text)))
+  if (!isObject(options)) problems.push('options is not an object')
   if (!Array.isArray(scopes)) problems.push('scopes is not a list')
   if (!Array.isArray(notes)) problems.push('notes is not a list')
   if (row.state !== null) problems.push(...oneOf(row, 'state', CONNECTION_STATES))
-  if (typeof sealed !== 'object' || sealed === null || Array.isArray(sealed)) {
-    return [...problems, 'sealed_secrets is not an object']
-  }
-  if (row.disconnected_at !== null && (Object.keys(sealed).length > 0 || row.source_key !== null)) {
+  if (!isObject(sealed)) return [...problems, 'sealed_secrets is not an object']
+  if (!isObject(tokens)) return [...problems, 'sealed_tokens is not an object']
+  const hasSecrets = Object.keys({ ...sealed, ...tokens }).length > 0 || row.source_key !== null
+  if (row.disconnected_at !== null && hasSecrets) {
     problems.push('it is disconnected and still has secrets')
   }
   return problems

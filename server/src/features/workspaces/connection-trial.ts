@@ -3,7 +3,7 @@
  * only looks: a person may start any number of them, at a destination that hangs.
  */
 
-import { originOf, withoutSecretValues } from '@claimcheck/core/hosting'
+import { originOf, type Refreshes, withoutSecretValues } from '@claimcheck/core/hosting'
 import { DestinationError, isDestinationError, type Proven } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Instant, type JsonObject } from '@claimcheck/core/rules'
 import { ServiceError } from '../../base/errors.ts'
@@ -54,6 +54,8 @@ export interface Trying {
   readonly userId: string | null
   /** Null: it is not stored yet. */
   readonly connectionId: string | null
+  /** Of its refresh tokens. */
+  readonly refreshes: Refreshes
 }
 
 export interface TrialOptions {
@@ -105,7 +107,7 @@ export function createTrial(parts: TrialOptions): Trial {
       timer.signal.throwIfAborted()
       end = admit(parts, spender)
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
-      const connected = connectedBy(type, { id: `trial ${workspaceId}`, options })
+      const connected = connectedBy(type, { id: `trial ${workspaceId}`, options }, trying.refreshes)
       const guard = { timer, now, origin, baseUrl, secrets, reach, pace, connected, payer, spending }
       const requests = outbound.forCheck(guard)
       const probed = await type.probe(options, { requests, timer, target, tenant })

@@ -1,6 +1,6 @@
 /** Connections, through which the service reads destinations for a workspace. Secrets are encrypted at rest, and only checks get them. */
 
-import { secretNames } from '@claimcheck/core/hosting'
+import { type Refreshes, secretNames } from '@claimcheck/core/hosting'
 import type { Connection } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
@@ -24,6 +24,7 @@ import {
 } from '../../storage/workspaces.ts'
 import { usualName } from './connection-names.ts'
 import { type ConnectionSecrets, createConnectionSecrets } from './connection-secrets.ts'
+import { type ConnectionTokens, createConnectionTokens } from './connection-tokens.ts'
 import {
   connectionTypeOf,
   createTrial,
@@ -121,6 +122,7 @@ export class ConnectionService {
   readonly #registry: Registry
   readonly #now: ConnectionServiceOptions['now']
   readonly #sealing: ConnectionSecrets
+  readonly #tokens: ConnectionTokens
   readonly #tryOut: Trial
   readonly #limits: Limits
   /** Decrypted connections, which are valid while the row has the same sealed secrets. */
@@ -143,6 +145,7 @@ export class ConnectionService {
     this.#registry = dependencies.registry
     this.#now = dependencies.now
     this.#sealing = createConnectionSecrets(dependencies.secrets)
+    this.#tokens = createConnectionTokens(dependencies)
     this.#limits = dependencies.config.limits ?? DEFAULT_LIMITS
     this.#tryOut = createTrial(dependencies)
   }
@@ -200,8 +203,9 @@ export class ConnectionService {
     // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
+    const refreshes = this.#tokens.replacing(row, given)
     const tried = await this.#tryOut(
-      tryingOf(row, acting),
+      { ...tryingOf(row, acting), refreshes },
       row.provider,
       { ...row.options, ...unsealed, ...given },
       target ?? row.trialTarget,
@@ -212,12 +216,13 @@ export class ConnectionService {
     const sealedNew = this.#sealOptions(id, type, given)
     const replaced = await this.#storage.write(async (tx) => {
       // It may have been sealed under another key meanwhile, which changes none of its secrets.
-      const stored = await tx.connections.activeById(id)
+      const stored = await tx.connections.lock(id)
       if (!stored || !this.#sealing.haveSame(stored, row)) return undefined
       const sealedSecrets = { ...stored.sealedSecrets, ...sealedNew }
       const next = {
         ...stored,
         sealedSecrets,
+        sealedTokens: this.#tokens.replaced(stored, given),
         sourceKey: this.#sealing.usableSourceKey(stored),
         ...this.#foundBy(tried),
       }
@@ -297,6 +302,16 @@ export class ConnectionService {
     return (await this.#lookups.add(workspaceId)).map((one) => this.#open(one))
   }
 
+  /** What refresh tokens of a connection bring. */
+  refreshesOf(connection: Pick<OpenConnection, 'id'>): Refreshes {
+    return this.#tokens.of(connection.id)
+  }
+
+  /** Waits for refreshes that are under way: what they bring is worth a new sign-in. */
+  async close(): Promise<void> {
+    await this.#tokens.close()
+  }
+
   /**
    * Stores a source key for each connection of earlier versions, where it followed from the secret key: receipts go on naming
    * its withheld address by the same id when the secret key is rotated.
@@ -328,7 +343,7 @@ export class ConnectionService {
   }
 
   #toSummary(row: ConnectionRow): ConnectionSummary {
-    const { sealedSecrets: _, sourceKey: _key, ...summary } = row
+    const { sealedSecrets: _, sealedTokens: _tokens, sourceKey: _key, ...summary } = row
     const { provider } = row
     const usual = usualName(this.#registry.connectionType(provider)?.title ?? provider, row.options)
     const names = { name: row.name ?? usual, usualName: usual }
@@ -362,6 +377,7 @@ export class ConnectionService {
       provider: type.provider,
       options: Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(sealedSecrets, name))),
       sealedSecrets,
+      sealedTokens: this.#tokens.connected({ id, workspaceId, provider: type.provider }, options),
       sourceKey: this.#sealing.newSourceKey(id),
       address,
       ...this.#foundBy(tried),
@@ -396,7 +412,8 @@ export class ConnectionService {
     // Before its credentials are tried.
     const others = await this.#storage.read.connections.active([workspaceId])
     refuseName({ id: '', name: readConnectionName(by.name) }, others)
-    const trying = { workspaceId, userId: by.userId, connectionId: null }
+    const refreshes = this.#tokens.trying({ workspaceId, provider })
+    const trying = { workspaceId, userId: by.userId, connectionId: null, refreshes }
     const tried = await this.#tryOut(trying, provider, options, by.target ?? null)
     return notConnected(tried, by.insists) ?? this.#store(workspaceId, tried, by, acting)
   }
@@ -413,7 +430,8 @@ export class ConnectionService {
     acting: Acting,
   ): Promise<Probe & Pick<Tried, 'target'>> {
     try {
-      return await this.#tryOut(tryingOf(row, acting), row.provider, this.#open(row).options, target ?? row.trialTarget)
+      const trying = { ...tryingOf(row, acting), refreshes: this.#tokens.of(row.id) }
+      return await this.#tryOut(trying, row.provider, this.#open(row).options, target ?? row.trialTarget)
     } catch (error) {
       // The plugin may require more than when it was connected.
       if (target === undefined && error instanceof ServiceError && error.code === 'invalid')
@@ -446,7 +464,7 @@ function stateOf({ failure, proves }: Probe): ConnectionState | null {
   return failure !== null && REFUSALS.has(failure) ? 'refused' : proves
 }
 
-function tryingOf({ id, workspaceId }: ConnectionRow, { actor }: Acting): Trying {
+function tryingOf({ id, workspaceId }: ConnectionRow, { actor }: Acting): Omit<Trying, 'refreshes'> {
   return { workspaceId, userId: actor.kind === 'user' ? actor.id : null, connectionId: id }
 }
 

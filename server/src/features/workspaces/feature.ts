@@ -27,7 +27,7 @@ export const workspacesFeature = {
     const { services } = await import('./services.ts')
     return services
   },
-  closes: ['activity'],
+  closes: ['activity', 'connections'],
   async prepare({ connections, keys }) {
     await connections.fillSourceKeys()
     await keys.renewLooks()

@@ -90,6 +90,8 @@ async function createConnections(db: MigrationDb): Promise<void> {
     table.text('provider').notNullable()
     table.text('options').notNullable()
     table.text('sealed_secrets').notNullable()
+    // What refresh tokens brought, by their options, each sealed.
+    table.text('sealed_tokens').notNullable()
     // The key, sealed, that names the withheld address in receipts. Null: it follows from SECRET_KEY.
     table.text('source_key')
     table.text('scopes').notNullable()

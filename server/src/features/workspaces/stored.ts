@@ -1,5 +1,5 @@
 /** What workspaces store: themselves, their keys, and their connections. */
-import { secretContext, sourceKeyContext } from '../../base/sealed-contexts.ts'
+import { secretContext, sourceKeyContext, tokensContext } from '../../base/sealed-contexts.ts'
 import { allowedOrigins } from '../../storage/allowed-origins.ts'
 import { users } from '../../storage/people.ts'
 import type { Stored } from '../../storage/schema.ts'
@@ -19,6 +19,7 @@ export const workspacesStored: Stored = {
       refersTo: [users],
       sealed: {
         sealed_secrets: ([id], name) => secretContext(id!, name),
+        sealed_tokens: ([id], name) => tokensContext(id!, name),
         source_key: ([id]) => sourceKeyContext(id!),
       },
     },

@@ -1,4 +1,5 @@
 /** A check whose plugin asks for what its manifest does not declare, or lets a credential out, is the plugin's fault, whatever it reports. Threat P9 of `security.md`. */
+import { createMemoryRefreshes } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type Claim,
@@ -66,7 +67,7 @@ async function run(t: Test, { manifest, baseUrl, moved, check, destination, targ
   const runner = createCheckRunner({
     activity: { connectionRead: () => {} },
     registry: registryOf({ verifiers: [verifier], connections: [connectionType] }, { manifest, logger, now }),
-    connections: { openById: async () => connection },
+    connections: { openById: async () => connection, refreshesOf: createMemoryRefreshes },
     outbound: outboundTo(t, ['127.0.0.1', 'inner.example'], { resolver: resolveTo('127.0.0.1') }),
     budgets: createRateLimitBudgets({ now }),
     now,

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createMemoryRefreshes } from '@claimcheck/core/hosting'
 import {
   type CheckContext,
   type Claim,
@@ -104,7 +105,10 @@ function runner(
   const { check } = createCheckRunner({
     activity: { connectionRead: (id) => noted.push(id) },
     registry: registryOf({ verifiers, connections: [connectionType] }, { manifest, logger, now }),
-    connections: { openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)) },
+    connections: {
+      openById: over.openById ?? (async (id) => (id === connection.id ? connection : undefined)),
+      refreshesOf: createMemoryRefreshes,
+    },
     outbound,
     budgets: createRateLimitBudgets({ now }),
     now,

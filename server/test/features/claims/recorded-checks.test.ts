@@ -1,3 +1,4 @@
+import { createMemoryRefreshes } from '@claimcheck/core/hosting'
 import { DestinationError, defineVerifier } from '@claimcheck/core/plugin'
 import type { CheckRecord, Observation } from '@claimcheck/core/rules'
 import { createCheckRunner } from '@claimcheck/server/features/claims/check'
@@ -31,7 +32,7 @@ async function recorded(see: () => Observation, now: () => number = () => NOON):
   const runner = createCheckRunner({
     activity: { connectionRead() {} },
     registry: registryOf({ verifiers: [verifier] }),
-    connections: { openById: async () => undefined },
+    connections: { openById: async () => undefined, refreshesOf: createMemoryRefreshes },
     outbound,
     budgets: createRateLimitBudgets({ now }),
     now,

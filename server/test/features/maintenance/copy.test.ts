@@ -51,6 +51,7 @@ async function fill(storage: OpenedStorage): Promise<void> {
       sealedSecrets: { token: 'v1.sealed' },
       scopes: ['read'],
       ...UNREAD,
+      sealedTokens: { token: 'v1.sealed' },
       connectedAt: NOON,
       disconnectedAt: null,
     })

@@ -112,7 +112,11 @@ t.test('of a deleted workspace no secret is left, and the doctor finds it sound'
   const { storage, workspaces, keys, clock } = people
   const { workspaceId } = await first(people)
   await keys.create(workspaceId, 'key')
-  const sealed = { sealedSecrets: { token: 'v2.aaaaaaaa.AA' }, sourceKey: 'v2.aaaaaaaa.BB' }
+  const sealed = {
+    sealedSecrets: { token: 'v2.aaaaaaaa.AA' },
+    sealedTokens: { token: 'v2.aaaaaaaa.CC' },
+    sourceKey: 'v2.aaaaaaaa.BB',
+  }
   const times = {
     connectedAt: NOON,
     disconnectedAt: null,
@@ -129,7 +133,9 @@ t.test('of a deleted workspace no secret is left, and the doctor finds it sound'
   await storage.write((tx) => tx.connections.insert({ ...connection, ...sealed, ...times, ...told }))
   clock.now += 1
   await workspaces.delete(workspaceId)
-  t.match(await storage.read.doctor.rows('connections', '', 100), [{ sealed_secrets: '{}', source_key: null }])
+  t.match(await storage.read.doctor.rows('connections', '', 100), [
+    { sealed_secrets: '{}', sealed_tokens: '{}', source_key: null },
+  ])
   t.strictSame((await diagnose(storage, { schema: SCHEMA })).problems, [])
 })
 

@@ -94,7 +94,8 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
   await storage.write(async (tx) => {
     const connection = { workspaceId, provider: 'scripted', options: { base_url: 'https://example.com' } }
     const sealedSecrets = { token: secrets.seal('s3cret', `connection:${connectionId}:token`) }
-    const times = { ...UNREAD, connectedAt: NOON, disconnectedAt: null }
+    const sealedTokens = { token: secrets.seal('{}', `connection-tokens:${connectionId}:token`) }
+    const times = { ...UNREAD, sealedTokens, connectedAt: NOON, disconnectedAt: null }
     await tx.connections.insert({ id: connectionId, ...connection, sealedSecrets, scopes: ['read'], ...times })
     const gone = { ...UNREAD, sealedSecrets: {}, scopes: [], connectedAt: NOON, disconnectedAt: NOON + 5 }
     await tx.connections.insert({ id: newId('conn_', NOON), ...connection, ...gone })

@@ -1,0 +1,75 @@
+/** Signs JSON Web Tokens with a private key as people paste it: PEM of any usual form, or the JSON file of a service account. */
+import { DestinationError } from '../../contract/destination-error.ts'
+import { toBase64url, utf8 } from '../../encoding.ts'
+import type { JsonObject } from '../../json.ts'
+import { jsonIn } from './messages.ts'
+
+export interface SigningKey {
+  readonly key: CryptoKey
+  readonly algorithm: 'RS256' | 'ES256'
+  /** What the JSON file of a service account says. */
+  readonly issuer?: string | undefined
+  readonly keyId?: string | undefined
+}
+
+const FORMS = [
+  { algorithm: 'RS256', name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' },
+  { algorithm: 'ES256', name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
+] as const
+
+/** @throws DestinationError `misconfigured` for what is no private key of RSA or P-256. It repeats nothing of the key */
+export async function signingKey(text: string): Promise<SigningKey> {
+  const { private_key: inFile, client_email: email, private_key_id: id } = jsonIn(text)
+  const pkcs8 = pkcs8Of(typeof inFile === 'string' ? inFile : text)
+  for (const form of FORMS) {
+    // Rejects for a key of the other form.
+    const key = pkcs8 && (await crypto.subtle.importKey('pkcs8', pkcs8, form, false, ['sign']).catch(() => undefined))
+    if (key) return { key, algorithm: form.algorithm, issuer: textOf(email), keyId: textOf(id) }
+  }
+  throw new DestinationError('misconfigured')
+}
+
+/** The compact form. */
+export async function signedJwt({ key, algorithm }: SigningKey, kid: string | undefined, claims: JsonObject) {
+  const header = { alg: algorithm, typ: 'JWT', ...(kid === undefined ? {} : { kid }) }
+  const text = [header, claims].map((part) => toBase64url(utf8(JSON.stringify(part)))).join('.')
+  const { name, hash } = FORMS.find((form) => form.algorithm === algorithm)!
+  const signature = await crypto.subtle.sign({ name, hash }, key, utf8(text) as Uint8Array<ArrayBuffer>)
+  return `${text}.${toBase64url(new Uint8Array(signature))}`
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+const PEM = /-----BEGIN (RSA |EC |)PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END \1PRIVATE KEY-----/
+
+/** What PKCS #8 puts before a key of the older forms: the algorithm, and the curve. */
+const ALGORITHMS: Readonly<Record<string, readonly number[]>> = {
+  // rsaEncryption
+  'RSA ': [0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01, 0x05, 0x00],
+  // ecPublicKey, prime256v1
+  'EC ': [
+    0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03,
+    0x01, 0x07,
+  ],
+}
+
+function pkcs8Of(pem: string): Uint8Array<ArrayBuffer> | undefined {
+  const [, form = '', base64] = PEM.exec(pem) ?? []
+  if (base64 === undefined) return undefined
+  try {
+    const der = Uint8Array.from(atob(base64.replace(/\s/g, '')), (one) => one.charCodeAt(0))
+    const algorithm = ALGORITHMS[form]
+    return algorithm ? tagged(0x30, [0x02, 0x01, 0x00, ...algorithm, ...tagged(0x04, der)]) : der
+  } catch {
+    return undefined
+  }
+}
+
+/** In DER. */
+function tagged(tag: number, content: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
+  const { length } = content
+  const lengths = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
+  return Uint8Array.from([tag, ...lengths, ...content])
+}

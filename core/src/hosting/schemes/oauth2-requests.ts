@@ -1,0 +1,232 @@
+/** Requests for access tokens, by grant, and what their answers are worth. Nothing of a check's own request gets into them. */
+import type {
+  ClientCredentials,
+  GitHubAppCredential,
+  JwtBearerCredential,
+  OAuth2Credential,
+  RefreshTokenCredential,
+} from '../../contract/credentials.ts'
+import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
+import { statusError } from '../../contract/http.ts'
+import { utf8 } from '../../encoding.ts'
+import type { JsonObject, JsonValue } from '../../json.ts'
+import { parseUrl } from '../../url.ts'
+import { wasPerhapsSent } from '../failures.ts'
+import { written } from './hashes.ts'
+import { signedJwt, signingKey } from './jwt.ts'
+import { encoded, jsonIn } from './messages.ts'
+import type { AccessToken, Exchanged, NotRefreshed, Outgoing, Refreshed, SchemeHost } from './scheme.ts'
+import { filled, OPTION } from './templates.ts'
+
+type Fields = Readonly<Record<string, string | undefined>>
+
+/** @param isUsable whether a stored one does @throws DestinationError */
+export async function newToken(
+  credential: OAuth2Credential,
+  host: SchemeHost,
+  isUsable: (token: AccessToken) => boolean,
+): Promise<AccessToken> {
+  switch (credential.grant) {
+    case 'clientCredentials':
+      return asked(host, await byClient(credential, host, { grant_type: 'client_credentials' }))
+    case 'jwtBearer':
+      return asked(host, await byAssertion(credential, host))
+    case 'githubApp':
+      return asked(host, await byApp(credential, host))
+    case 'refreshToken':
+      return refreshed(credential, host, isUsable)
+  }
+}
+
+async function asked(host: SchemeHost, request: Outgoing): Promise<AccessToken> {
+  const since = host.now()
+  const { accessToken, until } = tokenIn(await host.exchange(request, { outlives: true }), since, host)
+  return { accessToken, since, until }
+}
+
+async function refreshed(
+  credential: RefreshTokenCredential,
+  host: SchemeHost,
+  isUsable: (token: AccessToken) => boolean,
+): Promise<AccessToken> {
+  const { refreshToken: option, rotates = true } = credential
+  return host.refreshes.refresh({
+    option,
+    typed: host.required(option),
+    rotates,
+    isUsable,
+    async exchange(refreshToken): Promise<Refreshed | NotRefreshed> {
+      let answer: Exchanged | undefined
+      let isBeforeSending = true
+      try {
+        const request = await byClient(credential, host, { grant_type: 'refresh_token', refresh_token: refreshToken })
+        const since = host.now()
+        isBeforeSending = false
+        answer = await host.exchange(request, { outlives: true })
+        return { ...tokenIn(answer, since, host), since }
+      } catch (cause) {
+        const error = isDestinationError(cause) ? cause : new DestinationError('unexpected_response', { cause })
+        return { error, isSpent: !isBeforeSending && (answer ? isTaken(answer) : wasPerhapsSent(error)) }
+      }
+    },
+  })
+}
+
+/** An answer that is no refusal may have taken the refresh token, and `invalid_grant` says that it is worth nothing. */
+function isTaken({ status, text }: Exchanged): boolean {
+  const isRefusal = (status >= 300 && status < 500) || status === 503
+  return !isRefusal || jsonIn(text).error === 'invalid_grant'
+}
+
+async function byClient(
+  credential: ClientCredentials | RefreshTokenCredential,
+  host: SchemeHost,
+  grant: Fields,
+): Promise<Outgoing> {
+  const { clientSecret, privateKey, authentication = 'basic' } = credential
+  const url = urlIn(credential.tokenUrl, host)
+  const id = host.required(credential.clientId)
+  const fields = { ...grant, scope: textIn(credential.scope, host), audience: textIn(credential.audience, host) }
+  if (privateKey !== undefined) {
+    const key = await signingKey(host.required(privateKey))
+    const assertion = await signedJwt(key, host.value(credential.keyId), {
+      iss: id,
+      sub: id,
+      aud: url.href,
+      ...lifetime(host),
+      jti: host.nonce(),
+    })
+    return form(url, {
+      ...fields,
+      client_id: id,
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    })
+  }
+  if (clientSecret === undefined) return form(url, { ...fields, client_id: id })
+  const secret = host.required(clientSecret)
+  if (authentication === 'post') return form(url, { ...fields, client_id: id, client_secret: secret })
+  // RFC 6749 2.3.1: each encoded as in a form.
+  const pair = [id, secret].map((part) => encoded(part).replace(/%20/g, '+')).join(':')
+  return form(url, fields, `Basic ${written(utf8(pair), 'base64')}`)
+}
+
+async function byAssertion(credential: JwtBearerCredential, host: SchemeHost): Promise<Outgoing> {
+  const url = urlIn(credential.tokenUrl, host)
+  const key = await signingKey(host.required(credential.privateKey))
+  const issuer = credential.issuer === undefined ? key.issuer : host.required(credential.issuer)
+  if (issuer === undefined) throw new DestinationError('misconfigured')
+  const scope = textIn(credential.scope, host)
+  const assertion = await signedJwt(key, host.value(credential.keyId) ?? key.keyId, {
+    iss: issuer,
+    sub: host.value(credential.subject) ?? issuer,
+    aud: textIn(credential.audience, host) ?? url.href,
+    // Google reads it here, RFC 7521 has it in the request.
+    ...(scope === undefined ? {} : { scope }),
+    ...lifetime(host),
+    jti: host.nonce(),
+  })
+  return form(url, { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion, scope })
+}
+
+async function byApp(credential: GitHubAppCredential, host: SchemeHost): Promise<Outgoing> {
+  const id = host.required(credential.installationId)
+  if (!/^[0-9]{1,20}$/.test(id)) throw new DestinationError('misconfigured')
+  const api = textIn(credential.apiUrl, host)?.replace(/\/+$/, '')
+  const url = parseUrl(`${api}/app/installations/${id}/access_tokens`)
+  if (!url) throw new DestinationError('misconfigured')
+  const key = await signingKey(host.required(credential.privateKey))
+  const jwt = await signedJwt(key, undefined, { iss: host.required(credential.appId), ...lifetime(host) })
+  const { permissions } = credential
+  return {
+    url,
+    method: 'POST',
+    headers: new Headers({
+      accept: 'application/vnd.github+json',
+      'content-type': 'application/json',
+      'user-agent': 'claimcheck',
+      authorization: `Bearer ${jwt}`,
+    }),
+    body: JSON.stringify(permissions === undefined ? {} : { permissions }),
+  }
+}
+
+/** The token endpoint's clock may be behind. */
+const BEFORE_SECONDS = 60
+const AFTER_SECONDS = 300
+
+function lifetime({ now }: SchemeHost): { readonly iat: number; readonly exp: number } {
+  const seconds = Math.floor(now() / 1000)
+  return { iat: seconds - BEFORE_SECONDS, exp: seconds + AFTER_SECONDS }
+}
+
+function form(url: URL, fields: Fields, authorization?: string): Outgoing {
+  const given = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  const headers = new Headers({ accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' })
+  if (authorization !== undefined) headers.set('authorization', authorization)
+  return { url, method: 'POST', headers, body: new URLSearchParams(given).toString() }
+}
+
+function textIn(template: string | undefined, host: SchemeHost): string | undefined {
+  return template === undefined ? undefined : filled(template, (part) => host.required(part.slice(OPTION.length)))
+}
+
+/** What a URL begins with is one, such as `{option.url}/token`; elsewhere an option is one segment. */
+function urlIn(template: string, host: SchemeHost): URL {
+  const text = filled(template, (part, at) => {
+    const value = host.required(part.slice(OPTION.length))
+    return at === 0 ? value.replace(/\/+$/, '') : encoded(value)
+  })
+  const url = parseUrl(text)
+  if (!url) throw new DestinationError('misconfigured')
+  return url
+}
+
+const LONGEST_TOKEN = 16 * 1024
+const USUAL_SECONDS = 300
+const LEAST_SECONDS = 10
+const MOST_SECONDS = 24 * 60 * 60
+/** How long before its end a token is replaced; half of a short life. */
+const MARGIN_SECONDS = 60
+
+/** What refuses the credentials, of the errors of RFC 6749 5.2. */
+const REFUSALS: ReadonlySet<JsonValue | undefined> = new Set([
+  'invalid_grant',
+  'invalid_client',
+  'unauthorized_client',
+  'access_denied',
+])
+
+/** @param since when it was asked for @throws DestinationError */
+function tokenIn(answer: Exchanged, since: number, { now }: SchemeHost): Omit<Refreshed, 'since'> {
+  const { status, text } = answer
+  const given = jsonIn(text)
+  if (status !== 200 && status !== 201) throw failure(answer, given, now())
+  const { access_token, token = access_token, token_type: type = 'bearer', refresh_token: refreshToken } = given
+  const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
+  if (typeof token !== 'string' || token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token) || !isBearer)
+    throw new DestinationError('unexpected_response')
+  const seconds = Math.min(Math.max(secondsOf(given, since), LEAST_SECONDS), MOST_SECONDS)
+  const until = since + Math.max(seconds - MARGIN_SECONDS, seconds / 2) * 1000
+  return { accessToken: token, until, ...(isToken(refreshToken) ? { refreshToken } : {}) }
+}
+
+function isToken(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= LONGEST_TOKEN
+}
+
+/** `expires_in`, which some write as text, or GitHub's `expires_at`. */
+function secondsOf({ expires_in: seconds, expires_at: end }: JsonObject, since: number): number {
+  const found = typeof end === 'string' ? (Date.parse(end) - since) / 1000 : Number(seconds ?? Number.NaN)
+  return Number.isNaN(found) ? USUAL_SECONDS : found
+}
+
+function failure(answer: Exchanged, { error }: JsonObject, now: number): DestinationError {
+  const { status } = answer
+  const { code, retryAfterMs } = statusError(answer, now)
+  const options = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (code === 'rate_limited' || code === 'timeout' || code === 'unavailable')
+    return new DestinationError(code, options)
+  if (REFUSALS.has(error) || status === 401 || status === 403) return new DestinationError('unauthorized')
+  return new DestinationError(status >= 400 ? 'misconfigured' : 'unexpected_response')
+}

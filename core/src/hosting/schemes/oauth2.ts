@@ -1,0 +1,150 @@
+/** Access tokens of OAuth 2: gets them where the declaration says, keeps them, and replaces one that the destination refuses. */
+import type { OAuth2Credential } from '../../contract/credentials.ts'
+import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
+import { Type } from '../../typebox.ts'
+import { jsonIn, shown, withHeaders } from './messages.ts'
+import { newToken } from './oauth2-requests.ts'
+import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
+import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
+
+const name = Type.String({ minLength: 1 })
+const template = Type.String({ minLength: 1, maxLength: 1024 })
+const request = {
+  scheme: Type.Literal('oauth2'),
+  tokenUrl: template,
+  scope: Type.Optional(template),
+  audience: Type.Optional(template),
+}
+const client = {
+  clientId: name,
+  clientSecret: Type.Optional(name),
+  authentication: Type.Optional(Type.Union([Type.Literal('basic'), Type.Literal('post')])),
+  privateKey: Type.Optional(name),
+  keyId: Type.Optional(name),
+}
+const closed = { additionalProperties: false }
+
+export const oauth2: Scheme<OAuth2Credential> = {
+  form: Type.Union([
+    Type.Object({ ...request, ...client, grant: Type.Literal('clientCredentials') }, closed),
+    Type.Object(
+      {
+        ...request,
+        ...client,
+        grant: Type.Literal('refreshToken'),
+        refreshToken: name,
+        rotates: Type.Optional(Type.Literal(false)),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        ...request,
+        grant: Type.Literal('jwtBearer'),
+        privateKey: name,
+        issuer: Type.Optional(name),
+        subject: Type.Optional(name),
+        keyId: Type.Optional(name),
+      },
+      closed,
+    ),
+    Type.Object(
+      {
+        scheme: request.scheme,
+        grant: Type.Literal('githubApp'),
+        apiUrl: template,
+        appId: name,
+        installationId: name,
+        privateKey: name,
+        permissions: Type.Optional(
+          Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Literal('read'), {
+            ...closed,
+            minProperties: 1,
+          }),
+        ),
+      },
+      closed,
+    ),
+  ]),
+  options: (credential) => [...namedBy(credential), ...shownOptionsIn(templatesOf(credential))],
+  problems(credential) {
+    const unknown = templatesOf(credential)
+      .flatMap(namesIn)
+      .filter((part) => !part.startsWith(OPTION))
+      .map((part) => `names {${part}}: write {option.<name>}`)
+    if (!('clientId' in credential)) return unknown
+    const { grant, clientSecret, privateKey, authentication, keyId } = credential
+    return [
+      ...unknown,
+      ...(clientSecret !== undefined && privateKey !== undefined ? ['a client has a secret or a key, not both'] : []),
+      ...(grant === 'clientCredentials' && clientSecret === undefined && privateKey === undefined
+        ? ['clientCredentials needs a clientSecret or a privateKey']
+        : []),
+      ...(authentication !== undefined && clientSecret === undefined ? ['authentication needs a clientSecret'] : []),
+      ...(keyId !== undefined && privateKey === undefined ? ['keyId needs a privateKey'] : []),
+    ]
+  },
+  async spend(credential, request, host) {
+    const token = await tokenOf(credential, host)
+    const send = ({ accessToken }: AccessToken) =>
+      host.send(withHeaders(request, { authorization: `Bearer ${accessToken}` }))
+    const first = await send(token)
+    // One that was made just now is refused for another reason: a new one would change nothing.
+    if (first.status !== 401 || host.now() - token.since < FRESH_MS) return shown(first)
+    await first.body?.cancel()
+    return shown(await send(await tokenOf(credential, host, token)))
+  },
+}
+
+const FRESH_MS = 60_000
+
+function namedBy(credential: OAuth2Credential): NamedOption[] {
+  const secret = (option: string | undefined) => (option === undefined ? [] : [{ name: option, isSecret: true }])
+  const any = (option: string | undefined) => (option === undefined ? [] : [{ name: option }])
+  const { privateKey } = credential
+  switch (credential.grant) {
+    case 'jwtBearer':
+      return [...secret(privateKey), ...[credential.issuer, credential.subject, credential.keyId].flatMap(any)]
+    case 'githubApp':
+      return [...secret(privateKey), ...[credential.appId, credential.installationId].flatMap(any)]
+    default:
+      return [
+        ...[privateKey, credential.clientSecret].flatMap(secret),
+        ...[credential.clientId, credential.keyId].flatMap(any),
+        ...secret(credential.grant === 'refreshToken' ? credential.refreshToken : undefined),
+      ]
+  }
+}
+
+function templatesOf(credential: OAuth2Credential): string[] {
+  if (credential.grant === 'githubApp') return [credential.apiUrl]
+  const { tokenUrl, scope, audience } = credential
+  return [tokenUrl, scope, audience].filter((text) => text !== undefined)
+}
+
+/** @param refused by the destination: another one is needed. @throws DestinationError */
+async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?: AccessToken): Promise<AccessToken> {
+  const { memory, now } = host
+  const key = JSON.stringify(credential)
+  const isUsable = ({ accessToken, until }: AccessToken) => accessToken !== refused?.accessToken && until > now()
+  const kept = read(memory.get(key))
+  if (kept && isUsable(kept)) return kept
+  return memory.once(key, async () => {
+    const token = await newToken(credential, host, isUsable).catch((error: unknown) => {
+      throw withoutStatus(error)
+    })
+    memory.set(key, JSON.stringify(token), token.until)
+    return token
+  })
+}
+
+/** A status of the token endpoint would be taken for the destination's answer: 404 for what is not there. */
+function withoutStatus(error: unknown): unknown {
+  if (!isDestinationError(error) || error.status === undefined) return error
+  const { code, retryAfterMs } = error
+  return new DestinationError(code, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
+}
+
+function read(text: string | undefined): AccessToken | undefined {
+  return text === undefined ? undefined : (jsonIn(text) as unknown as AccessToken)
+}

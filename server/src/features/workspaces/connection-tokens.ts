@@ -1,0 +1,141 @@
+/** What the refresh tokens of connections bring: stored with the connection, sealed, apart from what a person typed. */
+import {
+  createMemoryRefreshes,
+  type MemoryRefreshes,
+  REFRESH_LEASE_MS,
+  type Refreshes,
+  refreshOnce,
+  type StoredTokens,
+  type TokenCell,
+} from '@claimcheck/core/hosting'
+import { DestinationError } from '@claimcheck/core/plugin'
+import type { Instant, JsonObject } from '@claimcheck/core/rules'
+import { LRUCache } from 'lru-cache'
+import { secretContext, tokensContext } from '../../base/sealed-contexts.ts'
+import type { Secrets } from '../../base/secrets.ts'
+import type { Storage } from '../../storage/storage.ts'
+import type { ConnectionRow } from '../../storage/workspaces.ts'
+
+type Sealed = Readonly<Record<string, string>>
+type Owner = Pick<ConnectionRow, 'workspaceId' | 'provider'>
+
+export interface ConnectionTokens {
+  /** Of a stored connection. */
+  of(connectionId: string): Refreshes
+  /** Of one that is not stored yet. Another try goes on with what the last one brought. */
+  trying(owner: Owner): Refreshes
+  /** What was brought while it was tried. */
+  connected(row: Owner & Pick<ConnectionRow, 'id'>, options: JsonObject): Sealed
+  /** Of a stored connection, some secrets of which a person replaces. */
+  replacing(row: ConnectionRow, given: JsonObject): Refreshes
+  /** Without what replaced refresh tokens brought, which ends a refresh that is under way. */
+  replaced(row: ConnectionRow, given: JsonObject): Sealed
+  close(): Promise<void>
+}
+
+interface ConnectionTokensOptions {
+  readonly storage: Pick<Storage, 'write'>
+  readonly secrets: Secrets
+  readonly now: () => Instant
+}
+
+const MOST_TRIED = 1000
+const TRIED_FOR_MS = 10 * 60_000
+
+export function createConnectionTokens({ storage, secrets, now }: ConnectionTokensOptions): ConnectionTokens {
+  const running = new Set<Promise<unknown>>()
+  const tried = new LRUCache<string, MemoryRefreshes>({ max: MOST_TRIED, ttl: TRIED_FOR_MS })
+
+  function cellOf(id: string, option: string, typed: string): TokenCell {
+    const name = `refresh ${id} ${option}`
+    return {
+      change: (work) =>
+        storage.write(async (tx) => {
+          const row = await tx.connections.lock(id)
+          if (!row || typedIn(row, option) !== typed)
+            throw new DestinationError('unavailable', { cause: new Error('the connection has other credentials by now') })
+          const sealed = row.sealedTokens[option]
+          const kept: StoredTokens = sealed === undefined ? {} : JSON.parse(secrets.open(sealed, tokensContext(id, option)))
+          const { stored, result } = await work(kept, {
+            take: (holder) => tx.leases.take(name, holder, REFRESH_LEASE_MS),
+            release: (holder) => tx.leases.release(name, holder),
+          })
+          if (stored) await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
+          return result
+        }),
+    }
+  }
+
+  /** Undefined also for what is sealed under a lost key. */
+  function typedIn({ id, sealedSecrets }: ConnectionRow, option: string): string | undefined {
+    try {
+      return secrets.open(sealedSecrets[option]!, secretContext(id, option))
+    } catch {
+      return undefined
+    }
+  }
+
+  function seal(id: string, stored: Readonly<Record<string, StoredTokens | undefined>>): Sealed {
+    return Object.fromEntries(
+      Object.entries(stored).flatMap(([option, one]) =>
+        one ? [[option, secrets.seal(JSON.stringify(one), tokensContext(id, option))]] : [],
+      ),
+    )
+  }
+
+  function of(id: string): Refreshes {
+    return {
+      async refresh(asked) {
+        const refreshing = refreshOnce(cellOf(id, asked.option, asked.typed), asked)
+        running.add(refreshing)
+        return refreshing.finally(() => running.delete(refreshing))
+      },
+    }
+  }
+
+  function triedBy({ workspaceId, provider }: Owner): MemoryRefreshes {
+    const key = JSON.stringify([workspaceId, provider])
+    const refreshes = tried.get(key) ?? createMemoryRefreshes()
+    tried.set(key, refreshes)
+    return refreshes
+  }
+
+  /** A trial proves what was typed now. */
+  function anew(refreshes: (option: string) => Refreshes): Refreshes {
+    const from = now()
+    return {
+      refresh: (asked) =>
+        refreshes(asked.option).refresh({ ...asked, isUsable: (token) => token.since >= from && asked.isUsable(token) }),
+    }
+  }
+
+  function broughtFor(owner: Owner, options: JsonObject): Record<string, StoredTokens | undefined> {
+    const refreshes = triedBy(owner)
+    return Object.fromEntries(
+      Object.entries(options).map(([option, typed]) => [option, refreshes.stored(option, String(typed))]),
+    )
+  }
+
+  /** Those that are other ones than before: the same refresh token again is worth what it became since. */
+  function changed(row: ConnectionRow, given: JsonObject): JsonObject {
+    return Object.fromEntries(Object.entries(given).filter(([option, typed]) => typedIn(row, option) !== typed))
+  }
+
+  return {
+    of,
+    trying: (owner) => anew(() => triedBy(owner)),
+    connected: ({ id, ...owner }, options) => seal(id, broughtFor(owner, options)),
+    replacing(row, given) {
+      const own = changed(row, given)
+      return anew((option) => (Object.hasOwn(own, option) ? triedBy(row) : of(row.id)))
+    },
+    replaced(row, given) {
+      const own = changed(row, given)
+      const kept = Object.entries(row.sealedTokens).filter(([option]) => !Object.hasOwn(own, option))
+      return { ...Object.fromEntries(kept), ...seal(row.id, broughtFor(row, own)) }
+    },
+    async close() {
+      await Promise.allSettled(running)
+    },
+  }
+}
