@@ -1,5 +1,5 @@
 /** Checks through a connection with declared credentials, at servers on loopback. */
-import { type SecretValues, secretHandle } from '@claimcheck/core/hosting'
+import { type Refreshes, type SecretValues, secretHandle } from '@claimcheck/core/hosting'
 import type { Credential, Manifest } from '@claimcheck/core/plugin'
 import type { CheckGuard, CheckRequests } from '@claimcheck/server/outbound/outbound'
 import type { Test } from 'tap'
@@ -20,11 +20,12 @@ interface Spending {
   readonly now?: () => number
   readonly ca?: string
   readonly resolver?: Resolver
+  readonly refreshes?: Refreshes
 }
 
 /** @returns what begins a check, with what the host has kept of earlier ones */
 export function spendingAt(t: Test, given: Spending): (over?: Partial<CheckGuard>) => CheckRequests {
-  const { url, credentials, options = {}, secret = [], tokenHosts = [], allowed = [], methods, ...rest } = given
+  const { url, credentials, options = {}, secret = [], tokenHosts = [], allowed = [], methods, refreshes, ...rest } = given
   const { now = Date.now, ...outward } = rest
   const outbound = outboundTo(t, [new URL(url).host, ...allowed], outward)
   const typed = { ...options, url }
@@ -35,7 +36,7 @@ export function spendingAt(t: Test, given: Spending): (over?: Partial<CheckGuard
         baseUrl: url,
         now,
         secrets,
-        connected: { id: 'conn_1', options: typed, credentials, tokenHosts },
+        connected: { id: 'conn_1', options: typed, credentials, tokenHosts, refreshes },
         reach: { hosts: ['connection.url'], mayReveal: false, ...(methods ? { methods } : {}) },
         ...over,
       }),

@@ -171,11 +171,11 @@ function textIn(template: string | undefined, host: SchemeHost): string | undefi
   return template === undefined ? undefined : filled(template, (part) => host.required(part.slice(OPTION.length)))
 }
 
-/** What a URL begins with is one, such as `{option.url}/token`; elsewhere an option is one segment. */
+/** What a URL begins with is one, such as `{option.url}/token`; elsewhere an option is a host, with a port or without, or a segment. */
 function urlIn(template: string, host: SchemeHost): URL {
   const text = filled(template, (part, at) => {
     const value = host.required(part.slice(OPTION.length))
-    return at === 0 ? value.replace(/\/+$/, '') : encoded(value)
+    return at === 0 ? value.replace(/\/+$/, '') : encoded(value).replaceAll('%3A', ':')
   })
   const url = parseUrl(text)
   if (!url) throw new DestinationError('misconfigured')

@@ -1,0 +1,394 @@
+/** Access tokens of OAuth 2: at oidc-provider, with rotating refresh tokens, and at token endpoints that answer as they like. */
+import type { RequestListener } from 'node:http'
+import { createMemoryRefreshes } from '@claimcheck/core/hosting'
+import { type Credential, credential } from '@claimcheck/core/plugin'
+import t, { type Test } from 'tap'
+import {
+  CLIENT_ID,
+  CLIENT_SECRET,
+  KEYS,
+  startAuthorizationServer,
+  type Verified,
+  verified,
+} from '../../support/authorization-server.ts'
+import { code, serve } from '../../support/loopback.ts'
+import { seenIn, spendingAt } from '../../support/spending.ts'
+
+const AUTH = { auth: credential('account') }
+const CLIENT = { id: CLIENT_ID, secret: CLIENT_SECRET }
+const TOKEN_URL = 'http://{option.token_host}/token'
+
+interface Given {
+  readonly url: string
+  readonly host: string
+  readonly account: object
+  readonly options?: object
+  readonly now?: () => number
+}
+
+/** Checks through a connection to `url`, with a token endpoint at `host`. */
+function through(t: Test, { url, host, account, options = {}, now }: Given) {
+  const named = { scheme: 'oauth2', tokenUrl: TOKEN_URL, ...account } as Record<string, unknown>
+  const { tokenUrl: _, ...app } = named
+  return spendingAt(t, {
+    url,
+    credentials: { account: (named.grant === 'githubApp' ? app : named) as unknown as Credential },
+    options: { token_host: host, ...options },
+    secret: ['secret', 'key', 'refresh_token'].filter((name) => Object.hasOwn(options, name)),
+    tokenHosts: [host],
+    allowed: [host],
+    refreshes: createMemoryRefreshes(),
+    ...(now ? { now } : {}),
+  })
+}
+
+const BY_SECRET = { grant: 'clientCredentials', clientId: 'id', clientSecret: 'secret' }
+const BY_REFRESH = { grant: 'refreshToken', clientId: 'id', clientSecret: 'secret', refreshToken: 'refresh_token' }
+
+t.test('client credentials: basic, post and private_key_jwt', async (t) => {
+  const ways = [
+    { client: { token_endpoint_auth_method: 'client_secret_basic' }, account: {}, options: CLIENT },
+    {
+      client: { token_endpoint_auth_method: 'client_secret_post' },
+      account: { authentication: 'post' },
+      options: CLIENT,
+    },
+    ...(['RS256', 'ES256'] as const).map((alg) => ({
+      client: {
+        token_endpoint_auth_method: 'private_key_jwt',
+        token_endpoint_auth_signing_alg: alg,
+        client_secret: undefined,
+        jwks: { keys: [{ ...KEYS[alg].publicKey.export({ format: 'jwk' }), kid: 'one' }] },
+      },
+      account: { clientSecret: undefined, privateKey: 'key', keyId: 'kid' },
+      options: { id: CLIENT_ID, key: KEYS[alg].pem, kid: 'one' },
+    })),
+  ] as const
+  for (const { client, account, options } of ways) {
+    const { url, host, asked } = await startAuthorizationServer(t, client as object)
+    const declared = Object.entries({ ...BY_SECRET, scope: 'read', ...account }).filter(([, value]) => value !== undefined)
+    const check = through(t, { url, host, account: Object.fromEntries(declared), options })
+    const seen = await check().fetch(`${url}/a`, AUTH)
+    t.equal(seen.status, 200)
+    const text = await seenIn(seen)
+    for (const secret of Object.values(options)) t.notOk(text.includes(secret))
+    t.equal((await check({ limits: { requests: 1 } }).fetch(`${url}/b`, AUTH)).status, 200)
+    t.equal(asked.length, 1)
+    t.equal(asked[0]!.get('scope'), 'read')
+  }
+})
+
+t.test('checks that begin together ask once', async (t) => {
+  const { url, host, asked } = await startAuthorizationServer(t)
+  const check = through(t, { url, host, account: BY_SECRET, options: CLIENT })
+  const seen = await Promise.all(Array.from({ length: 8 }, () => check().fetch(url, AUTH)))
+  t.ok(seen.every(({ status }) => status === 200))
+  t.equal(asked.length, 1)
+})
+
+t.test('wrong credentials are unauthorized', async (t) => {
+  const { url, host } = await startAuthorizationServer(t)
+  const check = through(t, { url, host, account: BY_SECRET, options: { id: CLIENT_ID, secret: 'an0ther-secret' } })
+  t.equal(await code(check().fetch(url, AUTH)), 'unauthorized')
+})
+
+t.test('a refresh token rotates: each is used once', async (t) => {
+  const server = await startAuthorizationServer(t)
+  const { url, host, asked, reused } = server
+  let now = Date.now()
+  const options = { ...CLIENT, refresh_token: await server.signIn() }
+  const check = through(t, { url, host, account: BY_REFRESH, options, now: () => now })
+  t.equal((await check().fetch(url, AUTH)).status, 200)
+  // The destination forgets the token that the host believes to be good.
+  server.revokeAll()
+  t.equal((await check().fetch(url, AUTH)).status, 401, 'one that was made just now is not made again')
+  t.equal(asked.length, 1)
+  now += 61_000
+  t.equal((await check().fetch(url, AUTH)).status, 200)
+  t.equal(asked.length, 2)
+  now += 3600_000
+  const seen = await Promise.all([1, 2, 3].map(() => check().fetch(url, AUTH)))
+  t.strictSame(
+    seen.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  t.equal(new Set(asked.map((one) => one.get('refresh_token'))).size, 3)
+  t.equal(asked.length, 3)
+  t.equal(reused(), 0)
+})
+
+t.test('a check that ends during a refresh loses nothing', async (t) => {
+  const server = await startAuthorizationServer(t)
+  const { url, host, asked, reused } = server
+  const check = through(t, {
+    url,
+    host,
+    account: BY_REFRESH,
+    options: { ...CLIENT, refresh_token: await server.signIn() },
+  })
+  const timer = new AbortController()
+  server.inFront = () => {
+    timer.abort()
+    server.inFront = () => false
+    return false
+  }
+  await t.rejects(check({ timer }).fetch(url, AUTH))
+  t.equal((await check().fetch(url, AUTH)).status, 200)
+  t.equal(asked.length, 1)
+  t.equal(reused(), 0)
+})
+
+t.test('a refresh token that may be spent is not sent again, one that was not taken is', async (t) => {
+  const answers: readonly [string, RequestListener, isSpent: boolean][] = [
+    ['nothing', (request) => request.socket.destroy(), true],
+    ['no JSON', (_, response) => void response.end('<html>'), true],
+    ['a gateway', (_, response) => void response.writeHead(502).end(), true],
+    ['too much', (_, response) => void response.end('x'.repeat(100_000)), true],
+    ['invalid_grant', (_, response) => void response.writeHead(400).end('{"error":"invalid_grant"}'), true],
+    ['busy', (_, response) => void response.writeHead(503, { 'retry-after': '1' }).end(), false],
+    ['too many', (_, response) => void response.writeHead(429).end(), false],
+    ['another client', (_, response) => void response.writeHead(401).end('{"error":"invalid_client"}'), false],
+    ['elsewhere', (_, response) => void response.writeHead(307, { location: '/other' }).end(), false],
+  ]
+  for (const [what, listener, isSpent] of answers) {
+    const server = await startAuthorizationServer(t)
+    const { url, host, asked } = server
+    const check = through(t, {
+      url,
+      host,
+      account: BY_REFRESH,
+      options: { ...CLIENT, refresh_token: await server.signIn() },
+    })
+    let fronted = 0
+    server.inFront = (request, response) => {
+      fronted++
+      listener(request, response)
+      return true
+    }
+    t.not(await code(check().fetch(url, AUTH)), 'no error', what)
+    t.equal(fronted, 1, what)
+    server.inFront = () => false
+    t.equal(await code(check().fetch(url, AUTH)), isSpent ? 'unauthorized' : 'no error', what)
+    t.equal(asked.length, isSpent ? 0 : 1, what)
+  }
+})
+
+t.test('a refresh token that is declared not to rotate is sent again', async (t) => {
+  const { host, requests } = await tokenEndpoint(t, [
+    (_, response) => void response.writeHead(502).end(),
+    (_, response) => void response.end('{"access_token":"t0ken"}'),
+  ])
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  const account = { ...BY_REFRESH, rotates: false }
+  const check = through(t, { url, host, account, options: { ...CLIENT, refresh_token: 'one' } })
+  t.equal(await code(check().fetch(url, AUTH)), 'unavailable')
+  t.equal(await code(check().fetch(url, AUTH)), 'no error')
+  t.equal(requests.length, 2)
+})
+
+/** A token endpoint that gives these answers, the last one again and again. */
+async function tokenEndpoint(t: Test, answers: readonly RequestListener[]) {
+  const requests: { url: string; body: string; authorization: string | undefined }[] = []
+  const host = await serve(t, async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    requests.push({ url: request.url!, body, authorization: request.headers.authorization })
+    answers[Math.min(requests.length, answers.length) - 1]!(request, response)
+  })
+  return { host, requests }
+}
+
+t.test('a token endpoint says what it likes, and no answer of it is the destination’s', async (t) => {
+  const authorizations: (string | undefined)[] = []
+  const place = await serve(t, (request, response) => {
+    authorizations.push(request.headers.authorization)
+    response.end()
+  })
+  const elsewhere = await tokenEndpoint(t, [(_, response) => void response.end('{"access_token":"t0ken"}')])
+  const answers: readonly [RequestListener, string][] = [
+    [(_, response) => void response.writeHead(302, { location: `http://${elsewhere.host}/` }).end(), 'unexpected_response'],
+    [(_, response) => void response.writeHead(404).end(), 'misconfigured'],
+    [(_, response) => void response.writeHead(400).end('{"error":"invalid_scope"}'), 'misconfigured'],
+    [(_, response) => void response.writeHead(403).end(), 'unauthorized'],
+    [(_, response) => void response.end('x'.repeat(10_000_000)), 'too_large'],
+    [(_, response) => void response.end('[]'), 'unexpected_response'],
+    [(_, response) => void response.end('{"access_token":{"a":1}}'), 'unexpected_response'],
+    [(_, response) => void response.end('{"access_token":"a\\r\\nx: y"}'), 'unexpected_response'],
+    [(_, response) => void response.end('{"access_token":"a","token_type":"mac"}'), 'unexpected_response'],
+    [(_, response) => void response.end(JSON.stringify({ access_token: 'x'.repeat(20_000) })), 'unexpected_response'],
+  ]
+  for (const [answer, expected] of answers) {
+    const { host } = await tokenEndpoint(t, [answer])
+    const check = through(t, { url: `http://${place}`, host, account: BY_SECRET, options: CLIENT })
+    const error = await check()
+      .fetch(`http://${place}`, AUTH)
+      .then(
+        () => undefined,
+        (thrown: { readonly code: string; readonly status?: number }) => thrown,
+      )
+    t.equal(error?.code, expected)
+    t.equal(error?.status, undefined)
+  }
+  t.strictSame(authorizations, [])
+  t.equal(elsewhere.requests.length, 0)
+})
+
+t.test('a life that is absurd is bounded', async (t) => {
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  for (const [life, afterMs, asks] of [
+    ['1e308', 23 * 3600_000, 1],
+    ['1e308', 24 * 3600_000, 2],
+    ['-5', 4000, 1],
+    ['-5', 6000, 2],
+    ['"3600"', 3500_000, 1],
+    ['"soon"', 200_000, 1],
+    ['"soon"', 300_000, 2],
+    ['null', 300_000, 2],
+    ['{}', 300_000, 2],
+  ] as const) {
+    const { host, requests } = await tokenEndpoint(t, [
+      (_, response) => void response.end(`{"access_token":"t0ken","expires_in":${life}}`),
+    ])
+    let now = Date.now()
+    const check = through(t, { url, host, account: BY_SECRET, options: CLIENT, now: () => now })
+    await check().fetch(url, AUTH)
+    now += afterMs
+    await check().fetch(url, AUTH)
+    t.equal(requests.length, asks, `${life} after ${afterMs} ms`)
+  }
+})
+
+t.test('a plugin has no say in the token request', async (t) => {
+  const { host, requests } = await tokenEndpoint(t, [(_, response) => void response.end('{"access_token":"t0ken"}')])
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  const account = { ...BY_SECRET, scope: 'read', audience: 'https://{option.token_host}/' }
+  const check = through(t, { url, host, account, options: CLIENT })
+  const asked = { scheme: 'credential', name: 'account', scope: 'admin', audience: 'x', tokenUrl: url, grant: 'x' } as const
+  const inHeaders = { 'x-scope': 'admin', 'content-type': 'text/plain' }
+  await check().fetch(`${url}/?scope=admin&audience=x`, { auth: asked, headers: inHeaders })
+  t.strictSame(requests, [
+    {
+      url: '/token',
+      body: `grant_type=client_credentials&scope=read&audience=${encodeURIComponent(`https://${host}/`)}`,
+      authorization: requests[0]!.authorization,
+    },
+  ])
+  t.equal(await code(check().fetch(url, { ...AUTH, headers: { authorization: 'Bearer x' } })), 'breach')
+  t.equal(await code(check().fetch(url, { auth: { scheme: 'bearer', token: 'secret:secret' } })), 'breach')
+  t.equal(await code(check().fetch(url, { auth: credential('other') })), 'breach')
+  t.equal(requests.length, 1)
+})
+
+t.test('a token endpoint that the manifest does not name gets nothing', async (t) => {
+  const { host, requests } = await tokenEndpoint(t, [(_, response) => void response.end('{"access_token":"t0ken"}')])
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  const check = spendingAt(t, {
+    url,
+    credentials: { account: { scheme: 'oauth2', tokenUrl: TOKEN_URL, ...BY_SECRET } as Credential },
+    options: { ...CLIENT, token_host: host },
+    secret: ['secret'],
+    tokenHosts: ['tokens.example'],
+    allowed: [host],
+  })
+  t.equal(await code(check().fetch(url, AUTH)), 'unexpected_response')
+  t.equal(requests.length, 0)
+})
+
+function assertionIn(body: string): Verified | undefined {
+  return verified(new URLSearchParams(body).get('assertion') ?? '')
+}
+
+t.test('JWT bearer: service accounts sign what is declared', async (t) => {
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  const file = JSON.stringify({
+    type: 'service_account',
+    client_email: 'reader@acme.example',
+    private_key_id: 'k1',
+    private_key: KEYS.RS256.pem,
+    token_uri: 'http://127.0.0.1:1/stolen',
+  })
+  const scope = 'https://www.googleapis.com/auth/drive.readonly'
+  const ways = [
+    { key: file, issuer: undefined, header: { alg: 'RS256', typ: 'JWT', kid: 'k1' }, iss: 'reader@acme.example' },
+    { key: KEYS.RS256.older, issuer: 'id', header: { alg: 'RS256', typ: 'JWT' }, iss: CLIENT_ID },
+    { key: KEYS.ES256.pem, issuer: 'id', header: { alg: 'ES256', typ: 'JWT' }, iss: CLIENT_ID },
+    { key: KEYS.ES256.older, issuer: 'id', header: { alg: 'ES256', typ: 'JWT' }, iss: CLIENT_ID },
+  ]
+  for (const { key, issuer, header, iss } of ways) {
+    const { host, requests } = await tokenEndpoint(t, [(_, response) => void response.end('{"access_token":"t0ken"}')])
+    const now = Date.now()
+    const account = { grant: 'jwtBearer', privateKey: 'key', subject: 'subject', scope, ...(issuer ? { issuer } : {}) }
+    const options = { id: CLIENT_ID, key, subject: 'ann@acme.example' }
+    const check = through(t, { url, host, account, options, now: () => now })
+    const seen = await check().fetch(`${url}/?sub=root`, AUTH)
+    t.equal(seen.status, 200)
+    const body = new URLSearchParams(requests[0]!.body)
+    t.equal(body.get('grant_type'), 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+    const found = assertionIn(requests[0]!.body)
+    t.strictSame(found?.header, header)
+    const iat = Math.floor(now / 1000) - 60
+    const aud = `http://${host}/token`
+    t.match(found?.claims, { iss, sub: 'ann@acme.example', aud, scope, iat, exp: iat + 360, jti: /^[0-9a-f]{32}$/ })
+  }
+})
+
+t.test('what is no private key is misconfigured, and is not repeated', async (t) => {
+  const { host, requests } = await tokenEndpoint(t, [(_, response) => void response.end('{}')])
+  const url = `http://${await serve(t, (_, response) => void response.end())}`
+  const empty = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
+  for (const key of ['s3cret', '{}', '{"private_key":5}', empty, KEYS.RS256.pem.replaceAll('A', '!')]) {
+    const account = { grant: 'jwtBearer', privateKey: 'key', issuer: 'id' }
+    const check = through(t, { url, host, account, options: { id: CLIENT_ID, key } })
+    t.equal(await code(check().fetch(url, AUTH)), 'misconfigured')
+  }
+  t.equal(requests.length, 0)
+})
+
+t.test('an installation of a GitHub App reads with a token of an hour', async (t) => {
+  const requests: { line: string; authorization: string; body: string }[] = []
+  let isGone = false
+  const host = await serve(t, async (request, response) => {
+    let body = ''
+    for await (const part of request) body += part
+    const { authorization = '' } = request.headers
+    requests.push({ line: `${request.method} ${request.url}`, authorization, body })
+    if (request.method === 'GET') return void response.end()
+    if (isGone) return void response.writeHead(404).end('{"message":"Not Found"}')
+    const expires_at = new Date(now + 3600_000).toISOString()
+    response.writeHead(201).end(JSON.stringify({ token: `ghs_${requests.length}`, expires_at }))
+  })
+  let now = Math.floor(Date.now() / 1000) * 1000
+  const account = {
+    grant: 'githubApp',
+    apiUrl: '{option.url}',
+    appId: 'app_id',
+    installationId: 'installation',
+    privateKey: 'key',
+    permissions: { contents: 'read', metadata: 'read' },
+  }
+  const options = { app_id: '12345', installation: '678', key: KEYS.RS256.older }
+  const check = through(t, { url: `http://${host}`, host: '127.0.0.1:1', account, options, now: () => now })
+  await check().fetch(`http://${host}/repos/acme/app`, AUTH)
+  t.strictSame(
+    requests.map(({ line }) => line),
+    ['POST /app/installations/678/access_tokens', 'GET /repos/acme/app'],
+  )
+  const iat = now / 1000 - 60
+  t.strictSame(verified(requests[0]!.authorization.replace('Bearer ', ''))?.claims, { iss: '12345', iat, exp: iat + 360 })
+  t.strictSame(JSON.parse(requests[0]!.body), { permissions: { contents: 'read', metadata: 'read' } })
+  t.equal(requests[1]!.authorization, 'Bearer ghs_1')
+  now += 3500_000
+  await check().fetch(`http://${host}/repos/acme/app`, AUTH)
+  t.equal(requests.length, 3)
+  now += 100_000
+  isGone = true
+  t.equal(await code(check().fetch(`http://${host}/repos/acme/app`, AUTH)), 'misconfigured')
+  const crooked = through(t, {
+    url: `http://${host}`,
+    host: '127.0.0.1:1',
+    account,
+    options: { ...options, installation: '678/../..' },
+  })
+  t.equal(await code(crooked().fetch(`http://${host}/x`, AUTH)), 'misconfigured')
+  t.equal(requests.length, 4)
+})
