@@ -53,6 +53,7 @@ export {
   createMemoryRefreshes,
   type MemoryRefreshes,
   REFRESH_LEASE_MS,
+  type RefreshLeases,
   refreshOnce,
   type StoredTokens,
   type TokenCell,

@@ -13,23 +13,23 @@ export interface StoredTokens {
   readonly begunBy?: string | undefined
 }
 
-/** Of the refresh that is under way. It ends by itself, should its host be killed. */
-export interface RefreshLease {
-  /** False: another one has it. */
-  take(holder: string): Promise<boolean>
-  release(holder: string): Promise<void>
+/** Leases of refreshes, by their ids. One ends by itself, should its host be killed. */
+export interface RefreshLeases {
+  begin(refresh: string): Promise<void>
+  isOver(refresh: string): Promise<boolean>
+  end(refresh: string): Promise<void>
 }
 
 /** Where the tokens of one connection and option are stored. */
 export interface TokenCell {
   /**
-   * Runs in a transaction. What `work` returns as `stored` replaces what it got.
-   * @throws DestinationError where the connection has other credentials by now
+   * Runs in a transaction. What `work` returns as `stored` replaces what it got: undefined, where the connection has other credentials
+   * by now.
    */
   change<T>(
     work: (
-      stored: StoredTokens,
-      lease: RefreshLease,
+      stored: StoredTokens | undefined,
+      leases: RefreshLeases,
     ) => Promise<{ readonly stored?: StoredTokens; readonly result: T }>,
   ): Promise<T>
 }
@@ -45,32 +45,31 @@ export const REFRESH_LEASE_MS = 60_000
 
 /** @throws DestinationError */
 export async function refreshOnce(cell: TokenCell, asked: RefreshAsked): Promise<AccessToken> {
-  const holder = crypto.randomUUID()
-  const begun = await begin(cell, asked, holder)
+  const id = crypto.randomUUID()
+  const begun = await begin(cell, asked, id)
   if ('token' in begun) return begun.token
   const outcome = await asked.exchange(begun.refreshToken).catch((cause: unknown) => failed(cause))
-  if (!(await patiently(() => finish(cell, asked, holder, outcome))))
-    throw new DestinationError('unavailable', { cause: new Error('the credentials were replaced during a refresh') })
+  if (!(await patiently(() => finish(cell, asked, id, outcome)))) throw replaced()
   if ('error' in outcome) throw outcome.error
   return outcome
 }
 
 type Begun = { readonly token: AccessToken } | { readonly refreshToken: string }
 
-async function begin(cell: TokenCell, { typed, rotates, isUsable }: RefreshAsked, holder: string): Promise<Begun> {
+async function begin(cell: TokenCell, { typed, rotates, isUsable }: RefreshAsked, id: string): Promise<Begun> {
   for (let polls = 0; polls < MOST_POLLS; polls++) {
-    const begun = await cell.change<Begun | undefined>(async (stored, lease) => {
+    const begun = await cell.change<Begun | undefined | DestinationError>(async (stored, leases) => {
+      if (!stored) return { result: replaced() }
       const { token, refreshToken = typed, begunBy } = stored
       if (token && isUsable(token)) return { result: { token } }
-      if (!(await lease.take(holder))) return { result: undefined }
-      if (begunBy !== undefined && rotates) {
-        await lease.release(holder)
-        throw new DestinationError('unauthorized', {
-          cause: new Error('the answer to the last refresh was lost: the connection needs a new refresh token'),
-        })
+      if (begunBy !== undefined) {
+        if (!(await leases.isOver(begunBy))) return { result: undefined }
+        if (rotates) return { result: lost() }
       }
-      return { stored: { ...stored, begunBy: holder }, result: { refreshToken } }
+      await leases.begin(id)
+      return { stored: { ...stored, begunBy: id }, result: { refreshToken } }
     })
+    if (begun instanceof DestinationError) throw begun
     if (begun) return begun
     await pause(POLL_MS)
   }
@@ -81,12 +80,12 @@ async function begin(cell: TokenCell, { typed, rotates, isUsable }: RefreshAsked
 function finish(
   cell: TokenCell,
   { rotates }: RefreshAsked,
-  holder: string,
+  id: string,
   outcome: Refreshed | NotRefreshed,
 ): Promise<boolean> {
-  return cell.change(async (stored, lease) => {
-    if (stored.begunBy !== holder) return { result: false }
-    await lease.release(holder)
+  return cell.change(async (stored, leases) => {
+    await leases.end(id)
+    if (stored?.begunBy !== id) return { result: false }
     if (!('error' in outcome)) {
       const { refreshToken = stored.refreshToken, ...token } = outcome
       return { stored: { refreshToken, token }, result: true }
@@ -94,6 +93,15 @@ function finish(
     if (outcome.isSpent && rotates) return { result: true }
     return { stored: { ...stored, begunBy: undefined }, result: true }
   })
+}
+
+function replaced(): DestinationError {
+  return new DestinationError('unavailable', { cause: new Error('the connection has other credentials by now') })
+}
+
+function lost(): DestinationError {
+  const cause = new Error('the answer to the last refresh was lost: the connection needs a new refresh token')
+  return new DestinationError('unauthorized', { cause })
 }
 
 function failed(cause: unknown): NotRefreshed {
@@ -123,23 +131,25 @@ export interface MemoryRefreshes extends Refreshes {
 /** Where no connection is stored yet. */
 export function createMemoryRefreshes(): MemoryRefreshes {
   const cells = new Map<string, StoredTokens>()
-  const holders = new Map<string, string>()
+  const running = new Set<string>()
+  const leases: RefreshLeases = {
+    begin: async (refresh) => void running.add(refresh),
+    isOver: async (refresh) => !running.has(refresh),
+    end: async (refresh) => void running.delete(refresh),
+  }
+  // One change at a time, as in a transaction.
+  let last: Promise<unknown> = Promise.resolve()
 
   function cellOf(key: string): TokenCell {
-    const lease: RefreshLease = {
-      async take(holder) {
-        if (!holders.has(key)) holders.set(key, holder)
-        return holders.get(key) === holder
-      },
-      async release() {
-        holders.delete(key)
-      },
-    }
     return {
-      async change(work) {
-        const { stored, result } = await work(cells.get(key) ?? {}, lease)
-        if (stored) cells.set(key, stored)
-        return result
+      change(work) {
+        const changed = last.then(async () => {
+          const { stored, result } = await work(cells.get(key) ?? {}, leases)
+          if (stored) cells.set(key, stored)
+          return result
+        })
+        last = changed.catch(() => {})
+        return changed
       },
     }
   }

@@ -107,8 +107,7 @@ export function createOutbound(
     const { method, headers, body = null, signal, sentAgain, clientCertificate, outlives } = init
     const shared = mayBePrivate ? allowed : publicOnly
     const lasting = outlives ? createAgent({ mayBePrivate }) : undefined
-    const dispatcher =
-      lasting ?? (clientCertificate ? ownAgent({ mayBePrivate }, clientCertificate, signal) : shared)
+    const dispatcher = lasting ?? (clientCertificate ? ownAgent({ mayBePrivate }, clientCertificate, signal) : shared)
     const sent = { method, headers: Object.fromEntries(headers), body, redirect: 'manual', signal, dispatcher } as const
     const response = await undiciFetch(url.href, sent)
       .catch((error: unknown) => {

@@ -36,8 +36,6 @@ export interface AuthorizationServer {
   revokeAll(): void
   /** Answers a request for a token, in front of the server; false: the server does. */
   inFront: (request: IncomingMessage, response: ServerResponse) => Promise<boolean> | boolean
-  /** Ends the connection where the answer would begin. */
-  losesAnswers: boolean
 }
 
 export async function startAuthorizationServer(
@@ -72,7 +70,7 @@ export async function startAuthorizationServer(
   provider.on('grant.error', (_context, error) => {
     if (String(error.error_detail).includes('already used')) reused++
   })
-  const state: Pick<AuthorizationServer, 'inFront' | 'losesAnswers'> = { inFront: () => false, losesAnswers: false }
+  const state: Pick<AuthorizationServer, 'inFront'> = { inFront: () => false }
   provider.use(async (context, next) => {
     await next()
     if (context.path === '/token') asked.push(new URLSearchParams({ ...(context.oidc?.params as object) }))
@@ -80,12 +78,6 @@ export async function startAuthorizationServer(
   const callback = provider.callback()
   server.on('request', async (request, response) => {
     if (await state.inFront(request, response)) return
-    if (state.losesAnswers) {
-      response.end = (() => {
-        request.socket.destroy()
-        return response
-      }) as never
-    }
     void callback(request, response)
   })
   const known = new Set<string>()

@@ -25,7 +25,17 @@ interface Spending {
 
 /** @returns what begins a check, with what the host has kept of earlier ones */
 export function spendingAt(t: Test, given: Spending): (over?: Partial<CheckGuard>) => CheckRequests {
-  const { url, credentials, options = {}, secret = [], tokenHosts = [], allowed = [], methods, refreshes, ...rest } = given
+  const {
+    url,
+    credentials,
+    options = {},
+    secret = [],
+    tokenHosts = [],
+    allowed = [],
+    methods,
+    refreshes,
+    ...rest
+  } = given
   const { now = Date.now, ...outward } = rest
   const outbound = outboundTo(t, [new URL(url).host, ...allowed], outward)
   const typed = { ...options, url }

@@ -69,7 +69,10 @@ function pkcs8Of(pem: string): Uint8Array<ArrayBuffer> | undefined {
 
 /** In DER. */
 function tagged(tag: number, content: Uint8Array | readonly number[]): Uint8Array<ArrayBuffer> {
-  const { length } = content
-  const lengths = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-  return Uint8Array.from([tag, ...lengths, ...content])
+  return Uint8Array.from([tag, ...lengthOf(content), ...content])
+}
+
+function lengthOf({ length }: Uint8Array | readonly number[]): readonly number[] {
+  if (length < 0x80) return [length]
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
 }

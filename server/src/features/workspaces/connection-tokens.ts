@@ -4,16 +4,16 @@ import {
   type MemoryRefreshes,
   REFRESH_LEASE_MS,
   type Refreshes,
+  type RefreshLeases,
   refreshOnce,
   type StoredTokens,
   type TokenCell,
 } from '@claimcheck/core/hosting'
-import { DestinationError } from '@claimcheck/core/plugin'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
 import { secretContext, tokensContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
-import type { Storage } from '../../storage/storage.ts'
+import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'
 
 type Sealed = Readonly<Record<string, string>>
@@ -47,23 +47,22 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
   const tried = new LRUCache<string, MemoryRefreshes>({ max: MOST_TRIED, ttl: TRIED_FOR_MS })
 
   function cellOf(id: string, option: string, typed: string): TokenCell {
-    const name = `refresh ${id} ${option}`
     return {
       change: (work) =>
         storage.write(async (tx) => {
           const row = await tx.connections.lock(id)
-          if (!row || typedIn(row, option) !== typed)
-            throw new DestinationError('unavailable', { cause: new Error('the connection has other credentials by now') })
-          const sealed = row.sealedTokens[option]
-          const kept: StoredTokens = sealed === undefined ? {} : JSON.parse(secrets.open(sealed, tokensContext(id, option)))
-          const { stored, result } = await work(kept, {
-            take: (holder) => tx.leases.take(name, holder, REFRESH_LEASE_MS),
-            release: (holder) => tx.leases.release(name, holder),
-          })
-          if (stored) await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
+          const isSame = row !== undefined && typedIn(row, option) === typed
+          const { stored, result } = await work(isSame ? storedIn(row, option) : undefined, leasesIn(tx))
+          if (row && stored)
+            await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
           return result
         }),
     }
+  }
+
+  function storedIn({ id, sealedTokens }: ConnectionRow, option: string): StoredTokens {
+    const sealed = sealedTokens[option]
+    return sealed === undefined ? {} : (JSON.parse(secrets.open(sealed, tokensContext(id, option))) as StoredTokens)
   }
 
   /** Undefined also for what is sealed under a lost key. */
@@ -105,7 +104,10 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     const from = now()
     return {
       refresh: (asked) =>
-        refreshes(asked.option).refresh({ ...asked, isUsable: (token) => token.since >= from && asked.isUsable(token) }),
+        refreshes(asked.option).refresh({
+          ...asked,
+          isUsable: (token) => token.since >= from && asked.isUsable(token),
+        }),
     }
   }
 
@@ -137,5 +139,20 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     async close() {
       await Promise.allSettled(running)
     },
+  }
+}
+
+function leasesIn({ leases }: Writes): RefreshLeases {
+  const nameOf = (refresh: string) => `refresh ${refresh}`
+  return {
+    async begin(refresh) {
+      await leases.take(nameOf(refresh), refresh, REFRESH_LEASE_MS)
+    },
+    async isOver(refresh) {
+      const isFree = await leases.take(nameOf(refresh), 'another', 0)
+      if (isFree) await leases.release(nameOf(refresh), 'another')
+      return isFree
+    },
+    end: (refresh) => leases.release(nameOf(refresh), refresh),
   }
 }

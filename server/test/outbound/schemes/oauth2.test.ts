@@ -66,7 +66,9 @@ t.test('client credentials: basic, post and private_key_jwt', async (t) => {
   ] as const
   for (const { client, account, options } of ways) {
     const { url, host, asked } = await startAuthorizationServer(t, client as object)
-    const declared = Object.entries({ ...BY_SECRET, scope: 'read', ...account }).filter(([, value]) => value !== undefined)
+    const declared = Object.entries({ ...BY_SECRET, scope: 'read', ...account }).filter(
+      ([, value]) => value !== undefined,
+    )
     const check = through(t, { url, host, account: Object.fromEntries(declared), options })
     const seen = await check().fetch(`${url}/a`, AUTH)
     t.equal(seen.status, 200)
@@ -206,7 +208,10 @@ t.test('a token endpoint says what it likes, and no answer of it is the destinat
   })
   const elsewhere = await tokenEndpoint(t, [(_, response) => void response.end('{"access_token":"t0ken"}')])
   const answers: readonly [RequestListener, string][] = [
-    [(_, response) => void response.writeHead(302, { location: `http://${elsewhere.host}/` }).end(), 'unexpected_response'],
+    [
+      (_, response) => void response.writeHead(302, { location: `http://${elsewhere.host}/` }).end(),
+      'unexpected_response',
+    ],
     [(_, response) => void response.writeHead(404).end(), 'misconfigured'],
     [(_, response) => void response.writeHead(400).end('{"error":"invalid_scope"}'), 'misconfigured'],
     [(_, response) => void response.writeHead(403).end(), 'unauthorized'],
@@ -263,7 +268,14 @@ t.test('a plugin has no say in the token request', async (t) => {
   const url = `http://${await serve(t, (_, response) => void response.end())}`
   const account = { ...BY_SECRET, scope: 'read', audience: 'https://{option.token_host}/' }
   const check = through(t, { url, host, account, options: CLIENT })
-  const asked = { scheme: 'credential', name: 'account', scope: 'admin', audience: 'x', tokenUrl: url, grant: 'x' } as const
+  const asked = {
+    scheme: 'credential',
+    name: 'account',
+    scope: 'admin',
+    audience: 'x',
+    tokenUrl: url,
+    grant: 'x',
+  } as const
   const inHeaders = { 'x-scope': 'admin', 'content-type': 'text/plain' }
   await check().fetch(`${url}/?scope=admin&audience=x`, { auth: asked, headers: inHeaders })
   t.strictSame(requests, [
@@ -374,7 +386,11 @@ t.test('an installation of a GitHub App reads with a token of an hour', async (t
     ['POST /app/installations/678/access_tokens', 'GET /repos/acme/app'],
   )
   const iat = now / 1000 - 60
-  t.strictSame(verified(requests[0]!.authorization.replace('Bearer ', ''))?.claims, { iss: '12345', iat, exp: iat + 360 })
+  t.strictSame(verified(requests[0]!.authorization.replace('Bearer ', ''))?.claims, {
+    iss: '12345',
+    iat,
+    exp: iat + 360,
+  })
   t.strictSame(JSON.parse(requests[0]!.body), { permissions: { contents: 'read', metadata: 'read' } })
   t.equal(requests[1]!.authorization, 'Bearer ghs_1')
   now += 3500_000
