@@ -19,7 +19,7 @@ import {
   unboundSecrets,
 } from './credentials.ts'
 import { type CreateHash, digestAnswer, digestHeaders } from './digest.ts'
-import { refusal } from './failures.ts'
+import { refusal, toDestinationError } from './failures.ts'
 import { type Grant, grantOf } from './grants.ts'
 import { requestHeaders } from './headers.ts'
 import { mergeReadings, NO_READINGS, type Readings, readAnswer, readTime } from './readings.ts'
@@ -367,7 +367,8 @@ class Requests<A> {
       },
       origin,
     })
-    return spend({ ...init, url: admitted.url }, host)
+    // An exchange that outlives the check keeps no one waiting.
+    return untilAborted(timer.signal, spend({ ...init, url: admitted.url }, host))
   }
 
   #send(
@@ -411,6 +412,15 @@ type Counted<T> = { readonly result: T } & (
   | { readonly headers: Headers; readonly readings?: undefined }
   | { readonly headers?: undefined; readonly readings: Readings }
 )
+/** @throws DestinationError once it is aborted */
+function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(toDestinationError(signal.reason, signal))
+    if (signal.aborted) end()
+    signal.addEventListener('abort', end, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
+  })
+}
 
 /** @throws BreachError */
 function socketGrant({ port, isTls }: SocketAddress, { sockets = [] }: Pick<Manifest, 'sockets'>): SocketGrant {

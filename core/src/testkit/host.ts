@@ -7,7 +7,6 @@ import type { Plugin, PluginParts } from '../contract/plugin.ts'
 import type { Claim, PreviousRead, Verifier } from '../contract/verifier.ts'
 import type { DestinationErrorCode, Observation } from '../evidence.ts'
 import { declaredHosts } from '../hosting/grants.ts'
-import { createMemoryRefreshes } from '../hosting/refreshes.ts'
 import type { Refreshes } from '../hosting/schemes/scheme.ts'
 import type { JsonObject } from '../json.ts'
 import { type CallAsked, type Called, type CallerOptions, callPlugin, loggerInto, type Place } from './call.ts'
@@ -157,13 +156,18 @@ function newestVerifier({ verifiers = [] }: PluginParts, action: string | undefi
   return named.toSorted((one, other) => Number(other.profile.version) - Number(one.profile.version))[0]
 }
 
-/**
- * The newest refresh token goes on from call to call. Each call refreshes it: access tokens of earlier ones would lead to other requests.
- * It is sent again after an answer that the kit's own faults made worthless.
- */
+/** The newest refresh token goes on from call to call. Each call refreshes it: access tokens of earlier ones would lead to other requests. */
 function createKitRefreshes(): Refreshes {
-  const { refresh } = createMemoryRefreshes()
-  return { refresh: (asked) => refresh({ ...asked, rotates: false, isUsable: () => false }) }
+  const newest = new Map<string, string>()
+  return {
+    async refresh({ typed, exchange }) {
+      // Sent again after an answer that the kit's own faults made worthless.
+      const refreshed = await exchange(newest.get(typed) ?? typed)
+      if ('error' in refreshed) throw refreshed.error
+      if (refreshed.refreshToken !== undefined) newest.set(typed, refreshed.refreshToken)
+      return refreshed
+    },
+  }
 }
 
 /** Where the plugin's checks read through connections, and without one. */

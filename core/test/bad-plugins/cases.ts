@@ -41,11 +41,12 @@ export function options(
   way: Way = 'requests',
 ): ConformanceOptions<Situation, undefined> {
   const known = ROWS.filter(({ situation }) => way !== 'lines' || !NO_LINE.includes(situation!))
+  const client = way === 'tokens' ? { client_id: 'kit' } : {}
   const rows = known.filter(({ situation }) => situations?.includes(situation!) ?? true)
   return {
     plugin,
-    connection: { provider: 'tracker', options: { token: TOKEN } },
-    unprivileged: { provider: 'tracker', options: { token: GUEST_TOKEN } },
+    connection: { provider: 'tracker', options: { token: TOKEN, ...client } },
+    unprivileged: { provider: 'tracker', options: { token: GUEST_TOKEN, ...client } },
     destination: way === 'lines' ? lineTracker() : tracker(),
     before: 'open',
     cases: [

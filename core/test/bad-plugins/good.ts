@@ -227,3 +227,29 @@ export function signedPlugin(): Plugin {
     },
   })
 }
+
+/** The same, by access tokens for a refresh token that rotates. */
+export function tokenPlugin(): Plugin {
+  return ticketPlugin({
+    auth: credential('account'),
+    connection: {
+      credentials: {
+        account: {
+          scheme: 'oauth2',
+          grant: 'refreshToken',
+          tokenUrl: `${BASE}/token`,
+          clientId: 'client_id',
+          refreshToken: 'token',
+        },
+      },
+      options: Type.Object(
+        { token: secret({ title: 'Token', description: 'A refresh token.' }), client_id: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+      async probe(_, { http }) {
+        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('account') })
+        return { proves: 'works', scopes: value.scopes, warnings: [] }
+      },
+    },
+  })
+}

@@ -69,6 +69,11 @@ export function tracker(): Destination<Situation, undefined> {
     const isBy = (token: string) =>
       headers.authorization === `Bearer ${token}` ||
       headers['x-signature'] === createHmac('sha256', token).update(`${method} ${url}`).digest('hex')
+    if (method === 'POST' && url === '/token') {
+      const asked = new URLSearchParams(await bodyOf(request)).get('refresh_token') ?? ''
+      const [token = '', used = '0'] = asked.split('.')
+      return send(200, { access_token: token, refresh_token: `${token}.${Number(used) + 1}`, expires_in: 3600 })
+    }
     const isMember = isBy(TOKEN)
     if (!isMember && !isBy(GUEST_TOKEN)) {
       return send(401, { message: 'Who are you?' })
@@ -77,9 +82,7 @@ export function tracker(): Destination<Situation, undefined> {
     if (pathname === '/projects/ACME') return send(200, { id: 17, key: 'ACME', may_read: isMember })
     if (pathname === '/account') return send(200, { scopes: isMember ? ['tickets:read'] : [] })
     if (method === 'POST' && pathname === '/rpc') {
-      const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk)
-      const call = JSON.parse(Buffer.concat(chunks).toString())
+      const call = JSON.parse(await bodyOf(request))
       return send(200, { jsonrpc: '2.0', id: call.id, result: called(call, isMember) })
     }
     if (pathname === '/projects/ACME/tickets' && isMember) {
@@ -118,6 +121,12 @@ export function tracker(): Destination<Situation, undefined> {
       return undefined
     },
   }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }
 
 function toWire(number: number, { resolution }: Ticket): object {

@@ -114,6 +114,27 @@ export async function startAuthorizationServer(
   })
 }
 
+/** Holds the next answer of the server: it has taken the refresh token. */
+export function holdAnswer(server: AuthorizationServer) {
+  let release = () => {}
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const isAsked = new Promise<void>((resolve) => {
+    server.inFront = (_request, response) => {
+      server.inFront = () => false
+      const end = response.end.bind(response)
+      response.end = ((...parts: []) => {
+        resolve()
+        void isReleased.then(() => end(...parts))
+        return response
+      }) as never
+      return false
+    }
+  })
+  return { isAsked, release }
+}
+
 export interface Verified {
   readonly header: Record<string, unknown>
   readonly claims: Record<string, unknown>

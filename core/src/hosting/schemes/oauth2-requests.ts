@@ -227,6 +227,7 @@ function failure(answer: Exchanged, { error }: JsonObject, now: number): Destina
   const options = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (code === 'rate_limited' || code === 'timeout' || code === 'unavailable')
     return new DestinationError(code, options)
-  if (REFUSALS.has(error) || status === 401 || status === 403) return new DestinationError('unauthorized')
+  if (REFUSALS.has(error) || status === 401) return new DestinationError('unauthorized')
+  if (status === 403) return new DestinationError('forbidden')
   return new DestinationError(status >= 400 ? 'misconfigured' : 'unexpected_response')
 }

@@ -1,7 +1,7 @@
 /** Access tokens of OAuth 2: gets them where the declaration says, keeps them, and replaces one that the destination refuses. */
 import type { OAuth2Credential } from '../../contract/credentials.ts'
 import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
-import { Type } from '../../typebox.ts'
+import { type TSchema, Type } from '../../typebox.ts'
 import { jsonIn, shown, withHeaders } from './messages.ts'
 import { newToken } from './oauth2-requests.ts'
 import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
@@ -24,48 +24,48 @@ const client = {
 }
 const closed = { additionalProperties: false }
 
+const FORMS: Readonly<Record<OAuth2Credential['grant'], TSchema>> = {
+  clientCredentials: Type.Object({ ...request, ...client, grant: Type.Literal('clientCredentials') }, closed),
+  refreshToken: Type.Object(
+    {
+      ...request,
+      ...client,
+      grant: Type.Literal('refreshToken'),
+      refreshToken: name,
+      rotates: Type.Optional(Type.Literal(false)),
+    },
+    closed,
+  ),
+  jwtBearer: Type.Object(
+    {
+      ...request,
+      grant: Type.Literal('jwtBearer'),
+      privateKey: name,
+      issuer: Type.Optional(name),
+      subject: Type.Optional(name),
+      keyId: Type.Optional(name),
+    },
+    closed,
+  ),
+  githubApp: Type.Object(
+    {
+      scheme: request.scheme,
+      grant: Type.Literal('githubApp'),
+      apiUrl: template,
+      appId: name,
+      installationId: name,
+      privateKey: name,
+      permissions: Type.Optional(
+        Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Literal('read'), { ...closed, minProperties: 1 }),
+      ),
+    },
+    closed,
+  ),
+}
+const NO_GRANT = Type.Object({ grant: Type.Union(Object.keys(FORMS).map((grant) => Type.Literal(grant))) })
+
 export const oauth2: Scheme<OAuth2Credential> = {
-  form: Type.Union([
-    Type.Object({ ...request, ...client, grant: Type.Literal('clientCredentials') }, closed),
-    Type.Object(
-      {
-        ...request,
-        ...client,
-        grant: Type.Literal('refreshToken'),
-        refreshToken: name,
-        rotates: Type.Optional(Type.Literal(false)),
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        ...request,
-        grant: Type.Literal('jwtBearer'),
-        privateKey: name,
-        issuer: Type.Optional(name),
-        subject: Type.Optional(name),
-        keyId: Type.Optional(name),
-      },
-      closed,
-    ),
-    Type.Object(
-      {
-        scheme: request.scheme,
-        grant: Type.Literal('githubApp'),
-        apiUrl: template,
-        appId: name,
-        installationId: name,
-        privateKey: name,
-        permissions: Type.Optional(
-          Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), Type.Literal('read'), {
-            ...closed,
-            minProperties: 1,
-          }),
-        ),
-      },
-      closed,
-    ),
-  ]),
+  form: ({ grant }) => (Object.hasOwn(FORMS, grant) ? FORMS[grant] : NO_GRANT),
   options: (credential) => [...namedBy(credential), ...shownOptionsIn(templatesOf(credential))],
   problems(credential) {
     const unknown = templatesOf(credential)

@@ -98,7 +98,7 @@ export interface NamedOption {
 
 export interface Scheme<C extends Credential = Credential> {
   /** The form of a declaration. */
-  readonly form: TSchema
+  readonly form: TSchema | ((credential: C) => TSchema)
   /** The options that a declaration names. */
   options(credential: C): readonly NamedOption[]
   /** What is wrong with a declaration of that form. */

@@ -28,7 +28,8 @@ export function schemeOf(credential: Credential): Scheme | string {
   if (typeof name !== 'string' || !Object.hasOwn(SCHEMES, name))
     return `has no scheme of the contract: write ${Object.keys(SCHEMES).join(', ')}`
   const scheme = SCHEMES[name as Credential['scheme']] as unknown as Scheme
-  if (Value.Check(scheme.form, credential)) return scheme
-  const [first] = Value.Errors(scheme.form, credential)
+  const form = typeof scheme.form === 'function' ? scheme.form(credential) : scheme.form
+  if (Value.Check(form, credential)) return scheme
+  const [first] = Value.Errors(form, credential)
   return `${name}${first?.instancePath ?? ''} ${first?.message ?? 'has another form'}`
 }

@@ -9,6 +9,7 @@ import {
   type AuthorizationServer,
   CLIENT_ID,
   CLIENT_SECRET,
+  holdAnswer,
   startAuthorizationServer,
 } from '../../support/authorization-server.ts'
 import { openHost, startChecking } from '../../support/refreshing-host.ts'
@@ -63,27 +64,6 @@ async function begin(t: Test, dialect: Dialect) {
 /** The refresh tokens that the server got. */
 function sentTo({ asked }: AuthorizationServer): (string | null)[] {
   return asked.map((one) => one.get('refresh_token'))
-}
-
-/** Holds the next answer of the server: it has taken the refresh token. */
-function holdAnswer(server: AuthorizationServer) {
-  let release = () => {}
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const isAsked = new Promise<void>((resolve) => {
-    server.inFront = (_request, response) => {
-      server.inFront = () => false
-      const end = response.end.bind(response)
-      response.end = ((...parts: []) => {
-        resolve()
-        void isReleased.then(() => end(...parts))
-        return response
-      }) as never
-      return false
-    }
-  })
-  return { isAsked, release }
 }
 
 for (const dialect of DIALECTS) {

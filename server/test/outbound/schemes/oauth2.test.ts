@@ -1,11 +1,12 @@
 /** Access tokens of OAuth 2: at oidc-provider, with rotating refresh tokens, and at token endpoints that answer as they like. */
 import type { RequestListener } from 'node:http'
-import { createMemoryRefreshes } from '@claimcheck/core/hosting'
-import { type Credential, credential } from '@claimcheck/core/plugin'
+import { createMemoryRefreshes, credentialProblems } from '@claimcheck/core/hosting'
+import { type Credential, credential, secret, Type } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import {
   CLIENT_ID,
   CLIENT_SECRET,
+  holdAnswer,
   KEYS,
   startAuthorizationServer,
   type Verified,
@@ -129,12 +130,12 @@ t.test('a check that ends during a refresh loses nothing', async (t) => {
     options: { ...CLIENT, refresh_token: await server.signIn() },
   })
   const timer = new AbortController()
-  server.inFront = () => {
-    timer.abort()
-    server.inFront = () => false
-    return false
-  }
-  await t.rejects(check({ timer }).fetch(url, AUTH))
+  const held = holdAnswer(server)
+  const ended = code(check({ timer }).fetch(url, AUTH))
+  await held.isAsked
+  timer.abort()
+  t.equal(await ended, 'timeout', 'it does not wait for the answer')
+  held.release()
   t.equal((await check().fetch(url, AUTH)).status, 200)
   t.equal(asked.length, 1)
   t.equal(reused(), 0)
@@ -214,7 +215,7 @@ t.test('a token endpoint says what it likes, and no answer of it is the destinat
     ],
     [(_, response) => void response.writeHead(404).end(), 'misconfigured'],
     [(_, response) => void response.writeHead(400).end('{"error":"invalid_scope"}'), 'misconfigured'],
-    [(_, response) => void response.writeHead(403).end(), 'unauthorized'],
+    [(_, response) => void response.writeHead(403).end(), 'forbidden'],
     [(_, response) => void response.end('x'.repeat(10_000_000)), 'too_large'],
     [(_, response) => void response.end('[]'), 'unexpected_response'],
     [(_, response) => void response.end('{"access_token":{"a":1}}'), 'unexpected_response'],
@@ -407,4 +408,50 @@ t.test('an installation of a GitHub App reads with a token of an hour', async (t
   })
   t.equal(await code(crooked().fetch(`http://${host}/x`, AUTH)), 'misconfigured')
   t.equal(requests.length, 4)
+})
+
+t.test('a declaration that cannot work keeps the plugin from loading', async (t) => {
+  const options = Type.Object({
+    id: Type.String(),
+    secret: secret({ description: 'A secret.' }),
+    refresh_token: secret({ description: 'A token.' }),
+  })
+  const base = { scheme: 'oauth2', tokenUrl: 'https://tokens.example/token' }
+  const bySecret = { ...base, ...BY_SECRET }
+  const byRefresh = { ...base, ...BY_REFRESH }
+  const rows: readonly [Record<string, object>, RegExp | undefined][] = [
+    [{ a: bySecret, b: byRefresh }, undefined],
+    [{ a: base }, /^a: oauth2.*grant/],
+    [{ a: { ...base, grant: 'password' } }, /^a: oauth2\/grant /],
+    [{ a: { ...base, grant: 'clientCredentials' } }, /^a: oauth2 .*clientId/],
+    [{ a: { ...bySecret, scopes: 'x' } }, /^a: oauth2\/scopes /],
+    [{ a: { ...bySecret, clientSecret: 'id' } }, /the option id is not a secret/],
+    [{ a: { ...bySecret, clientSecret: undefined } }, /needs a clientSecret or a privateKey/],
+    [{ a: { ...bySecret, privateKey: 'secret' } }, /a secret or a key, not both/],
+    [{ a: { ...bySecret, keyId: 'id' } }, /keyId needs a privateKey/],
+    [{ a: { ...byRefresh, clientSecret: undefined, authentication: 'post' } }, /authentication needs a clientSecret/],
+    [{ a: { ...bySecret, scope: '{option.secret}' } }, /the option secret is a secret/],
+    [{ a: { ...bySecret, audience: '{host}' } }, /names \{host\}/],
+    [{ a: { ...byRefresh, rotates: true } }, /^a: oauth2\/rotates /],
+    [{ a: byRefresh, b: { ...byRefresh, scope: 'x' } }, /refresh_token is the refresh token of another one/],
+    [
+      {
+        a: {
+          scheme: 'oauth2',
+          grant: 'githubApp',
+          apiUrl: 'https://api.github.com',
+          appId: 'id',
+          installationId: 'id',
+          privateKey: 'secret',
+          permissions: { contents: 'write' },
+        },
+      },
+      /^a: oauth2\/permissions\/contents /,
+    ],
+  ]
+  for (const [credentials, problem] of rows) {
+    const found = credentialProblems({ credentials: credentials as Record<string, Credential>, options })
+    if (problem) t.match(found[0], problem)
+    else t.strictSame(found, [])
+  }
 })
