@@ -84,7 +84,8 @@ for (const [what, schema, isPlain] of facts) {
   t.test(`a fact that is ${what} is ${isPlain ? 'taken' : 'refused'}`, async (t) => {
     const problems = profileProblems({ ...good, ...fact(schema) })
     if (isPlain) t.strictSame(problems, [])
-    else t.match(problems, [/^has the fact more, which (?:is no integer|has a pattern that is not anchored|has no end)/])
+    else
+      t.match(problems, [/^has the fact more, which (?:is no integer|has a pattern that is not anchored|has no end)/])
     t.equal(problems.length, isPlain ? 0 : 1)
   })
 }
@@ -168,7 +169,9 @@ for (const [schema, advice] of KEYWORDS) {
 t.test('a schema that is very deep is refused without its depths', async (t) => {
   let target: object = { type: 'string' }
   for (let level = 0; level < 100_000; level++) target = { items: target }
-  t.match(profileProblems({ ...good, target: target as typeof good.target }), [/^has a schema at target\.items.* levels deep/])
+  t.match(profileProblems({ ...good, target: target as typeof good.target }), [
+    /^has a schema at target\.items.* levels deep/,
+  ])
 })
 
 const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [

@@ -76,8 +76,3 @@ function lengthOf({ length }: Uint8Array | readonly number[]): readonly number[]
   if (length < 0x80) return [length]
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
 }
-
-function lengthOf(length: number): readonly number[] {
-  if (length < 0x80) return [length]
-  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
-}
