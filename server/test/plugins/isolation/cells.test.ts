@@ -66,7 +66,7 @@ async function start(t: Test) {
         const claim = { action: 'test.neighbour.visit', target, params: { deed, at }, ...times }
         try {
           const call = { claim, connection, previous: [], requests, timer, tenant, origin: url }
-          return ((await verifier.check(call)) as { facts: { told: string } }).facts.told
+          return ((await verifier.check(call)) as { facts: { told: string } }).facts.told.replaceAll('·', ' ')
         } finally {
           timer.abort()
         }

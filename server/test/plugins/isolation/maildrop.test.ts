@@ -76,7 +76,7 @@ async function start(t: Test) {
 
 t.test('a sandboxed plugin reads with a login of the host', { skip }, async (t) => {
   const { check, seen } = await start(t)
-  t.match(await check('STAT'), { returned: { facts: { told: '+OK 7 1000' } }, breach: undefined })
+  t.match(await check('STAT'), { returned: { facts: { told: '+OK·7·1000' } }, breach: undefined })
   t.strictSame(seen, ['USER ann\r\n', `PASS ${SECRET}\r\n`, 'STAT\r\n'])
   seen.length = 0
   const dele = await check('DELE 1')

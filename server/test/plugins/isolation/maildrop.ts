@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000
 const SENTENCE = '{target} is there.'
 
 const Facts = Type.Object(
-  { told: Type.Optional(Type.String({ title: 'Told', pattern: '^[^\\n]*$', maxLength: 1024 })) },
+  { told: Type.Optional(Type.String({ title: 'Told', pattern: '^[!-~·]*$', maxLength: 1024 })) },
   { additionalProperties: false },
 )
 
@@ -48,7 +48,11 @@ const verifier = defineVerifier<ReturnType<typeof Type.Object>, typeof Facts>({
   async check({ target }, { connect, query, connection }): Promise<Observation<Static<typeof Facts>>> {
     const { base_url, password } = connection!.options as unknown as Options
     const login = { mechanism: 'login', user: 'ann', secret: password } as const
-    const told = (text: string) => ({ kind: 'present' as const, differs: [], facts: { told: text } })
+    const told = (text: string) => ({
+      kind: 'present' as const,
+      differs: [],
+      facts: { told: text.replaceAll(' ', '·') },
+    })
     const failing = (asked: Promise<unknown>) =>
       asked.then(
         () => told('done'),
