@@ -223,11 +223,13 @@ t.test('how a connection is read is shown with it', async (t) => {
   })
   activity.connectionRead(id, { sentAt: now, answeredAt: now, failure: { code: 'forbidden' } })
   await activity.close()
-  const forbidden = /Last read now : the credentials may not read this .* Connected now by the command line/
+  const forbidden =
+    /Last read (?:now|\d+ sec\. ago) : the credentials may not read this .* Connected (?:now|\d+ sec\. ago) by the command line/
   t.match(textOf((await owner.get(path)).html), forbidden)
   activity.connectionRead(id, { sentAt: now + 1, answeredAt: now + 1, failure: { code: 'unauthorized' } })
   await activity.close()
-  const refused = /Mailbox Refused now : the destination refused the credentials .* Last good read now/
+  const refused =
+    /Mailbox Refused (?:now|\d+ sec\. ago) : the destination refused the credentials .* Last good read (?:now|\d+ sec\. ago)/
   t.match(textOf((await owner.get(path)).html), refused)
 })
 

@@ -14,7 +14,7 @@ t.test('owners see each plugin, where it runs, what it may reach and what it ver
   const text = textOf(page.html)
   t.match(text, /scripted Runs inside the service: the operator trusts it/)
   t.match(text, /Package \S+ .*Digest sha256:\S+…\S+ Copy Isolation trusted State on this host running, no restarts/)
-  t.match(text, 'May ask example.com the address that a workspace connects')
+  t.match(text, 'May ask example.com Gets tokens at no host')
   t.match(text, 'Verifies Outcome test.outcome.reach , version 1')
   t.notMatch(text, 'WITHOUT')
   t.match((await owner.get(`/console/w/${workspaceId}/claims`)).html, `href="/console/w/${workspaceId}/plugins"`)
