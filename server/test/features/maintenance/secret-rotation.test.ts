@@ -56,7 +56,14 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   const { id } = await claimcheck.workspaces.create('acme')
   const { id: removed } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
   await claimcheck.connections.remove(removed)
-  await connect(claimcheck, id, 'cave', { token: 'open sesame' })
+  const { id: connected } = await connect(claimcheck, id, 'cave', { token: 'open sesame' })
+  await claimcheck.connections.refreshesOf({ id: connected }).refresh({
+    option: 'token',
+    typed: 'open sesame',
+    rotates: true,
+    isUsable: () => true,
+    exchange: async () => ({ accessToken: 'open', since: 0, until: 0, refreshToken: 'sesame' }),
+  })
   await Promise.all(Array.from({ length: tickets }, (_, n) => claimcheck.tickets.issue('passkey_challenge', { n })))
   await claimcheck.oauthRecords.put({ model: 'Grant', id: 'g', payload: { accountId: 'mem_1' }, ttlMs: undefined })
   await withSecondStep(claimcheck)
@@ -105,7 +112,11 @@ for (const dialect of DIALECTS) {
 
       const lost = await host(t, there, { SECRET_KEY: STRANGER })
       const named = await doctorFinds(lost)
-      const places = [/^connections conn_\S+: sealed_secrets: token: /, /^connections conn_\S+: source_key: /]
+      const places = [
+        /^connections conn_\S+: sealed_secrets: token: /,
+        /^connections conn_\S+: sealed_tokens: token: /,
+        /^connections conn_\S+: source_key: /,
+      ]
       const rows = [
         /^records passkey_challenge [0-9a-f]{64}: payload: /,
         /^records oauth:Grant [0-9a-f]{64}: payload: /,
@@ -345,6 +356,7 @@ t.test('only the files that are known to seal do, so that the table of sealed co
     'features/people/second-steps.ts',
     'features/people/tickets.ts',
     'features/workspaces/connection-secrets.ts',
+    'features/workspaces/connection-tokens.ts',
   ])
 })
 
