@@ -5,7 +5,7 @@ import t from 'tap'
 
 const SERVER = resolve('server/src')
 
-/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, in the list of documentation, and where operators see its codes and settings. */
+/** Where a database is named: in its own files, where the scheme of the URL is read and picks the file, in the list of documentation, where operators see its codes and settings, and where plugins read databases. */
 const NAMED_IN = [
   'storage/sqlite.ts',
   'storage/sqlite-drivers.ts',
@@ -20,6 +20,7 @@ const NAMED_IN = [
   'features/site/docs/contents.ts',
   'storage/use.ts',
   'features/log/durability-warnings.ts',
+  'outbound/databases.ts',
 ]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm

@@ -97,6 +97,7 @@ async function beyond(audit: Audit, last: number): Promise<string | undefined> {
   return undefined
 }
 
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  return Buffer.from(one).equals(Buffer.from(other))
+/** As stored: SQLite keeps a value of any kind in any column. */
+function isSame(one: unknown, other: unknown): boolean {
+  return one instanceof Uint8Array && other instanceof Uint8Array && Buffer.from(one).equals(other)
 }
