@@ -56,17 +56,19 @@ t.test('keys are held to a time, networks and agents, changed, and replaced with
   const made = await cli.json('key', 'rotate', id, '--overlap', '2h')
   t.match(made, { id: /^key_/, key: /^svc_sk_/, replaces: id })
   t.match(await cli.run(['key', 'rotate', id]), { code: 1, stderr: /replaced already/ })
-  t.match(await cli.json('key', 'change', id, '--any-network', '--any-agent', '--expires', 'never', '--name', 'old'), {
-    name: 'old',
+  t.match(await cli.run(['key', 'change', id, '--name', 'old']), { code: 1, stderr: /replaced already/ })
+  t.match(await cli.json('key', 'change', made.id, '--any-network', '--expires', 'never', '--name', 'new'), {
+    name: 'new',
     networks: [],
-    agent_ids: null,
+    agent_ids: ['bot'],
     expires_at: null,
-    replaced_by: made.id,
   })
   t.match(await cli.run(['key', 'release', 'bot', '--workspace', 'acme']), { code: 1, stderr: new RegExp(made.id) })
   await cli.json('key', 'revoke', made.id)
   t.match(await cli.json('key', 'release', 'bot', '--workspace', 'acme'), { released: 'bot' })
-  t.match(await cli.json('key', 'change', id, '--expires', '2099-01-31T00:00:00+01:00'), {
+  const { id: other } = await cli.json('key', 'create', '--workspace', 'acme', '--agent', 'bot')
+  t.match(await cli.json('key', 'change', other, '--any-agent', '--expires', '2099-01-31T00:00:00+01:00'), {
+    agent_ids: null,
     expires_at: '2099-01-30T23:00:00.000Z',
   })
   const wrong: readonly (readonly [readonly string[], RegExp])[] = [
@@ -75,7 +77,8 @@ t.test('keys are held to a time, networks and agents, changed, and replaced with
     [['--network', '10.0.0.0/40'], /not a network/],
     [['--network', '10.0.0.0/8', '--any-network'], /not both/],
   ]
-  for (const [options, stderr] of wrong) t.match(await cli.run(['key', 'change', id, ...options]), { code: 1, stderr })
+  for (const [options, stderr] of wrong)
+    t.match(await cli.run(['key', 'change', other, ...options]), { code: 1, stderr })
 })
 
 t.test('machines are made, listed and revoked', async (t) => {

@@ -21,6 +21,7 @@ const NAMED_IN = [
   'storage/use.ts',
   'features/log/durability-warnings.ts',
   'outbound/databases.ts',
+  'plugins/problems.ts',
 ]
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm

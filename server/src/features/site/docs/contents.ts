@@ -79,6 +79,7 @@ export const CHAPTERS: readonly Chapter[] = [
     about: 'Teach Claimcheck a new destination, or use its rules in your own program.',
     pages: [
       { path: 'writing-a-verifier', file: 'plugins/README.md' },
+      own('credential-schemes'),
       { path: 'library', file: 'core/README.md' },
       ...['glossary', 'limits', 'benchmark'].map(own),
       { path: 'changelog', file: 'CHANGELOG.md' },
