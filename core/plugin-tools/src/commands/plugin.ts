@@ -2,6 +2,7 @@
 
 import { CommandError } from '@claimcheck/command-line/errors'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { writeError } from '@claimcheck/command-line/terminal'
 import type { Command } from 'commander'
 import { type TryFiles, withTryOptions } from '../try/inputs.ts'
 
@@ -44,7 +45,7 @@ export function addPluginCommands(plugin: Command): void {
     .action(async (folder: string, options: TestOptions) => {
       const { runKit } = await import('../kit/kit.ts')
       const { kitLines } = await import('../kit/kit-report.ts')
-      process.stderr.write(`${WITH_YOUR_RIGHTS}\n`)
+      writeError(`${WITH_YOUR_RIGHTS}\n`)
       const report = await runKit(folder, options.timeout * 1000)
       print(options, report, kitLines(report))
       process.exitCode = report.ok ? 0 : 1
