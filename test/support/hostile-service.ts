@@ -13,7 +13,8 @@ export const MANNERS = ['texts', 'words', 'error', 'nonsense'] as const
 export type Manner = (typeof MANNERS)[number]
 
 /** What commands look for, and go on only where it is right. */
-const READ = /^(?:state|verdict|claim_id|receipt_id|issuer|.*_endpoint|key_id|access_token|token_type|reason_code|id)$/
+const READ =
+  /^(?:state|deadline_at|verdict|claim_id|receipt_id|issuer|.*_endpoint|key_id|access_token|token_type|reason_code|id)$/
 
 export async function hostileService(url: string, manner: Manner): Promise<string> {
   const server = createServer((request, response) => void answer(url, manner, request, response))
