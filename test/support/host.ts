@@ -79,7 +79,10 @@ export class Host {
   }
 
   async request(path: string, init: RequestInit = {}): Promise<Answer> {
-    const response = await fetch((this.#proxy?.url ?? this.url) + path, init)
+    const response = await fetch((this.#proxy?.url ?? this.url) + path, init).catch((error) => {
+      // Why, rather than that, it failed.
+      throw error.cause ?? error
+    })
     this.#proxy?.examine(path, init, response)
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json')
