@@ -15,7 +15,7 @@ export interface RateLimits {
 }
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
-  network: 5_000,
+  network: 8_000,
   key: 12_000,
   workspace: 24_000,
   account: 48_000,

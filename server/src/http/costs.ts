@@ -18,22 +18,22 @@ export const COSTS = {
   file: { tokens: 2 },
   /** The database is asked whether it answers. */
   readiness: { tokens: 3 },
-  metrics: { tokens: 12, why: 'reads what the database and the workers count' },
+  metrics: { tokens: 20, why: 'reads what the database and the workers count' },
   receipt: { tokens: 3 },
-  receipt_page: { tokens: 14, why: 'reads receipt, evidence, keys and a consistency proof, and renders them' },
-  log: { tokens: 8 },
-  log_page: { tokens: 20, why: 'reads days, entries and anchors, and renders them' },
+  receipt_page: { tokens: 28, why: 'reads receipt, evidence, keys and a consistency proof, and renders them' },
+  log: { tokens: 13, why: 'reads and writes up to 100 entries' },
+  log_page: { tokens: 30, why: 'reads days, entries and anchors, and renders them' },
   /** One answer of the API, with a credential. */
   read: { tokens: 6 },
-  claim_list: { tokens: 16, why: 'reads up to 200 claims' },
+  claim_list: { tokens: 40, why: 'reads up to 200 claims' },
   claim: { tokens: 20, why: 'checks the destination, signs, and appends to the log' },
-  mcp: { tokens: 12, why: 'the SDK makes a server for each message' },
+  mcp: { tokens: 18, why: 'the SDK makes a server for each message' },
   oauth: { tokens: 30, why: 'tokens are signed and stored' },
   /** Pages and forms of the console. */
-  page: { tokens: 30, why: 'reads the session and the workspace, and renders the page' },
-  trial: { tokens: 30, why: 'reads a destination' },
+  page: { tokens: 50, why: 'reads the session and the workspace, and renders the page' },
+  trial: { tokens: 40, why: 'reads a destination' },
   password: { tokens: 200, why: 'Argon2 takes memory and time on purpose' },
-  export: { tokens: 400, why: 'reads and writes as many rows as there are' },
+  export: { tokens: 1800, why: 'reads and writes as many rows as there are' },
 } as const satisfies Readonly<Record<string, Cost>>
 
 export type CostClass = keyof typeof COSTS
