@@ -1,4 +1,5 @@
 /** Which processes the test files run in, and on which databases: one table, by folder. */
+import { randomInt } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import type { Dialect } from '../test/support/database.ts'
 import { type Extent, extentOf } from '../test/support/extent.ts'
@@ -91,6 +92,46 @@ const ON_EVERY_NODE: readonly string[] = [
   'test/mcp/conformance.test.ts',
 ]
 
+/**
+ * Files that take some ten seconds of processor time or more, and rarely fail alone. A run that is not thorough plays a third of them, another
+ * third each time; a file that is named always runs.
+ */
+const IN_TURN: readonly string[] = [
+  'plugins/codehost/test/conformance-bitbucket',
+  'plugins/codehost/test/conformance-gitea',
+  'plugins/codehost/test/git-',
+  'core/test/testkit',
+  'server/test/features/maintenance/doctor/changed-bytes',
+  'server/test/storage/partitions',
+  'test/anchors/crash-points',
+  'test/anchors/killed',
+  'test/anchors/published',
+  'test/anchors/real-chain',
+  'test/anchors/witness',
+  'test/backup',
+  'test/browser/',
+  'test/cli-try',
+  'test/console/oauth-refresh',
+  'test/copy',
+  'test/crash/',
+  'test/demo',
+  'test/docs.test',
+  'test/forks',
+  'test/head-memory',
+  'test/hosts/',
+  'test/integrations/',
+  'test/log-archives',
+  'test/packed/',
+  'test/programs',
+  'test/python',
+  'test/security/fuzz',
+  'test/security/ssrf',
+  'test/token',
+  'test/tools',
+  'test/traces',
+]
+const TURNS = 3
+
 export interface PlannedProcess {
   readonly name: string
   readonly database: Dialect
@@ -128,6 +169,13 @@ export function testsFor(all: readonly string[], words: readonly string[]): stri
   if (words.includes('--all')) return [...all]
   if (words.includes('--every-node')) return chosenTests(all, ON_EVERY_NODE)
   return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
+}
+
+/** Of these tests those that this run plays. @param turn which third of what runs in turn, from 0; a random one without it */
+export function inTurn(tests: readonly string[], turn = randomInt(TURNS)): string[] {
+  const takeTurns = tests.filter((path) => IN_TURN.some((name) => path.startsWith(`build/${name}`)))
+  const leftOut = new Set(takeTurns.filter((_, index) => index % TURNS !== turn % TURNS))
+  return tests.filter((path) => !leftOut.has(path))
 }
 
 export function isEndToEnd(path: string): boolean {

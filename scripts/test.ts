@@ -6,7 +6,7 @@
  *     npm test -- test/console                  a folder
  *     npm test -- test/console/keys.test.ts     a file, by its source or by what it is built to
  *     npm test -- --changed                     the files that differ from the branch `main`, or that import what does
- *     npm test -- --all                         both kinds
+ *     npm test -- --all                         both kinds; of the slowest files a third, another third each time
  *     npm test -- --every-node                  what `.ci/run` runs on each version of Node
  *     npm run test:thorough                     both kinds, with all that takes long: `test/support/extent.ts`
  *
@@ -21,7 +21,7 @@ import { createTemplates } from '../test/support/database.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
-import { allTests, extentFor, planProcesses, testsFor } from './test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, testsFor } from './test-plan.ts'
 
 const LONGEST_MS = 600_000
 
@@ -78,7 +78,11 @@ function startsSlowly(): boolean {
 function chooseTests(): readonly string[] {
   try {
     const chosen = testsFor(allTests(), words)
-    return words.includes('--changed') ? changedTests(chosen, changedFiles()) : chosen
+    if (words.includes('--changed')) return changedTests(chosen, changedFiles())
+    if (extent === 'thorough' || words.some((word) => !word.startsWith('--'))) return chosen
+    const played = inTurn(chosen)
+    console.log(`# ${chosen.length - played.length} files run in turn, not in this run: npm run test:thorough runs all`)
+    return played
   } catch (error) {
     console.error((error as Error).message)
     return process.exit(2)

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t, { type Test as TapTest } from 'tap'
 import { builtFile, changedTests } from '../scripts/test-changed.ts'
-import { allTests, extentFor, planProcesses, testsFor } from '../scripts/test-plan.ts'
+import { allTests, extentFor, inTurn, planProcesses, testsFor } from '../scripts/test-plan.ts'
 import type { Extent } from './support/extent.ts'
 
 const PASSING = `console.log('ok 1 - fine\\n1..1\\n# { total: 1, pass: 1 }')`
@@ -148,6 +148,17 @@ t.test('every test file has a place in the table, and runs on SQLite at least on
 t.test('every file belongs to one of the two commands', async (t) => {
   const all = allTests()
   t.strictSame([...testsFor(all, []), ...testsFor(all, ['--e2e'])].toSorted(), all.toSorted())
+})
+
+t.test('what runs in turn runs in one of three runs, and everything else in each', async (t) => {
+  const all = allTests()
+  const runs = [0, 1, 2].map((turn) => inTurn(all, turn))
+  t.strictSame([...new Set(runs.flat())].toSorted(), all.toSorted())
+  const times = (path: string) => runs.filter((run) => run.includes(path)).length
+  const once = all.filter((path) => times(path) === 1)
+  t.equal(once.length + all.filter((path) => times(path) === 3).length, all.length)
+  t.ok(once.includes('build/test/docs.test.js') && !once.includes('build/test/api/claims.test.js'), once.join())
+  for (const run of runs) t.ok(run.length > all.length * 0.8, `${run.length} of ${all.length} files`)
 })
 
 t.test('a run without words is short, any other is not, and TEST_EXTENT has the last word', async (t) => {
