@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Instant } from '@claimcheck/core/rules'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { type Payer, partOf, type Taker, takersOf } from '../storage/payers.ts'
 import { COSTS } from './costs.ts'
 import { type OwnCounts, WINDOW_MS } from './counters.ts'
 import { HttpError } from './errors.ts'
@@ -43,22 +44,32 @@ export function createPace(own: OwnCounts, limit: number) {
 
 /**
  * Gives each account its turn, so that one that asks for everything at once leaves room between its requests: beyond what it may ask for
- * in two seconds, they begin one after the other, at the rate that its tokens allow.
+ * in two seconds, they begin one after the other, at the rate that its tokens allow. Guests share the turns of all guests of an allowance;
+ * the account that invited them never waits for theirs.
  */
 export function createTurns(limit: number, onRefused: () => void) {
-  const perMs = limit / WINDOW_MS
-  const aheadMs = Math.max(TURNS_AHEAD_MS, LEAST_AT_ONCE / perMs)
-  /** By the monotonic clock: nobody waits for a clock that was set back. */
+  /** When the next one begins, of each taker. By the monotonic clock: nobody waits for a clock that was set back. */
   const next = new LRUCache<string, number>({ max: MOST_ACCOUNTS })
-  const turnOf = (account: string, now: number) => Math.max(now, next.get(account) ?? 0)
-  const waitOf = (turn: number, now: number) => Math.max(0, turn - now - aheadMs)
+  const turnOf = ({ name }: Taker, now: number) => Math.max(now, next.get(name) ?? 0)
+  const rateOf = (taker: Taker) => partOf(limit, taker) / WINDOW_MS
+  const takersIn = (account: Payer) => {
+    const [payer, ...guests] = takersOf(account)
+    return guests.length > 0 ? guests : [payer!]
+  }
+
+  function waitOf(takers: readonly Taker[], now: number): number {
+    const waits = takers.map((taker) => {
+      const ahead = Math.max(TURNS_AHEAD_MS, LEAST_AT_ONCE / rateOf(taker))
+      return turnOf(taker, now) - now - ahead
+    })
+    return Math.max(0, ...waits)
+  }
 
   return {
     /** @throws HttpError 429 for a request that would wait for longer than clients do */
-    require(account: string, { log }: FastifyRequest, reply: FastifyReply): void {
+    require(account: Payer, { log }: FastifyRequest, reply: FastifyReply): void {
       if (limit === 0) return
-      const now = performance.now()
-      const waitMs = waitOf(turnOf(account, now), now)
+      const waitMs = waitOf(takersIn(account), performance.now())
       if (waitMs <= LONGEST_WAIT_MS) return
       onRefused()
       log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
@@ -66,12 +77,12 @@ export function createTurns(limit: number, onRefused: () => void) {
       reply.header('retry-after', seconds)
       throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
     },
-    async take(account: string, tokens: number, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+    async take(account: Payer, tokens: number, { raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
       if (limit === 0) return
       const now = performance.now()
-      const turn = turnOf(account, now)
-      next.set(account, turn + tokens / perMs)
-      const waitMs = waitOf(turn, now)
+      const takers = takersIn(account)
+      const waitMs = waitOf(takers, now)
+      for (const taker of takers) next.set(taker.name, turnOf(taker, now) + tokens / rateOf(taker))
       if (waitMs === 0) return
       await setTimeout(waitMs, undefined, { ref: false })
       // Who has gone while it waited gets no work.

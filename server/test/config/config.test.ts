@@ -33,7 +33,7 @@ t.test('the defaults run without any variable or file', async (t) => {
     logLevel: 'info',
     allowPrivate: [],
     plugins: [],
-    rateLimits: { network: 5_000, key: 12_000, workspace: 24_000, account: 48_000, refusals: 30 },
+    rateLimits: { network: 8_000, key: 12_000, workspace: 24_000, account: 48_000, refusals: 30 },
     oidcSignIn: undefined,
     retention: { byOwners: true, leastDays: 30 },
     checks: { closingMs: 30_000, graceMs: 120_000, timeoutMs: 10_000, firstAnswerMs: 5000 },
