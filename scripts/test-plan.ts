@@ -76,6 +76,7 @@ const FOLDERS: readonly Folder[] = [
  * receipt, verify, the client, requests to destinations, storage on both databases, and isolated plugins.
  */
 const ON_EVERY_NODE: readonly string[] = [
+  'server/test/plugins/isolation/code-copy.test.ts',
   'server/test/plugins/isolation/deeds.test.ts',
   'server/test/storage/sqlite.test.ts',
   'server/test/storage/node-sqlite.test.ts',

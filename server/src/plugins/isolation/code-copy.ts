@@ -88,13 +88,17 @@ function link(path: string, target: string): void {
   symlinkSync(target, path)
 }
 
-/** A host that is root runs plugins as another user, whatever its umask is. */
+/**
+ * A host that is root runs plugins as another user, whatever its umask is. Listing a folder recursively follows links since Node.js 22, into
+ * the service's own packages.
+ */
 function makeReadable(folder: string): void {
   if (!isRoot()) return
   chmodSync(folder, 0o755)
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (entry.isSymbolicLink()) continue
-    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) makeReadable(path)
+    else if (entry.isFile()) chmodSync(path, 0o644)
   }
 }
 

@@ -1,6 +1,15 @@
 /** What is signed is what ran: the digest covers all that a plugin imports. Threat P5 of `security.md`. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -47,6 +56,12 @@ const depending = (root: string, ...names: readonly string[]) => {
   const json = { name: 'acme-plugin', version: '1.2.3', type: 'module', exports: './index.js', dependencies }
   writeFileSync(join(root, 'package.json'), JSON.stringify(json))
 }
+
+t.test('what is linked into the copy keeps its modes', async (t) => {
+  const program = 'core/cli/bin/claimcheck-cli.js'
+  await load(t, pluginWith(t, ''))
+  t.ok(statSync(program).mode & 0o100, 'it can be executed')
+})
 
 /** Ways to run code that is in no file of the package. Each is an expression that fails. */
 const FROM_ELSEWHERE: Readonly<Record<string, string>> = {
