@@ -59,8 +59,8 @@ function begin(
     done.catch(() => {})
     return {
       done,
-      /** @param withinMs a cell rests before it ends for another one */
-      process: async (withinMs = 20) => {
+      /** @param withinMs a cell rests before it ends for another one; what must not begin gets `SOON` */
+      process: async (withinMs = LONG) => {
         for (const end = performance.now() + withinMs; !begun && performance.now() < end; ) await setTimeout(5)
         return begun
       },
@@ -74,6 +74,7 @@ function begin(
 }
 
 const LONG = 5000
+const SOON = 20
 const never = new AbortController().signal
 // Nothing here keeps this process: the timers of cells do not.
 const kept = setInterval(() => {}, 60_000)
@@ -115,8 +116,8 @@ t.test('the cell that is idle the longest ends for another one, of the account t
   }
   // Each is left alone for a moment: a claim has several calls.
   const next = work('rich 4', 'rich')
-  t.equal(await next.process(), undefined)
-  t.ok(await next.process(LONG))
+  t.equal(await next.process(SOON), undefined)
+  t.ok(await next.process())
   t.strictSame(
     ended.map(({ isClosed }) => isClosed),
     [false, true, false, false],
@@ -128,11 +129,11 @@ t.test('no cell that works is ended: who comes next waits until one is done', as
   const { work, cells } = begin(t)
   const works = ['one', 'two', 'three'].map((workspace) => work(workspace))
   const last = work('last')
-  t.equal(await last.process(), undefined)
+  t.equal(await last.process(SOON), undefined)
   t.equal(cells.state().cells!.waiting, 1)
   t.notOk(cells.isRunning('last'))
   await works[1]!.end()
-  t.ok(await last.process(LONG))
+  t.ok(await last.process())
   t.equal(cells.state().cells!.waiting, 0)
 })
 
@@ -140,9 +141,9 @@ t.test('places are kept for what decides and for what is over at once', async (t
   for (const urgency of ['deciding', 'brief'] as const) {
     const { work } = begin(t)
     for (const workspace of ['one', 'two', 'three']) t.ok(await work(workspace).process())
-    t.equal(await work('usual').process(), undefined)
+    t.equal(await work('usual').process(SOON), undefined)
     t.ok(await work('urgent', 'urgent', urgency).process())
-    t.equal(await work('urgent').process(), undefined, 'what is usual waits in that cell, too')
+    t.equal(await work('urgent').process(SOON), undefined, 'what is usual waits in that cell, too')
   }
 })
 
@@ -153,7 +154,7 @@ t.test('two processes start at a time, whoever asks for more', async (t) => {
   })
   const { work, processes } = begin(t, { most: 16 }, started)
   const works = Array.from({ length: 6 }, (_, index) => work(`wsp_${index}`))
-  await Promise.all(works.map(({ process }) => process()))
+  await Promise.all(works.map(({ process }) => process(SOON)))
   t.equal(processes.length, 3, 'with the first one')
   start()
   for (const { process } of works) t.ok(await process())
@@ -164,20 +165,20 @@ t.test('what decides goes first, then who has the least', async (t) => {
   const before = [work('one', 'rich'), work('two', 'other', 'deciding')]
   for (const { process } of before) t.ok(await process())
   const waiting = [work('three', 'rich'), work('four', 'poor'), work('five', 'rich', 'deciding')]
-  for (const { process } of waiting) t.equal(await process(), undefined)
+  for (const { process } of waiting) t.equal(await process(SOON), undefined)
   await before[1]!.end()
-  t.ok(await waiting[2]!.process(LONG))
+  t.ok(await waiting[2]!.process())
   await waiting[2]!.end()
-  t.ok(await waiting[1]!.process(LONG))
-  t.equal(await waiting[0]!.process(), undefined)
+  t.ok(await waiting[1]!.process())
+  t.equal(await waiting[0]!.process(SOON), undefined)
   await before[0]!.end()
-  t.ok(await waiting[0]!.process(LONG))
+  t.ok(await waiting[0]!.process())
 })
 
 t.test('no account has all places', async (t) => {
   const { work } = begin(t, { most: 16 })
   const works = Array.from({ length: 16 }, (_, index) => work(`wsp_${index}`, 'one payer'))
-  const begun = (await Promise.all(works.map(({ process }) => process()))).filter(Boolean)
+  const begun = (await Promise.all(works.map(({ process }) => process(SOON)))).filter(Boolean)
   t.equal(begun.length, 9)
   t.ok(await work('another').process())
 })
@@ -190,12 +191,12 @@ t.test('a workspace that never pauses has its turn, and others theirs', async (t
   const end = performance.now() + 2200
   while (performance.now() < end) {
     const next = work('busy')
-    if ((await next.process()) === undefined) break
+    if ((await next.process(SOON)) === undefined) break
     await current.end()
     current = next
   }
   await current.end()
-  t.ok(await other.process(LONG))
+  t.ok(await other.process())
 })
 
 t.test('a call whose time is over waits no more, nor one when the plugin is stopped', async (t) => {
@@ -227,6 +228,6 @@ t.test('all processes together keep to their memory: idle ones end first, then t
   small.mib = 150
   await setTimeout(1200)
   t.strictSame([small.ends, large.ends], [0, 1])
-  t.equal(await work('more').process(), undefined, 'nothing more starts')
+  t.equal(await work('more').process(SOON), undefined, 'nothing more starts')
   t.match(cells.state().cells, { evictions: 1, waiting: 1 })
 })
