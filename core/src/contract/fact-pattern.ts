@@ -68,6 +68,8 @@ function hasOuterChoice(tokens: readonly string[]): boolean {
 
 function atomProblem(token: string, before: string | undefined): string | undefined {
   if (GROUP.test(token) || QUANTIFIER.test(token) || ['^', '$', ')', '|'].includes(token)) return undefined
+  // RE2 reads `[[:^alnum:]\]` as a class within a class, which ends later and matches anything.
+  if (/^\[(?:\\.|[^\\])*\[/su.test(token)) return `has a bracket within ${token}: write \\[`
   const matches = matcherOf(token)
   if (matches === undefined) return `has ${token}, which refers to other text`
   if (HIDDEN.some(matches)) return `lets control characters, line breaks or invisible ones through at ${token}`
@@ -77,11 +79,11 @@ function atomProblem(token: string, before: string | undefined): string | undefi
     : `lets words with spaces through at ${token === ' ' ? 'its space' : token}: a space stands only behind a comma, semicolon or colon`
 }
 
-/** The service matches with RE2, where `\s` is white space of ASCII alone: `[^\s]` lets other white space through. */
+/** The service matches with RE2, where `\s` is less: `[^\s]` lets other white space through, and the vertical tab. */
 function matcherOf(atom: string): ((character: string) => boolean) | undefined {
   if (/^\\(?:[1-9]|k)/.test(atom)) return undefined
   const plain = atom.startsWith('[')
-    ? atom.replaceAll(/\\./gsu, (token) => (token === '\\s' ? ' \\t\\n\\r\\f\\v' : token))
+    ? atom.replaceAll(/\\./gsu, (token) => (token === '\\s' ? ' \\t\\n\\r\\f' : token))
     : atom
   const expression = new RegExp(`^(?:${plain})$`, 'u')
   return (character) => expression.test(character)
