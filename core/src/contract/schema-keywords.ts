@@ -8,6 +8,10 @@ type Check = (value: unknown) => boolean
 
 /** Deeper schemas have no use in a claim, and each level multiplies what `anyOf` costs. */
 const MOST_LEVELS = 8
+/** A claim may have two thousand values: for each of them, each rule that is applied to it may find a mistake. */
+const MOST_RULES = 32
+/** So many values of `enum` take as long as a mistake. */
+const VALUES_OF_RULE = 100
 
 const isText: Check = (value) => typeof value === 'string'
 const isNumber: Check = (value) => typeof value === 'number'
@@ -62,7 +66,37 @@ const ALTERNATIVES: Readonly<Record<string, string>> = {
 
 /** @param where names the schema in messages. @returns phrases that follow what has the schema, such as "the profile" */
 export function keywordProblems(schema: unknown, where: string): string[] {
-  return problemsAt(schema, where, 1)
+  const problems = problemsAt(schema, where, 1)
+  if (problems.length > 0 || repeatedRules(schema as Json) <= MOST_RULES) return problems
+  return [
+    `has more than ${MOST_RULES} rules in the lists and alternatives of ${where}: use enum, or check it in normalize`,
+  ]
+}
+
+/** @param within what applies it to each item of a list, or beside others to one value; nothing, when left out */
+function repeatedRules(schema: Json, within?: 'items' | 'anyOf'): number {
+  const {
+    properties = {},
+    items,
+    anyOf = [],
+    enum: values = [],
+    required = [],
+  } = schema as Readonly<{
+    properties?: Readonly<Record<string, Json>>
+    items?: Json
+    anyOf?: readonly Json[]
+    enum?: readonly unknown[]
+    required?: readonly string[]
+  }>
+  // To compare with one value costs next to nothing.
+  const isAlternative = within === 'anyOf' && schema.const === undefined
+  const ofItem = 1 + required.length + Math.floor(values.length / VALUES_OF_RULE)
+  const own = within === 'items' ? ofItem : Number(isAlternative)
+  return [
+    ...Object.values(properties).map((inner) => repeatedRules(inner, within)),
+    ...anyOf.map((inner) => repeatedRules(inner, within ?? 'anyOf')),
+    ...(items ? [repeatedRules(items, 'items')] : []),
+  ].reduce((sum, rules) => sum + rules, own)
 }
 
 function problemsAt(schema: unknown, where: string, level: number): string[] {

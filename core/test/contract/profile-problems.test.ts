@@ -115,6 +115,8 @@ const PATTERNS: [what: string, pattern: string][] = [
   ['text that is reordered', '^[a-z\\u202a-\\u202e]+$'],
   ['text of any end', '^[a-z]+\\$'],
   ['text of any beginning', '^[a-z]+$|^x$'],
+  ['all but white space of RE2', '^[^\\s\\x00-\\x08\\x0e-\\x1f\\x7f-\\xa0\\u1680\\u2000-\\u206f\\u3000\\ufeff]+$'],
+  ['a class that RE2 ends elsewhere', '^(?:[a-z]|[[:^alnum:]\\][a])*$'],
   ['what was said before', '^([a-z]+)-\\1$'],
 ]
 for (const [what, pattern] of PATTERNS) {
@@ -163,6 +165,31 @@ for (const [schema, advice] of KEYWORDS) {
       t.match(problems, [advice], where)
       t.match(problems[0], where)
     }
+  })
+}
+
+/** Each value of a claim may break each rule that is applied to it. */
+const many = (count: number, schema: (index: number) => object) => Array.from({ length: count }, (_, at) => schema(at))
+const RULES: [what: string, schema: object, isRefused: boolean][] = [
+  ['a list of many alternatives', { items: { anyOf: many(40, (at) => ({ const: at })) } }, true],
+  ['alternatives of lists', { anyOf: many(40, () => ({ items: { type: 'string' } })) }, true],
+  ['a list of objects with many names', { items: { required: many(40, String as never) } }, true],
+  ['a list of a value of thousands', { items: { enum: many(4000, Number as never) } }, true],
+  ['many alternatives for a text', { anyOf: many(40, (at) => ({ maxLength: at })) }, true],
+  ['many alternatives for an object', { anyOf: many(40, () => ({ additionalProperties: false })) }, true],
+  ['one of many values', { anyOf: many(400, (at) => ({ const: at })) }, false],
+  ['a list of a value of hundreds', { items: { enum: many(400, Number as never) } }, false],
+  [
+    'many members',
+    { properties: Object.fromEntries(many(400, (at) => [`m${at}`, { maxLength: 9 }] as object) as never) },
+    false,
+  ],
+]
+for (const [what, schema, isRefused] of RULES) {
+  t.test(`a schema of ${what} is ${isRefused ? 'refused' : 'taken'}`, async (t) => {
+    const problems = profileProblems({ ...good, target: { type: 'string', ...schema } as typeof good.target })
+    t.match(problems, isRefused ? [/^has more than 32 rules in the lists and alternatives of target: /] : [])
+    t.equal(problems.length, isRefused ? 1 : 0)
   })
 }
 

@@ -138,8 +138,11 @@ function typeWording(expected: unknown, data: unknown, loc: Loc): Wording {
   return TYPES[String(expected)] ?? valueError(`must be one of ${String(expected)}`)
 }
 
+const MOST_LITERALS = 100
+
 function literalError(values: readonly unknown[]): Wording {
-  const shown = values.map((value) => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value)))
+  const told = values.slice(0, MOST_LITERALS).map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
+  const shown = values.length > MOST_LITERALS ? [...told, `one of ${values.length - MOST_LITERALS} others`] : told
   const expected = shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : shown.join()
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
 }

@@ -8,10 +8,12 @@ import { beginValidation, patternEngine } from './linear-patterns.ts'
 import { readTimestamp } from './timestamp.ts'
 import { PATTERN_HELP, wording } from './validation-wording.ts'
 
-/** Returns every mistake in `value`, whose position is `loc`; empty when it is valid. Does not change or coerce the value. */
+/** Returns the mistakes in `value`, whose position is `loc`, the first hundreds; empty when it is valid. Does not change or coerce the value. */
 export type Validator = (value: unknown, loc: Loc) => Issue[]
 
 const MAX_ECHOED_LENGTH = 128
+/** To word one takes longer than to find it. */
+const MOST_FINDINGS = 500
 
 // Keywords that apply branches: the findings of the branches say what is wrong.
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
@@ -50,7 +52,7 @@ export function validator(schema: TSchema): Validator {
     beginValidation()
     if (check(value)) return []
     const findings = check.errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
-    return firstOfEachKind(findings.map((error) => toIssue(error, value, loc)))
+    return firstOfEachKind(findings.slice(0, MOST_FINDINGS).map((error) => toIssue(error, value, loc)))
   }
   compiled.set(schema, validate)
   return validate

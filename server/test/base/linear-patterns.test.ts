@@ -1,4 +1,5 @@
 import { claimRequest } from '@claimcheck/core/api'
+import { keywordProblems } from '@claimcheck/core/hosting'
 import { type ActionProfile, type TSchema, Type } from '@claimcheck/core/plugin'
 import { createSchemaBudget, markLinear } from '@claimcheck/server/base/linear-patterns'
 import { validator } from '@claimcheck/server/base/validation'
@@ -75,6 +76,23 @@ t.test('a validation has an end, however many patterns and texts it has', async 
   )
   // The next one begins anew.
   t.strictSame(validate(['aa!!'], []), [])
+})
+
+t.test('what a claim may cost by any schema of a plugin', async (t) => {
+  const list = (items: object) => ({ type: 'array', items })
+  const numbers = Array.from({ length: 2000 }, () => 0)
+  const rows: [schema: TSchema, value: unknown][] = [
+    [list({ anyOf: Array.from({ length: 31 }, (_, at) => ({ const: at + 1 })) }), numbers],
+    [list({ enum: Array.from({ length: 3100 }, (_, at) => at + 1) }), numbers],
+    [list({ type: 'object', required: Array.from({ length: 31 }, (_, at) => `m${at}`) }), numbers.map(() => ({}))],
+    [{ anyOf: Array.from({ length: 32 }, (_, at) => ({ minLength: 65_537 + at })) }, 'x'.repeat(65_536)],
+  ]
+  for (const [schema, value] of rows) {
+    t.strictSame(keywordProblems(schema, 'params'), [])
+    const validate = validator(schema)
+    const took = millisecondsOf(() => t.ok(validate(value, []).length > 0))
+    t.ok(took < 1500, `${took} ms`)
+  }
 })
 
 const refused: [what: string, schema: object, named: RegExp][] = [
