@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type Isolation, isRoot, missingTools, type ReadableSet, runsAsNobody } from './command.ts'
-import { startTrial } from './sandbox.ts'
+import { KEEPS_TO_FILES, startTrial } from './sandbox.ts'
 
 const OTHERS_READ = 0o004
 const OTHERS_ENTER = 0o001
@@ -21,6 +21,8 @@ export function isolationProblem(isolation: Isolation = 'full'): Promise<string 
 }
 
 async function tryOnce(isolation: Isolation): Promise<string | undefined> {
+  if (!KEEPS_TO_FILES)
+    return `Node ${process.version} cannot keep plugins to the code in their files: take 22.15, 24 or a newer one`
   if (process.platform !== 'linux') {
     return isolation === 'open'
       ? undefined

@@ -1,6 +1,7 @@
 /** Starts a process of Node that can read what is given to it and do nothing else but talk with the host. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
 import { startDataMib } from './start-data.ts'
@@ -28,6 +29,8 @@ const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
 const POLICY = process.allowedNodeEnvironmentFlags.has('--experimental-policy')
   ? fileURLToPath(new URL('../../../assets/only-files.policy.json', import.meta.url))
   : undefined
+/** This version of Node has the one or the other: 22 has hooks from 22.15 on. */
+export const KEEPS_TO_FILES = POLICY !== undefined || 'registerHooks' in module
 
 /**
  * `stdio[3]` is a duplex stream to the process, `stdout` and `stderr` are what it prints: whoever starts it reads them, or it waits. Its

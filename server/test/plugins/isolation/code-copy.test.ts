@@ -81,8 +81,77 @@ const FROM_ELSEWHERE: Readonly<Record<string, string>> = {
   'a debugger': `new (await import('node:inspector')).Session().connect()`,
 }
 
+/** What a plugin may put in place of what loads its files, so that they seem to hold `EVIL`, and which of two files it then loads. */
+const EVIL = 'globalThis.hasRun = true'
+const IN_PLACE: readonly (readonly [object: string, name: string, value: string, file: 'esm' | 'cjs'])[] = [
+  ...(['esm', 'cjs'] as const).flatMap((file) =>
+    [
+      ['fs', 'readFileSync', '() => EVIL'],
+      ['fs.promises', 'readFile', 'async () => Buffer.from(EVIL)'],
+      ['TextDecoder.prototype', 'decode', '() => EVIL'],
+      ['String.prototype', 'replace', '() => EVIL'],
+      ['Reflect', 'apply', '(work, self) => own.call(Reflect, work, self, [EVIL, "/x.js"])'],
+      ['Object.prototype', 'source', 'EVIL'],
+      ['module', 'wrap', '() => own(EVIL)'],
+      ['module.wrapper', '0', 'EVIL + own'],
+      ['Promise.prototype', 'then', 'function (then) { return own.call(this, () => then(Buffer.from(EVIL))) }'],
+    ].map(([object, name, value]) => [object!, name!, value!, file] as const),
+  ),
+  ['RegExp.prototype', 'test', '() => true', 'esm'],
+  ['RegExp.prototype', 'exec', '() => []', 'esm'],
+]
+const HOOKS = {
+  load: `load: (url, context, next) =>
+    url.includes('of-hooks') ? { format: 'module', source: EVIL, shortCircuit: true } : next(url, context)`,
+  resolve: `resolve: (specifier, context, next) =>
+    specifier.includes('of-hooks') ? { url: 'data:text/javascript,' + EVIL, shortCircuit: true } : next(specifier, context)`,
+}
+
 for (const isolation of ISOLATIONS) {
   const skip = (await isolationProblem(isolation)) ?? false
+
+  t.test(`a plugin that replaces what loads its files runs what is in them, ${isolation}`, { skip }, async (t) => {
+    const attempts = IN_PLACE.map(([object, name, value, file], index) => {
+      const load = file === 'esm' ? `await import('./lib/${index}.js')` : `require('./lib/${index}.cjs')`
+      return `await attempt(${JSON.stringify(`${object}.${name}, ${file}`)}, async () => {
+        const own = ${object}[${JSON.stringify(name)}]
+        try {
+          ${object}[${JSON.stringify(name)}] = ${value}
+          syncBuiltinESMExports()
+          try { new module('x')._compile(EVIL, '/x.js') } catch {}
+          try { await import('data:text/javascript,' + EVIL) } catch {}
+          ${load}
+        } finally {
+          ${object}[${JSON.stringify(name)}] = own
+        }
+      })`
+    })
+    const hooks = Object.entries(HOOKS).map(
+      ([name, hook]) => `await attempt('${name}', async () => {
+        module.registerHooks({ ${hook} })
+        await import('./lib/of-hooks-${name}.js')
+      })`,
+    )
+    const use = pluginWith(
+      t,
+      `import fs from 'node:fs'
+      import module, { createRequire, syncBuiltinESMExports } from 'node:module'
+      const EVIL = ${JSON.stringify(EVIL)}
+      const require = createRequire(import.meta.url)
+      const ran = []
+      async function attempt(what, work) {
+        try { await work() } catch {}
+        if (globalThis.hasRun) ran.push(what)
+        globalThis.hasRun = false
+      }
+      ${[...attempts, ...hooks].join('\n')}
+      if (ran.length > 0) throw new Error('ran: ' + ran.join('; '))`,
+    )
+    mkdirSync(join(use, 'lib'))
+    const names = [...IN_PLACE.keys(), 'of-hooks-load', 'of-hooks-resolve']
+    for (const name of names.flatMap((name) => [`${name}.js`, `${name}.cjs`])) writeFileSync(join(use, 'lib', name), '')
+    t.match((await load(t, use, isolation)).parts.state(), { status: 'running' })
+  })
 
   t.test(`a plugin runs code of its files only, ${isolation}`, { skip }, async (t) => {
     const attempts = Object.entries(FROM_ELSEWHERE).map(
