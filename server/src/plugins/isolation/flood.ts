@@ -1,4 +1,7 @@
-/** Counts what a process of a plugin makes the host do, so that one that floods it is ended before others notice. */
+/**
+ * Counts what the processes of a plugin make the host do, so that one that floods it is ended before others notice. All of them count
+ * together: the plugin runs in many, and each could stay just below a limit.
+ */
 import type { Readable } from 'node:stream'
 
 const WINDOW_MS = 1000
@@ -18,6 +21,7 @@ export interface FloodOptions {
   readonly onFlood: () => void
 }
 
+/** Of one process. */
 export interface Flood {
   /** Counts what comes over the stream that messages come on. Called before anything else reads it. */
   watch(stream: Readable): void
@@ -27,58 +31,102 @@ export interface Flood {
   message(): void
   /** A call of the plugin begins. */
   run(): void
+  /** The process ended. */
+  end(): void
 }
 
-export function createFlood({ runs, onFlood }: FloodOptions): Flood {
+/** The processes of one plugin. */
+export type Floods = (options: FloodOptions) => Flood
+
+/** What was done in this window. */
+interface Counts {
+  messages: number
+  bytes: number
+  printed: number
+  busyMs: number
+  /** The calls that it was done for. */
+  runs: number
+}
+
+type Limit = (counts: Counts) => number
+
+/** What is beyond the needs of the calls, and how much of that there may be. */
+const LIMITS: readonly (readonly [excess: Limit, most: number])[] = [
+  [({ messages, runs }) => messages - MESSAGES_OF_RUN * runs, MOST_MESSAGES],
+  [({ busyMs, runs }) => busyMs - BUSY_MS_OF_RUN * runs, MOST_BUSY_MS],
+  [({ bytes }) => bytes, MOST_BYTES],
+  [({ printed }) => printed, MOST_PRINTED_BYTES],
+]
+
+export function createFloods(): Floods {
+  const processes = new Map<FloodOptions, Counts>()
+  const together = nothing(0)
   // Not the clock's time, which may be set.
   let from = performance.now()
-  let messages = 0
-  let bytes = 0
-  let printed = 0
-  let busyMs = 0
-  let begun = 0
-  let before: NodeJS.CpuUsage | undefined
 
   function begin(): void {
     if (performance.now() - from < WINDOW_MS) return
     from = performance.now()
-    messages = bytes = printed = busyMs = 0
-    begun = runs()
+    Object.assign(together, nothing(0))
+    for (const [{ runs }, counts] of processes) {
+      Object.assign(counts, nothing(runs()))
+      together.runs += counts.runs
+    }
   }
 
+  /** Ends the process that did the most beyond what its calls need. */
   function check(): void {
-    const most = MOST_BUSY_MS + BUSY_MS_OF_RUN * begun
-    const isTooMany = messages > MOST_MESSAGES + MESSAGES_OF_RUN * begun
-    if (isTooMany || bytes > MOST_BYTES || printed > MOST_PRINTED_BYTES || busyMs > most) onFlood()
+    const exceeded = LIMITS.find(([excess, most]) => excess(together) > most)
+    if (!exceeded) return
+    const [excess] = exceeded
+    const [worst] = [...processes].reduce((one, other) => (excess(other[1]) > excess(one[1]) ? other : one))
+    worst.onFlood()
   }
 
-  return {
-    watch: (stream) =>
-      stream.on('data', (chunk: Buffer) => {
-        begin()
-        bytes += chunk.length
-        before = process.cpuUsage()
+  return (options) => {
+    const counts = nothing(0)
+    let before: NodeJS.CpuUsage | undefined
+    const count = (name: keyof Counts, amount: number) => {
+      // What is left of one that ended counts against no other.
+      if (!processes.has(options)) return
+      counts[name] += amount
+      together[name] += amount
+    }
+    processes.set(options, counts)
+    return {
+      watch: (stream) =>
+        stream.on('data', (chunk: Buffer) => {
+          begin()
+          count('bytes', chunk.length)
+          before = process.cpuUsage()
+          check()
+        }),
+      watchWork: (stream) =>
+        stream.on('data', () => {
+          // Processor time: on a busy machine the host waits, too.
+          const { user, system } = process.cpuUsage(before)
+          count('busyMs', (user + system) / 1000)
+          check()
+        }),
+      watchPrinted: (stream) =>
+        stream.on('data', (chunk: Buffer) => {
+          begin()
+          count('printed', chunk.length)
+          check()
+        }),
+      message() {
+        count('messages', 1)
         check()
-      }),
-    watchWork: (stream) =>
-      stream.on('data', () => {
-        // Processor time: on a busy machine the host waits, too.
-        const { user, system } = process.cpuUsage(before)
-        busyMs += (user + system) / 1000
-        check()
-      }),
-    watchPrinted: (stream) =>
-      stream.on('data', (chunk: Buffer) => {
-        begin()
-        printed += chunk.length
-        check()
-      }),
-    message() {
-      messages++
-      check()
-    },
-    run() {
-      begun++
-    },
+      },
+      run: () => count('runs', 1),
+      end() {
+        processes.delete(options)
+        for (const name of Object.keys(counts) as (keyof Counts)[]) together[name] -= counts[name]
+      },
+    }
   }
+}
+
+function nothing(runs: number): Counts {
+  return { messages: 0, bytes: 0, printed: 0, busyMs: 0, runs }
 }

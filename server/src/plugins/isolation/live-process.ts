@@ -5,7 +5,7 @@
 import type { ChildProcess } from 'node:child_process'
 import type { Duplex } from 'node:stream'
 import { type Backlog, createBacklog } from './backlog.ts'
-import { createFlood } from './flood.ts'
+import type { Floods } from './flood.ts'
 import { createFrames } from './frames.ts'
 import type { FromPlugin } from './messages.ts'
 import { memoryMib } from './process-memory.ts'
@@ -51,6 +51,8 @@ export interface LiveOptions {
   readonly maxBytes: number
   /** How many calls it works on. */
   readonly runs: () => number
+  /** With the other processes of the plugin. */
+  readonly floods: Floods
   /** What it takes of the processors once it is ready counts against it. */
   readonly processor: ProcessorBudget
   readonly onSaid: (said: Said) => void
@@ -72,7 +74,7 @@ const MAX_LAST_WORDS = 8192
 
 /** @throws the error of `launch` */
 export function createLiveProcess(options: LiveOptions): LiveProcess {
-  const { launch, maxBytes, runs, processor, onSaid, onEnd } = options
+  const { launch, maxBytes, runs, floods, processor, onSaid, onEnd } = options
   const child = launch()
   const stream = child.stdio[3] as Duplex
   const work = createUndone(child)
@@ -81,7 +83,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
   let looks = 0
   let countedMs: number | undefined
 
-  const flood = createFlood({ runs, onFlood: () => end('it flooded the host') })
+  const flood = floods({ runs, onFlood: () => end('it flooded the host') })
   flood.watch(stream)
   const frames = createFrames(stream, {
     maxBytes,
@@ -132,6 +134,7 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
   function end(reason: EndReason): void {
     if (hasEnded) return
     hasEnded = true
+    flood.end()
     clearInterval(pinger)
     child.kill('SIGKILL')
     stream.destroy()

@@ -16,6 +16,7 @@ import { reachOf } from '../reach.ts'
 import { type CellLimits, Cells } from './cells.ts'
 import { type CodeCopy, copyCode } from './code-copy.ts'
 import type { ReadableSet } from './command.ts'
+import { createFloods } from './flood.ts'
 import { type Description, type KeptDescription, keptDescription } from './kept-description.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
 import { PluginProcess, type ProcessOptions, type SetupCall, startAnotherProcess } from './plugin-process.ts'
@@ -100,7 +101,7 @@ async function startCopy(
   const launch = () =>
     startSandboxed({ entry: RUNTIME, readable, args, isolation, ...(memoryMib ? { memoryMib } : {}) })
   const pluginLogger = createPluginLogger({ logger, now })
-  const process = { launch, logger, pluginLogger, now, prepare }
+  const process = { launch, floods: createFloods(), logger, pluginLogger, now, prepare }
   const kept = keptDescription(dataDir, { ...located, codeHash: code.codeHash }, given)
   const first = await startFirst(process, {
     kept,

@@ -7,6 +7,7 @@ import { isDestinationError, type Logger } from '@claimcheck/core/plugin'
 import type { Instant, JsonValue } from '@claimcheck/core/rules'
 import type { PluginState } from '../hosted.ts'
 import type { PluginLogger } from '../plugin-logger.ts'
+import type { Floods } from './flood.ts'
 import type { HostCalls } from './host-calls.ts'
 import { createLiveProcess, type EndReason, type LiveProcess, type Said } from './live-process.ts'
 import { type Described, fromWireError, type PluginMethod, toWireError, type WireError } from './messages.ts'
@@ -40,6 +41,8 @@ export interface ProcessOptions {
   /** For what the plugin says. */
   readonly pluginLogger: PluginLogger
   readonly now: () => Instant
+  /** Of the plugin. */
+  readonly floods: Floods
   /** What the plugin offered when it was loaded; left out where it is loaded now. */
   readonly offers?: string | undefined
   /** Why the one before it ended. */
@@ -169,9 +172,10 @@ export class PluginProcess {
   }
 
   #launch(starting: Starting): LiveProcess {
-    const { launch, logger, pluginLogger } = this.#options
+    const { launch, floods, logger, pluginLogger } = this.#options
     const live = createLiveProcess({
       launch,
+      floods,
       maxBytes: this.#mostBytes(),
       runs: () => this.#pending.size,
       processor: this.#processor,

@@ -148,6 +148,11 @@ const DEEDS: Readonly<Record<string, Deed>> = {
       await wait(1)
     }
   },
+  'sends nested messages for long'(_, at) {
+    const nested = `{"k":"log","level":"info","text":"","fields":${'['.repeat(20_000)}${']'.repeat(20_000)}}\n`
+    setInterval(() => writeSync(3, nested), Number(at))
+    return PRESENT
+  },
   'speaks another protocol': async () => {
     writeSync(3, '{"k":"what is this"}\n')
     await wait(60_000)

@@ -1,5 +1,6 @@
 /** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
 import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
 import t from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/extent.ts'
@@ -50,6 +51,21 @@ for (let first = 0; first < LINES.length; first += LINES_AT_A_PLUGIN) {
     }
   })
 }
+
+t.test(
+  'processes of which each takes less of the host than one may are ended when all take more',
+  { skip },
+  async (t) => {
+    const { check, plugin } = await startDeeds(t)
+    for (let at = 0; at < 8; at++) {
+      t.match(await check('page', 'sends nested messages for long', '30', undefined, `wsp_${at}`), { kind: 'present' })
+    }
+    await setTimeout(3000)
+    const { lastEnd, restarts } = plugin.parts.state()
+    t.equal(lastEnd, 'it flooded the host')
+    t.ok(restarts >= 4, `${restarts} of 8 ended`)
+  },
+)
 
 for (const deed of ['prints without end', 'sends nested messages']) {
   t.test(`a process that ${deed} is ended before it takes the host's time`, { skip }, async (t) => {
