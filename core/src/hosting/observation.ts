@@ -125,7 +125,9 @@ function differsProblem(observation: Observation, { profile }: By): string | und
   const isRight =
     Array.isArray(differs) &&
     differs.every((field) => typeof field === 'string' && Object.hasOwn(profile.required, field))
-  return isRight ? undefined : 'differs names a field that is not required'
+  if (!isRight) return 'differs names a field that is not required'
+  // It is stored and published as it is.
+  return new Set(differs).size === differs.length ? undefined : 'differs names a field twice'
 }
 
 function stayProblem({ appeared, removed, removedWhole }: Stay): string | undefined {

@@ -46,6 +46,7 @@ const refused: [name: string, told: object, problem: RegExp][] = [
     { ...PRESENT, differs: undefined, mark: 'final' },
     /differs/,
   ],
+  ['a difference again and again', { ...DIFFERS, differs: new Array(20_000).fill('content') }, /differs .* twice/],
   ['stays that are no list', { ...PRESENT, stays: { length: 0 } }, /stays/],
   ['no stays, and says so', { ...PRESENT, stays: null }, /stays/],
   ['more stays than are kept', { ...PRESENT, stays: Array.from({ length: 9 }, () => stay) }, /stays/],
