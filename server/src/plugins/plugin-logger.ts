@@ -26,6 +26,8 @@ const MAX_DEPTH = 6
 const LINES_PER_SECOND = 100
 const SECOND_MS = 1000
 const MAX_CONCEALED = 20_000
+/** So many connections are searched for one by one. */
+const MOST_NEWER = 32
 
 /** The host's own members of a line: a plugin that gives them would speak for others. */
 const OWN_MEMBERS: ReadonlySet<string> = new Set([
@@ -84,25 +86,31 @@ export function createPluginLogger({ logger, now }: PluginLoggerOptions): Plugin
 function createConcealed() {
   const known = new Set<LeakFinder>()
   let sought: SoughtNeedle[] = []
-  /** Of all that is sought; made when the next text comes. */
-  let finder: LeakFinder | undefined
   let earlier: LeakFinder | undefined
+  /** Of what was sought when it was made: that takes longer the more there is. */
+  let finder: LeakFinder | undefined
+  /** Since then. */
+  let newer: LeakFinder[] = []
   return {
     add(leaks: LeakFinder) {
       if (known.has(leaks) || leaks.sought.length === 0) return
       if (sought.length > MAX_CONCEALED) {
         earlier = finderOf(sought)
+        finder = undefined
+        newer = []
         known.clear()
         sought = []
       }
       known.add(leaks)
       sought.push(...leaks.sought)
-      finder = undefined
+      newer.push(leaks)
     },
     redact(text: string): string {
-      finder ??= finderOf(sought)
-      const shown = finder.redact(text)
-      return earlier ? earlier.redact(shown) : shown
+      if (newer.length > MOST_NEWER) {
+        finder = finderOf(sought)
+        newer = []
+      }
+      return [earlier, finder, ...newer].reduce((shown, one) => one?.redact(shown) ?? shown, text)
     },
   }
 }

@@ -46,6 +46,21 @@ t.test('a secret that the plugin saw in one check is not in what it logs in anot
   t.notOk(JSON.stringify(lines).includes(coded.slice(4, -4)))
 })
 
+t.test('a line for each of a thousand connections costs little, and has none of their secrets', async (t) => {
+  const { lines, logger, pass } = recorded()
+  const secrets = Array.from({ length: 1000 }, (_, at) => `s3cret-token-${at}-of-a-connection`)
+  const finders = secrets.map((secret) => leakFinder([secret]))
+  const before = process.cpuUsage()
+  for (const [at, finder] of finders.entries()) {
+    logger.conceal(finder)
+    logger.info({}, `${secrets[at]} ${secrets[at >> 1]}`)
+    pass(1000)
+  }
+  const { user } = process.cpuUsage(before)
+  t.ok(lines.every(([, , text]) => text === '[secret] [secret]'))
+  t.ok(user < 5_000_000, `${user / 1000} ms`)
+})
+
 t.test("a plugin does not speak for others: the host's members of a line are not its", async (t) => {
   const { lines, logger } = recorded()
   logger.info({ plugin: 'codehost', level: 60, time: 0, msg: 'x', pid: 1, mine: 2 }, 'a line')
