@@ -14,6 +14,8 @@ export type Validator = (value: unknown, loc: Loc) => Issue[]
 const MAX_ECHOED_LENGTH = 128
 /** To word one takes longer than to find it. */
 const MOST_FINDINGS = 500
+/** Of their JSON: a plugin chooses what is said of a mistake, which may come hundreds of times. */
+const MOST_CHARACTERS = 65_536
 
 // Keywords that apply branches: the findings of the branches say what is wrong.
 const SILENT_KEYWORDS: ReadonlySet<string> = new Set(['if', 'anyOf'])
@@ -52,7 +54,7 @@ export function validator(schema: TSchema): Validator {
     beginValidation()
     if (check(value)) return []
     const findings = check.errors!.filter(({ keyword }) => !SILENT_KEYWORDS.has(keyword))
-    return firstOfEachKind(findings.slice(0, MOST_FINDINGS).map((error) => toIssue(error, value, loc)))
+    return short(firstOfEachKind(findings.slice(0, MOST_FINDINGS).map((error) => toIssue(error, value, loc))))
   }
   compiled.set(schema, validate)
   return validate
@@ -105,4 +107,14 @@ function firstOfEachKind(issues: readonly Issue[]): Issue[] {
     if (!kinds.has(kind)) kinds.set(kind, issue)
   }
   return [...kinds.values()]
+}
+
+/** At least one: without any the value would be valid. */
+function short(issues: Issue[]): Issue[] {
+  let length = 0
+  const end = issues.findIndex((issue, index) => {
+    length += JSON.stringify(issue).length
+    return index > 0 && length > MOST_CHARACTERS
+  })
+  return end < 0 ? issues : issues.slice(0, end)
 }

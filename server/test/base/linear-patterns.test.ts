@@ -95,6 +95,18 @@ t.test('what a claim may cost by any schema of a plugin', async (t) => {
   }
 })
 
+t.test('what is said of a claim has an end, and says something', async (t) => {
+  const validate = validator({
+    type: 'array',
+    items: { type: 'string', pattern: '^a$', description: 'x'.repeat(40_000) },
+  })
+  for (const count of [1, 2, 2000]) {
+    const issues = validate(new Array(count).fill('b'), [])
+    t.equal(issues.length, 1)
+    t.ok(JSON.stringify(issues).length < 100_000)
+  }
+})
+
 const refused: [what: string, schema: object, named: RegExp][] = [
   ['a look-ahead', { pattern: '^(?=.*a)b' }, /"\^\(\?=\.\*a\)b"/],
   ['a negative look-ahead', { pattern: '^(?!a)' }, /\(\?!a\)/],
