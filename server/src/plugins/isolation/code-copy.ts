@@ -1,6 +1,6 @@
 /** Copies the code of a plugin before it runs, so that what runs is what its digest says, until the service ends. */
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { realpath, rm } from 'node:fs/promises'
+import { lutimes, readdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { SERVER_FOLDER } from '../installed-with-server.ts'
@@ -23,6 +23,8 @@ export interface CodeCopy {
 }
 
 const PREFIX = 'claimcheck-plugin-'
+/** Systems remove what lay in their folder of temporary files for some ten days: then no process would start any more. */
+const RENEW_MS = 24 * 60 * 60_000
 
 /**
  * Copies what `located` reads. Hidden files and nested packages that are not dependencies are left out: they cannot be imported.
@@ -30,9 +32,14 @@ const PREFIX = 'claimcheck-plugin-'
  * that package's digest, a space, `=`, its name, `@`, its version. Where to npm installs a package makes no difference.
  *
  * @param brought real folders of packages that are the service's own: they are linked
+ * @param renewMs how often the files of the copy become new
  * @throws PackageError
  */
-export async function copyCode(located: PluginPackage, brought: readonly string[]): Promise<CodeCopy> {
+export async function copyCode(
+  located: PluginPackage,
+  brought: readonly string[],
+  renewMs = RENEW_MS,
+): Promise<CodeCopy> {
   const { root, entry, packages, files, links } = located
   removeLeftOvers()
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
@@ -54,12 +61,16 @@ export async function copyCode(located: PluginPackage, brought: readonly string[
     ].filter(({ path }) => path.startsWith(folder))
     for (const { path, target } of copied) link(path, target)
     makeReadable(folder)
+    const renewing = setInterval(() => void renew(folder).catch(() => {}), renewMs).unref()
     return {
       entry: at(entry),
       readable: { packages: [...outermost(own).map(at), ...brought], files: files.map(at), links: copied },
       codeHash: digestOfLines([...lines, ...[...dependencies].sort()]),
       original: (text) => text.replaceAll(folder, ''),
-      remove: () => rm(folder, { recursive: true, force: true }),
+      async remove() {
+        clearInterval(renewing)
+        await rm(folder, { recursive: true, force: true })
+      },
     }
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
@@ -100,6 +111,14 @@ function makeReadable(folder: string): void {
     if (entry.isDirectory()) makeReadable(path)
     else if (entry.isFile()) chmodSync(path, 0o644)
   }
+}
+
+async function renew(folder: string): Promise<void> {
+  const now = new Date()
+  // Without the types Node 20 enters what links lead to.
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
+  for (const path of [folder, ...paths]) await lutimes(path, now, now)
 }
 
 /** Removes what hosts that were killed left behind. */

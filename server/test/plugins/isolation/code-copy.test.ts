@@ -2,6 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -11,9 +13,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { copyCode } from '@claimcheck/server/plugins/isolation/code-copy'
 import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { locatePlugin } from '@claimcheck/server/plugins/package'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
 import t, { type Test } from 'tap'
 import { makePluginPackage, pluginChecking } from '../../../../test/support/plugin-package.ts'
@@ -255,4 +259,16 @@ t.test('the copy is removed when the service ends, and when it was killed by the
   mkdirSync(left)
   await load(t, pluginWith(t, ''))
   t.notOk(readdirSync(tmpdir()).includes(`claimcheck-plugin-${pid}-x`))
+})
+
+t.test('no file of the copy becomes so old that the system would remove it', async (t) => {
+  const use = pluginWith(t, '')
+  const copy = await copyCode(await locatePlugin(use, join(use, '..')), [], 50)
+  t.teardown(copy.remove)
+  const folder = copy.entry.slice(0, copy.entry.indexOf('/', tmpdir().length + 1))
+  const paths = [folder, dirname(copy.entry), copy.entry, ...copy.readable.links.map(({ path }) => path)]
+  const isOld = () => paths.some((path) => lstatSync(path).atimeMs < 1_000_000)
+  for (const path of paths) lutimesSync(path, 1, 1)
+  for (const end = performance.now() + 10_000; isOld() && performance.now() < end; ) await setTimeout(20)
+  t.notOk(isOld())
 })
