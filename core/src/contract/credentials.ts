@@ -126,16 +126,11 @@ export interface ClientCredentials extends TokenRequest, OAuth2Client {
   readonly grant: 'clientCredentials'
 }
 
-/** RFC 6749 6. */
+/** RFC 6749 6. Each refresh may bring another refresh token, which the host stores before it uses what came with it. */
 export interface RefreshTokenCredential extends TokenRequest, OAuth2Client {
   readonly grant: 'refreshToken'
   /** The name of a secret option. */
   readonly refreshToken: string
-  /**
-   * False: the token endpoint takes one refresh token any number of times. Left out: each refresh may bring another one, and the host never
-   * sends one again that may have been taken. When it cannot know, the connection needs new credentials.
-   */
-  readonly rotates?: false
 }
 
 /** RFC 7523 2.1, signed with RS256 or ES256 as the key has it. */

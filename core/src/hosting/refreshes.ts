@@ -1,6 +1,10 @@
 /**
- * Refresh tokens that change with each use. Before one is sent, the host notes that it is under way; what it brought is stored before it
- * is used. A note that is left says that the token may be spent, so that it is never sent twice.
+ * Refresh tokens that change with each use. Before one is sent, the host notes that it is under way, so that no other host sends it
+ * meanwhile; what it brought is stored before it is used.
+ *
+ * Where the answer is lost, the same one is sent again, at once and with later checks: token endpoints that rotate take it for some
+ * seconds for this case (Okta, Cognito, WorkOS, Connect2id), and one behind a gateway that failed may not have got it. At one that takes
+ * it for a theft, the grant ends, whose newest refresh token nothing has.
  */
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
 import type { AccessToken, NotRefreshed, RefreshAsked, Refreshed, Refreshes } from './schemes/scheme.ts'
@@ -9,8 +13,10 @@ export interface StoredTokens {
   /** The newest. Left out: the one that the workspace typed. */
   readonly refreshToken?: string | undefined
   readonly token?: AccessToken | undefined
-  /** The refresh that sent the newest refresh token. Its answer is not stored. */
+  /** The refresh that is under way, or was cut off. */
   readonly begunBy?: string | undefined
+  /** The token endpoint refused the newest refresh token: it is not sent again. */
+  readonly isRefused?: true | undefined
 }
 
 /** Leases of refreshes, by their ids. One ends by itself, should its host be killed. */
@@ -35,12 +41,12 @@ export interface TokenCell {
 }
 
 const POLL_MS = 200
-/** Longer than an exchange takes. */
-const MOST_POLLS = 75
+/** Longer than two exchanges take. */
+const MOST_POLLS = 125
 const STORE_TRIES = 20
 const STORE_PAUSE_MS = 1500
 
-/** How long a lease lasts: the exchange, and the tries to store what it brought. */
+/** How long a lease lasts: two exchanges, and the tries to store what they brought. */
 export const REFRESH_LEASE_MS = 60_000
 
 /** @throws DestinationError */
@@ -48,24 +54,24 @@ export async function refreshOnce(cell: TokenCell, asked: RefreshAsked): Promise
   const id = crypto.randomUUID()
   const begun = await begin(cell, asked, id)
   if ('token' in begun) return begun.token
-  const outcome = await asked.exchange(begun.refreshToken).catch((cause: unknown) => failed(cause))
-  if (!(await patiently(() => finish(cell, asked, id, outcome)))) throw replaced()
+  const { refreshToken } = begun
+  const first = await asked.exchange(refreshToken)
+  const outcome = 'error' in first && first.again === 'at once' ? await asked.exchange(refreshToken) : first
+  if (!(await patiently(() => finish(cell, asked, { id, refreshToken }, outcome)))) throw replaced()
   if ('error' in outcome) throw outcome.error
   return outcome
 }
 
 type Begun = { readonly token: AccessToken } | { readonly refreshToken: string }
 
-async function begin(cell: TokenCell, { typed, rotates, isUsable }: RefreshAsked, id: string): Promise<Begun> {
+async function begin(cell: TokenCell, { typed, isUsable }: RefreshAsked, id: string): Promise<Begun> {
   for (let polls = 0; polls < MOST_POLLS; polls++) {
     const begun = await cell.change<Begun | undefined | DestinationError>(async (stored, leases) => {
       if (!stored) return { result: replaced() }
-      const { token, refreshToken = typed, begunBy } = stored
+      const { token, refreshToken = typed, begunBy, isRefused } = stored
       if (token && isUsable(token)) return { result: { token } }
-      if (begunBy !== undefined) {
-        if (!(await leases.isOver(begunBy))) return { result: undefined }
-        if (rotates) return { result: lost() }
-      }
+      if (isRefused) return { result: refused() }
+      if (begunBy !== undefined && !(await leases.isOver(begunBy))) return { result: undefined }
       await leases.begin(id)
       return { stored: { ...stored, begunBy: id }, result: { refreshToken } }
     })
@@ -76,22 +82,24 @@ async function begin(cell: TokenCell, { typed, rotates, isUsable }: RefreshAsked
   throw new DestinationError('timeout')
 }
 
-/** @returns false where the credentials were replaced meanwhile: what it brought is dropped */
+/** @returns false where the credentials were replaced meanwhile, or another host has refreshed: what it brought is dropped */
 function finish(
   cell: TokenCell,
-  { rotates }: RefreshAsked,
-  id: string,
+  { typed }: RefreshAsked,
+  { id, refreshToken: sent }: { readonly id: string; readonly refreshToken: string },
   outcome: Refreshed | NotRefreshed,
 ): Promise<boolean> {
   return cell.change(async (stored, leases) => {
     await leases.end(id)
-    if (stored?.begunBy !== id) return { result: false }
+    // Also after its lease ended, and another host sent the same one: the newest refresh token must not be lost.
+    if (!stored || (stored.refreshToken ?? typed) !== sent) return { result: false }
     if (!('error' in outcome)) {
       const { refreshToken = stored.refreshToken, ...token } = outcome
       return { stored: { refreshToken, token }, result: true }
     }
-    if (outcome.isSpent && rotates) return { result: true }
-    return { stored: { ...stored, begunBy: undefined }, result: true }
+    if (stored.begunBy !== id) return { result: true }
+    const { begunBy: _, ...kept } = stored
+    return { stored: outcome.again === 'never' ? { ...kept, isRefused: true } : kept, result: true }
   })
 }
 
@@ -99,13 +107,9 @@ function replaced(): DestinationError {
   return new DestinationError('unavailable', { cause: new Error('the connection has other credentials by now') })
 }
 
-function lost(): DestinationError {
-  const cause = new Error('the answer to the last refresh was lost: the connection needs a new refresh token')
+function refused(): DestinationError {
+  const cause = new Error('the token endpoint refused the refresh token: the connection needs a new one')
   return new DestinationError('unauthorized', { cause })
-}
-
-function failed(cause: unknown): NotRefreshed {
-  return { error: new DestinationError('unexpected_response', { cause }), isSpent: true }
 }
 
 /** A database that is away for a moment must not cost the connection its credentials. */
@@ -145,7 +149,8 @@ export function createMemoryRefreshes(): MemoryRefreshes {
       change(work) {
         const changed = last.then(async () => {
           const { stored, result } = await work(cells.get(key) ?? {}, leases)
-          if (stored) cells.set(key, stored)
+          // A refusal may be of the client that was typed with it: another try asks.
+          if (stored) cells.set(key, { ...stored, isRefused: undefined })
           return result
         })
         last = changed.catch(() => {})

@@ -11,7 +11,6 @@ import { statusError } from '../../contract/http.ts'
 import { utf8 } from '../../encoding.ts'
 import type { JsonObject, JsonValue } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
-import { wasPerhapsSent } from '../failures.ts'
 import { written } from './hashes.ts'
 import { signedJwt, signingKey } from './jwt.ts'
 import { encoded, jsonIn } from './messages.ts'
@@ -49,33 +48,30 @@ async function refreshed(
   host: SchemeHost,
   isUsable: (token: AccessToken) => boolean,
 ): Promise<AccessToken> {
-  const { refreshToken: option, rotates = true } = credential
+  const { refreshToken: option } = credential
   return host.refreshes.refresh({
     option,
     typed: host.required(option),
-    rotates,
     isUsable,
     async exchange(refreshToken): Promise<Refreshed | NotRefreshed> {
       let answer: Exchanged | undefined
-      let isBeforeSending = true
       try {
         const request = await byClient(credential, host, { grant_type: 'refresh_token', refresh_token: refreshToken })
         const since = host.now()
-        isBeforeSending = false
         answer = await host.exchange(request, { outlives: true })
         return { ...tokenIn(answer, since, host), since }
       } catch (cause) {
         const error = isDestinationError(cause) ? cause : new DestinationError('unexpected_response', { cause })
-        return { error, isSpent: !isBeforeSending && (answer ? isTaken(answer) : wasPerhapsSent(error)) }
+        return { error, again: answer ? againAfter(answer) : 'at once' }
       }
     },
   })
 }
 
-/** An answer that is no refusal may have taken the refresh token, and `invalid_grant` says that it is worth nothing. */
-function isTaken({ status, text }: Exchanged): boolean {
-  const isRefusal = (status >= 300 && status < 500) || status === 503
-  return !isRefusal || jsonIn(text).error === 'invalid_grant'
+function againAfter({ status, text }: Exchanged): NotRefreshed['again'] {
+  // A success without tokens that can be read, and what gateways say.
+  if (status < 300 || (status >= 500 && status !== 503)) return 'at once'
+  return jsonIn(text).error === 'invalid_grant' ? 'never' : 'later'
 }
 
 async function byClient(

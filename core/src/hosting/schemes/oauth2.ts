@@ -32,7 +32,6 @@ const FORMS: Readonly<Record<OAuth2Credential['grant'], TSchema>> = {
       ...client,
       grant: Type.Literal('refreshToken'),
       refreshToken: name,
-      rotates: Type.Optional(Type.Literal(false)),
     },
     closed,
   ),

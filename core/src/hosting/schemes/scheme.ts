@@ -65,8 +65,8 @@ export interface Refreshed extends AccessToken {
 
 export interface NotRefreshed {
   readonly error: DestinationError
-  /** The refresh token was taken, or may have been. */
-  readonly isSpent: boolean
+  /** When the same refresh token may be sent again. `at once`: the answer was lost. */
+  readonly again: 'at once' | 'later' | 'never'
 }
 
 export interface RefreshAsked {
@@ -74,7 +74,6 @@ export interface RefreshAsked {
   readonly option: string
   /** As the check has it. */
   readonly typed: string
-  readonly rotates: boolean
   /** Whether an access token that is stored does. */
   isUsable(token: AccessToken): boolean
   /** Never rejects. */
@@ -85,7 +84,7 @@ export interface Refreshes {
   /**
    * Exchanges the newest refresh token, one host at a time, and stores what it brought before it resolves. Resolves with what another host
    * has stored, where that is usable.
-   * @throws DestinationError `unauthorized` where the refresh token may have been spent, and its answer was lost
+   * @throws DestinationError `unauthorized` where the token endpoint refuses the refresh token
    */
   refresh(asked: RefreshAsked): Promise<AccessToken>
 }

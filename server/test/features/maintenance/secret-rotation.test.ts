@@ -60,7 +60,6 @@ async function fill(claimcheck: Claimcheck, tickets = 120): Promise<void> {
   await claimcheck.connections.refreshesOf({ id: connected }).refresh({
     option: 'token',
     typed: 'open sesame',
-    rotates: true,
     isUsable: () => true,
     exchange: async () => ({ accessToken: 'open', since: 0, until: 0, refreshToken: 'sesame' }),
   })

@@ -103,8 +103,29 @@ for (const dialect of DIALECTS) {
       t.equal(server.reused(), 0)
     })
 
+    t.test('a host that is killed before the server gets the refresh token costs nothing', async (t) => {
+      const { server, host, options, connected, rows } = await begin(t, dialect)
+      const id = await connected()
+      const killed = await startChecking(t, options, id)
+      const isAsked = new Promise<void>((resolve) => {
+        server.inFront = () => {
+          resolve()
+          return true
+        }
+      })
+      void killed.check()
+      await isAsked
+      await killed.kill()
+      server.inFront = () => false
+      // Its lease ends in a minute.
+      await rows('UPDATE leases SET until = 0')
+      t.equal(await host.check(id), '200')
+      t.equal(server.asked.length, 1)
+      t.equal(server.reused(), 0)
+    })
+
     t.test(
-      'a host that is killed before it stores the answer leaves a connection that needs a new sign-in',
+      'one that is killed before it stores the answer needs a new sign-in, at a server that forgives nothing',
       async (t) => {
         const { server, host, options, connected, rows } = await begin(t, dialect)
         const id = await connected()
@@ -114,17 +135,34 @@ for (const dialect of DIALECTS) {
         await held.isAsked
         await killed.kill()
         held.release()
-        // Its lease ends in a minute.
         await rows('UPDATE leases SET until = 0')
         t.strictSame([await host.check(id), await host.check(id)], ['unauthorized', 'unauthorized'])
         t.match(await host.connections.test(id, { target: 'a' }), { failure: 'unauthorized', state: 'refused' })
-        t.equal(server.asked.length, 1)
-        t.equal(server.reused(), 0)
+        t.equal(server.asked.length, 2, 'what was refused is not sent again')
+        t.equal(server.reused(), 1)
         await host.connections.replaceSecrets(id, { refresh_token: await server.signIn() }, { insists: false })
         t.equal(await host.check(id), '200')
-        t.equal(server.reused(), 0)
       },
     )
+
+    t.test('a host that was away for longer than its lease stores what it brought', async (t) => {
+      const { server, host, open, connected, rows } = await begin(t, dialect)
+      const id = await connected()
+      const held = holdAnswer(server)
+      const slow = host.check(id)
+      await held.isAsked
+      await rows('UPDATE leases SET until = 0')
+      const other = await open()
+      server.inFront = (_, response) => {
+        response.writeHead(400).end('{"error":"invalid_grant"}')
+        return true
+      }
+      t.equal(await other.check(id), 'unauthorized', 'the server took it already')
+      server.inFront = () => false
+      held.release()
+      t.equal(await slow, '200')
+      t.equal(await other.check(id), '200', 'what the first one brought')
+    })
 
     t.test('a person who replaces the refresh token wins over a refresh under way', async (t) => {
       const { server, host, connected } = await begin(t, dialect)
