@@ -29,6 +29,8 @@ export function secure(plain: Socket, { hostname }: SocketAddress, ca: string | 
 export function tlsOptions(hostname: string, ca: string | undefined): ConnectionOptions {
   return {
     servername: isLiteral(hostname) ? '' : hostname,
+    // Which TLS verifies where there is no such name. Without either it takes a certificate of `localhost`.
+    host: unbracketed(hostname),
     // Also where the environment of the process turns it off.
     rejectUnauthorized: true,
     ...(ca === undefined ? {} : { ca }),

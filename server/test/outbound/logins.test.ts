@@ -6,7 +6,7 @@ import { clockOffset } from '@claimcheck/core/hosting'
 import type { CommandGrant, Login, LoginMechanism } from '@claimcheck/core/plugin'
 import { SMTPServer, type SMTPServerAuthentication, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
-import { AUTHORITY, code, guardOf, INNER, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
+import { AUTHORITY, code, guardOf, INNER, LOCALHOST, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
 import { talker } from '../support/talker.ts'
 
 const SECRET = 'victim-pass-0123456789'
@@ -16,13 +16,16 @@ const COMMANDS = { imap: ['NOOP', 'EXAMINE'], pop3: ['NOOP'], smtp: ['NOOP', 'VR
 interface Place extends Partial<Pick<CommandGrant, 'tls' | 'protocol' | 'clock'>> {
   /** `127.0.0.1:port` */
   readonly host: string
+  readonly name?: string
   readonly secret?: string
+  readonly ca?: string
 }
 
-function checkAt(t: Test, { host, tls = 'starttls', protocol = 'imap', secret = SECRET, ...more }: Place) {
+function checkAt(t: Test, place: Place) {
+  const { host, tls = 'starttls', protocol = 'imap', name = 'inner.example', secret = SECRET, ca, ...more } = place
   const port = Number(host.split(':')[1])
-  const url = `${tls ? 'tls' : 'tcp'}://inner.example:${port}`
-  const outbound = outboundTo(t, [`inner.example:${port}`], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
+  const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
+  const outbound = outboundTo(t, [`${name}:${port}`], { resolver: resolveTo('127.0.0.1'), ca: ca ?? AUTHORITY })
   const grant: CommandGrant = { port, tls, protocol, commands: COMMANDS[protocol], ...more }
   const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
   const secrets = new Map([
@@ -113,14 +116,14 @@ for (const [what, protocol, greeting, answers, expected] of BEFORE_TLS) {
 }
 
 /** Goes over to TLS, and says within it what a script says. */
-function afterStartTls(t: Test, script: (line: string) => string) {
+function afterStartTls(t: Test, script: (line: string) => string, identity = INNER) {
   return scripted(
     t,
     (line, socket) => {
       if (!line.endsWith('STARTTLS')) return ''
       socket.write('claimcheck OK begin\r\n')
       socket.removeAllListeners('data')
-      const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(INNER) })
+      const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext(identity) })
       secure
         .on('error', () => {})
         .on('data', (chunk) => {
@@ -143,6 +146,22 @@ t.test('what was offered before TLS counts for nothing', async (t) => {
   for (const mechanism of ['plain', 'scram-sha-256', 'xoauth2', 'login'] as const)
     t.equal(await code(checkAt(t, { host }).connect(login(mechanism))), 'misconfigured', mechanism)
   t.strictSame([...new Set(got)], ['claimcheck CAPABILITY'])
+})
+
+t.test('an IP address is verified as such after STARTTLS, and `localhost` is another name', async (t) => {
+  for (const [identity, ca, expected] of [
+    [INNER, AUTHORITY, 'no error'],
+    [LOCALHOST, LOCALHOST.cert, 'unavailable'],
+  ] as const) {
+    const got: string[] = []
+    const answer = (line: string) => {
+      got.push(line)
+      return line.endsWith('CAPABILITY') ? '* CAPABILITY IMAP4rev1\r\nclaimcheck OK\r\n' : 'claimcheck OK\r\n'
+    }
+    const { host } = await afterStartTls(t, answer, identity)
+    t.equal(await code(checkAt(t, { host, name: '127.0.0.1', ca }).connect(login('login'))), expected)
+    t.equal(got.length, expected === 'no error' ? 2 : 0)
+  }
 })
 
 const REFUSALS: readonly (readonly [answer: string, code: string])[] = [
