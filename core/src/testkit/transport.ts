@@ -72,7 +72,7 @@ export function kitTransport({ proxy, origin, socketPort, signal, note, resumed 
       if (socketPort === undefined) throw new DestinationError('unavailable')
       const place = { address: '127.0.0.1', port: socketPort, tls: undefined, createSocket: () => new Socket() }
       const answer = await (asked.protocol === 'mysql'
-        ? queryMysql((await driver('mysql2/promise')) as MysqlDriver, place, asked)
+        ? queryMysql((await driver('mysql2')) as MysqlDriver, place, asked)
         : queryPostgres((await driver('pg')) as PostgresDriver, place, asked))
       resumed()
       // The machine's clock is not the kit's.
@@ -92,8 +92,7 @@ async function driver(name: string): Promise<unknown> {
     )
     return loaded
   } catch (error) {
-    const [wanted] = name.split('/')
-    throw new Error(`the kit reads this database by the package ${wanted}: npm install --save-dev ${wanted}`, {
+    throw new Error(`the kit reads this database by the package ${name}: npm install --save-dev ${name}`, {
       cause: error,
     })
   }

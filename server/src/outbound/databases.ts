@@ -23,7 +23,7 @@ export async function queryDatabase(
 /** An installation may leave it out. @throws Error that says what to install */
 async function mysqlDriver(): Promise<MysqlDriver> {
   try {
-    return (await import('mysql2/promise')) as unknown as MysqlDriver
+    return (await import('mysql2')).default as unknown as MysqlDriver
   } catch (error) {
     throw new Error('the optional package mysql2 is not installed, which reads MySQL and MariaDB: npm install mysql2', {
       cause: error,

@@ -181,6 +181,7 @@ async function reads(t: Test, database: Database): Promise<void> {
       ['hidden', {}, { login: { user: 'reader', secret: SECRET } }],
       ['hidden', {}, { login: { user: 'secret:password', secret: 'secret:password' } }],
       ['hidden', {}, { database: 'secret:password' }],
+      ['hidden', {}, { database: 'postgres\0options\0-c role=postgres' }],
     ]
     for (const [statement, parameters, more] of asked) {
       const { check, query } = checkOf(t, database)
@@ -269,21 +270,27 @@ async function reachesWhatItMay(t: Test, database: Database): Promise<void> {
   })
 }
 
-/** Of a MariaDB that does not offer TLS. */
-const PLAIN_GREETING = greeting()
+/** Of a MariaDB that does not offer TLS, and of one that does. */
+const PLAIN_GREETING = greeting(0x82)
+const TLS_GREETING = greeting(0x8a)
 
-function greeting(): Buffer {
+function greeting(capabilities: number): Buffer {
   const body = Buffer.concat([
     Buffer.from([10]),
     Buffer.from('10.11.0-MariaDB\0'),
     Buffer.from([1, 0, 0, 0]),
     Buffer.from('12345678\0'),
-    // Protocol 4.1 and secure authentication, without TLS.
-    Buffer.from([0x00, 0x82, 45, 2, 0, 8, 0, 21]),
+    // Protocol 4.1 and secure authentication.
+    Buffer.from([0x00, capabilities, 45, 2, 0, 8, 0, 21]),
     Buffer.alloc(10),
     Buffer.from('123456789012\0mysql_native_password\0'),
   ])
-  return Buffer.concat([Buffer.from([body.length, 0, 0, 0]), body])
+  return packet(0, body)
+}
+
+/** Of MySQL. */
+function packet(sequence: number, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([body.length & 0xff, body.length >> 8, 0, sequence]), body])
 }
 
 /** A message of Postgres. */
@@ -332,3 +339,57 @@ for (const [what, said] of HOSTILE) {
     clearTimeout(limit)
   })
 }
+
+const LOGGED_IN_AS = packet(2, Buffer.from([0, 0, 0, 2, 0, 0, 0]))
+const COLUMN = Buffer.from([3, 0x64, 0x65, 0x66, 0, 0, 0, 1, 0x61, 0, 0x0c, 0x3f, 0, 1, 0, 0, 0, 3, 0, 0, 0, 0, 0])
+const ROWS_BEGIN = [packet(1, Buffer.from([1])), packet(2, COLUMN), packet(3, Buffer.from([0xfe, 0, 0, 2, 0]))]
+const OUT_OF_ORDER = Array.from({ length: 20_000 }, () => packet(77, Buffer.from([1, 0x31])))
+/** What a hostile MySQL answers to the login, and to what follows. */
+const HOSTILE_MYSQL: readonly (readonly [what: string, login: Buffer, next: Buffer])[] = [
+  ['refuses without a word', packet(2, Buffer.from([0xff])), Buffer.alloc(0)],
+  ['asks for another login', packet(2, Buffer.from([0xfe, 0x78, 0, 1])), Buffer.from([0xff])],
+  ['asks for a file', LOGGED_IN_AS, packet(1, Buffer.from([0xfb, 0x2f, 0x65, 0x74, 0x63]))],
+  ['has no number of columns', LOGGED_IN_AS, packet(1, Buffer.from([0xfe, 1]))],
+  ['numbers its rows otherwise', LOGGED_IN_AS, Buffer.concat([...ROWS_BEGIN, ...OUT_OF_ORDER])],
+  ['speaks first', Buffer.concat([LOGGED_IN_AS, ...OUT_OF_ORDER]), Buffer.alloc(0)],
+]
+for (const [what, login, next] of HOSTILE_MYSQL) {
+  t.test(`a server of MySQL that ${what} costs one check, and no line of the log`, async (t) => {
+    const logged = [t.capture(console, 'error'), t.capture(console, 'trace'), t.capture(console, 'log')]
+    const host = await serveSockets(t, (socket) => {
+      socket.write(PLAIN_GREETING)
+      socket.once('data', () => {
+        socket.write(login)
+        socket.on('data', () => socket.write(next))
+      })
+    })
+    const timer = new AbortController()
+    const limit = globalThis.setTimeout(() => timer.abort(), 1000)
+    const place = { port: Number(host.split(':')[1]), tls: false, over: { timer } }
+    const asked = code(checkOf(t, { protocol: 'mysql', port: place.port }, place).query('hidden'))
+    t.match(await asked, /^(?:unavailable|unexpected_response|timeout)$/)
+    clearTimeout(limit)
+    t.strictSame(
+      logged.flatMap((calls) => calls()),
+      [],
+    )
+  })
+}
+
+t.test('a check that ends while MySQL goes over to TLS is over time', async (t) => {
+  const host = await serveSockets(t, (socket) => socket.write(TLS_GREETING))
+  const timer = new AbortController()
+  const place = { port: Number(host.split(':')[1]), over: { timer } }
+  const asked = code(checkOf(t, { protocol: 'mysql', port: place.port }, place).query('hidden'))
+  await setTimeout(300)
+  timer.abort()
+  t.equal(await asked, 'timeout')
+})
+
+t.test('MySQL over TLS is read by a name: the driver verifies no IP address', async (t) => {
+  let connections = 0
+  const host = await serveSockets(t, () => void connections++)
+  const place = { port: Number(host.split(':')[1]), name: '127.0.0.1' }
+  t.equal(await code(checkOf(t, { protocol: 'mysql', port: place.port }, place).query('hidden')), 'unavailable')
+  t.equal(connections, 0)
+})

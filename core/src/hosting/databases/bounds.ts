@@ -18,6 +18,7 @@ export interface DatabaseAddress {
 /** What is used of a socket of `node:net`. */
 export interface DriverSocket {
   readonly bytesRead: number
+  readonly destroyed: boolean
   connect(port: number, host: string): unknown
   destroy(error?: Error): unknown
   once(event: string, listener: (value?: unknown) => void): unknown
@@ -42,7 +43,8 @@ export async function bounded(
   let ended: DestinationError | undefined
   const end = (code: DestinationError['code']) => {
     ended ??= new DestinationError(code)
-    socket.destroy(ended)
+    // Without the error: drivers change what they get.
+    socket.destroy()
   }
   const expire = () => end('timeout')
   signal.addEventListener('abort', expire)

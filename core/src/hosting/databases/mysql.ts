@@ -1,16 +1,22 @@
 /** Runs a declared statement in MySQL or MariaDB, by the driver `mysql2` that the host has. */
+import { refusal } from '../failures.ts'
 import type { QueryResult, SecretQuery } from '../sockets/query.ts'
-import { bounded, type DatabaseAddress, STATEMENT_TIMEOUT_MS } from './bounds.ts'
+import { bounded, type DatabaseAddress, type DriverSocket, STATEMENT_TIMEOUT_MS } from './bounds.ts'
 
-/** What is used of `mysql2/promise`. */
+/** What is used of `mysql2`. */
 export interface MysqlDriver {
-  createConnection(options: object): Promise<Connection>
+  createConnection(options: object): Connection
 }
 
 interface Connection {
-  query(asked: object): Promise<readonly [rows: unknown, fields: unknown]>
-  execute(asked: object, values: readonly unknown[]): Promise<readonly [rows: unknown, fields: unknown]>
   on(event: 'error', listener: () => void): unknown
+  once(event: 'connect' | 'error', listener: (value?: unknown) => void): unknown
+  promise(): {
+    query(asked: object): Promise<readonly [rows: unknown, fields: unknown]>
+    execute(asked: object, values: readonly unknown[]): Promise<readonly [rows: unknown, fields: unknown]>
+  }
+  readonly packetParser: { onPacket: (packet: { readonly sequenceId: number }) => void }
+  readonly sequenceId: number
 }
 
 const NO_SUCH_VARIABLE = 1193
@@ -24,10 +30,12 @@ export function queryMysql(
   const { user, secret, database, text, values, now } = asked
   const socket = createSocket()
   return bounded(socket, asked, codeOf, async () => {
+    // The driver would take a certificate of `localhost`.
+    if (tls?.servername === '') throw refusal('MySQL is read over TLS by a name, and not by an IP address')
     socket.connect(port, address)
-    const connection = await createConnection({
+    const opened = createConnection({
       // The name that TLS verifies: the socket is connected already.
-      host: tls?.servername || address,
+      host: tls?.servername ?? address,
       port,
       user,
       password: secret,
@@ -45,7 +53,13 @@ export function queryMysql(
       bigNumberStrings: true,
       charset: 'utf8mb4',
     })
-    connection.on('error', () => {})
+    opened.on('error', () => {})
+    guardPackets(opened, socket)
+    await new Promise((resolve, reject) => {
+      opened.once('connect', resolve)
+      opened.once('error', reject)
+    })
+    const connection = opened.promise()
     const run = (sql: string) => connection.query({ sql, rowsAsArray: true })
     await run("SET time_zone = '+00:00', sql_mode = 'NO_BACKSLASH_ESCAPES', autocommit = 1")
     await firstKnown(run, [
@@ -66,6 +80,22 @@ export function queryMysql(
       clock: { at, resolutionMs: 1, askedAt, answeredAt },
     }
   })
+}
+
+/**
+ * The driver writes a line to the log for each packet that is out of order: a server could write as many. Where its parser throws and
+ * nothing catches it, that would end the host.
+ */
+function guardPackets(connection: Connection, socket: DriverSocket): void {
+  const { packetParser } = connection
+  const handle = packetParser.onPacket
+  packetParser.onPacket = (packet) => {
+    if (socket.destroyed) return
+    try {
+      if (packet.sequenceId === connection.sequenceId) return handle(packet)
+    } catch {}
+    socket.destroy()
+  }
 }
 
 /** MariaDB and MySQL have different names for one limit. */

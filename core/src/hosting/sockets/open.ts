@@ -97,7 +97,7 @@ function checked(guard: LineGuard, chunk: unknown, { breached }: OpenOptions): r
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: one would end a command, or a part of a login, and begin another
-const CONTROL = /[\u0000-\u001f\u007f]/
+export const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**
  * @throws BreachError for what the manifest does not allow

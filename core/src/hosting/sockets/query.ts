@@ -4,7 +4,7 @@ import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from 
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../breach.ts'
 import type { ToldTime } from './clock.ts'
-import { secretNames } from './open.ts'
+import { CONTROL, secretNames } from './open.ts'
 
 /** A declared statement, with what the check gives for it. */
 export interface QueryAsked {
@@ -43,7 +43,8 @@ export function queryAsked(grant: SocketGrant, query: Query, secrets: SecretValu
   if (!statement) throw new BreachError('the manifest does not declare this statement')
   const problem = statementProblem(statement, grant.protocol)
   if (problem !== undefined) throw new BreachError(`the statement ${statement.name} ${problem}`)
-  if (typeof database !== 'string' || database === '' || secrets.has(database))
+  // A name that ends early would be followed by parameters of the session, such as another role.
+  if (typeof database !== 'string' || database === '' || CONTROL.test(database) || secrets.has(database))
     throw new BreachError('query names no database')
   return {
     protocol: grant.protocol,
