@@ -31,7 +31,7 @@ export {
   type SendInit,
   type Transport,
 } from './hosting/check-requests.ts'
-export { type CredentialMemory, createCredentialMemories, createCredentialMemory } from './hosting/credential-memory.ts'
+export { type CredentialMemory, createCredentialMemories } from './hosting/credential-memory.ts'
 export {
   type ClientCertificate,
   type Connected,

@@ -4,43 +4,61 @@ import type { CredentialMemory } from './schemes/scheme.ts'
 
 export type { CredentialMemory }
 
-const MAX_ENTRIES = 256
-const MAX_MEMORIES = 10_000
-
-export function createCredentialMemory(now: () => Instant): CredentialMemory {
-  const entries = new Map<string, { readonly value: string; readonly until: Instant }>()
-  const running = new Map<string, Promise<unknown>>()
-  return {
-    get(key) {
-      const entry = entries.get(key)
-      if (entry && entry.until > now()) return entry.value
-      entries.delete(key)
-      return undefined
-    },
-    set(key, value, until) {
-      entries.delete(key)
-      entries.set(key, { value, until })
-      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value!)
-    },
-    delete: (key) => void entries.delete(key),
-    once<T>(key: string, work: () => Promise<T>) {
-      const known = running.get(key) as Promise<T> | undefined
-      if (known) return known
-      const begun = work().finally(() => running.delete(key))
-      running.set(key, begun)
-      return begun
-    },
-  }
+interface Entry {
+  readonly value: string
+  readonly until: Instant
 }
 
-/** @returns the memory of a connection. @param key names the connection with its current credentials */
-export function createCredentialMemories(now: () => Instant): (key: string) => CredentialMemory {
-  const memories = new Map<string, CredentialMemory>()
-  return (key) => {
-    const memory = memories.get(key) ?? createCredentialMemory(now)
-    memories.delete(key)
-    memories.set(key, memory)
-    if (memories.size > MAX_MEMORIES) memories.delete(memories.keys().next().value!)
-    return memory
+/** A destination could give a long token for each of its repositories. */
+const MOST_CHARACTERS = 64 * 1024 * 1024
+
+/**
+ * @returns the memory of a connection. All share the room for `mostCharacters`, and what was used longest ago is forgotten first.
+ * @param key names the connection with its current credentials, and the origin that it reads
+ */
+export function createCredentialMemories(
+  now: () => Instant,
+  mostCharacters = MOST_CHARACTERS,
+): (key: string) => CredentialMemory {
+  const entries = new Map<string, Entry>()
+  const running = new Map<string, Promise<unknown>>()
+  let characters = 0
+
+  function keep(name: string, entry: Entry): void {
+    entries.set(name, entry)
+    characters += name.length + entry.value.length
+    while (characters > mostCharacters) take(entries.keys().next().value!)
+  }
+
+  function take(name: string): Entry | undefined {
+    const entry = entries.get(name)
+    if (!entry) return undefined
+    entries.delete(name)
+    characters -= name.length + entry.value.length
+    return entry
+  }
+
+  return (connection) => {
+    const nameOf = (key: string) => `${connection} ${key}`
+    return {
+      get(key) {
+        const entry = take(nameOf(key))
+        if (!entry || entry.until <= now()) return undefined
+        keep(nameOf(key), entry)
+        return entry.value
+      },
+      set(key, value, until) {
+        take(nameOf(key))
+        keep(nameOf(key), { value, until })
+      },
+      delete: (key) => void take(nameOf(key)),
+      once<T>(key: string, work: () => Promise<T>) {
+        const known = running.get(nameOf(key)) as Promise<T> | undefined
+        if (known) return known
+        const begun = work().finally(() => running.delete(nameOf(key)))
+        running.set(nameOf(key), begun)
+        return begun
+      },
+    }
   }
 }

@@ -9,7 +9,7 @@ import type { Instant } from '../evidence.ts'
 import { requireOrigin } from '../hosting/base-address.ts'
 import type { BreachError } from '../hosting/breach.ts'
 import { guardRequests } from '../hosting/check-requests.ts'
-import { createCredentialMemory } from '../hosting/credential-memory.ts'
+import { createCredentialMemories } from '../hosting/credential-memory.ts'
 import { type Connected, certificateOf, unboundSecrets } from '../hosting/credentials.ts'
 import { refusal } from '../hosting/failures.ts'
 import type { Readings } from '../hosting/readings.ts'
@@ -168,7 +168,7 @@ interface ContextOptions extends Omit<CallerOptions, 'clock'> {
 function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, abort, logs, ...on }: ContextOptions) {
   const { connection, secrets, baseUrl } = place
   // Each call begins anew: what an earlier one has exchanged would lead to other requests.
-  const connected = place.connected && { ...place.connected, memory: createCredentialMemory(now) }
+  const connected = place.connected && { ...place.connected, memory: createCredentialMemories(now)('') }
   const origin = requireOrigin(baseUrl)
   const { signal } = abort
   const { resumed } = on

@@ -65,8 +65,8 @@ export interface Sender {
   /** Certificates to trust, in place of the system's. PEM. */
   readonly ca: string | undefined
   readonly limitDigests: DigestLimit
-  /** What is kept for a connection with its current credentials. */
-  readonly memoryOf: (connection: GivenConnection) => CredentialMemory
+  /** What is kept for a connection with its current credentials, at an origin. */
+  readonly memoryOf: (connection: GivenConnection, origin: string) => CredentialMemory
 }
 
 export function createCheckRequests(
@@ -74,8 +74,8 @@ export function createCheckRequests(
   { gate, send, ca, limitDigests, memoryOf }: Sender,
 ): CheckRequests {
   const { timer, secrets, reach, spending, payer = '' } = guard
-  const connected = guard.connected && { ...guard.connected, memory: memoryOf(guard.connected) }
   const origin = requireOrigin(guard.origin)
+  const connected = guard.connected && { ...guard.connected, memory: memoryOf(guard.connected, origin) }
   let breach: BreachError | undefined
   const rules: RequestGuard = {
     ...guard,

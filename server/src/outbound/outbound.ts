@@ -68,8 +68,9 @@ export function createOutbound(
   const gate = createGate(allowPrivate, resolver)
   const limitDigests = createDigestLimit()
   const memories = createCredentialMemories(Date.now)
-  // With the credentials: what was kept for earlier ones is never used again.
-  const memoryOf = ({ id, options }: GivenConnection) => memories(sha256Text(JSON.stringify([id, options])))
+  // With the credentials: what was kept for earlier ones is never used again. With the origin: no other one gets its token.
+  const memoryOf = ({ id, options }: GivenConnection, origin: string) =>
+    memories(sha256Text(JSON.stringify([id, options, origin])))
   // Connections to what the operator allows serve no other requests.
   const publicOnly = createAgent({ mayBePrivate: false })
   const allowed = createAgent({ mayBePrivate: true })

@@ -41,7 +41,7 @@ export interface Exchanged {
   readonly text: string
 }
 
-/** Belongs to one connection with its current credentials, and to this process. Entries can disappear at any time. */
+/** Belongs to one connection with its current credentials, the origin that is read, and this process. Entries can disappear at any time. */
 export interface CredentialMemory {
   get(key: string): string | undefined
   /** @param until when it is forgotten */
