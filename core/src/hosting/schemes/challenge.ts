@@ -6,7 +6,7 @@ import { utf8 } from '../../encoding.ts'
 import { Type } from '../../typebox.ts'
 import { parseUrl } from '../../url.ts'
 import { written } from './hashes.ts'
-import { jsonIn, shown, withHeaders } from './messages.ts'
+import { isAccessToken, jsonIn, shown, withHeaders, withoutStatus } from './messages.ts'
 import type { Exchanged, Outgoing, Scheme, SchemeHost } from './scheme.ts'
 import { type Challenge, challengesOf } from './www-authenticate.ts'
 
@@ -32,15 +32,22 @@ export const challenge: Scheme<ChallengeCredential> = {
     const kept = host.memory.get(key)
     const first = await host.send(kept === undefined ? request : authorized(request, kept))
     if (first.status !== 401) return shown(first)
-    // What was kept may be from before a first push: a token for a repository that did not exist opens nothing.
-    host.memory.delete(key)
+    // It may be from before a first push: a token for a repository that did not exist opens nothing. A newer one is another check's.
+    if (host.memory.get(key) === kept) host.memory.delete(key)
     const asked = challengesOf(first.headers)
     const bearer = asked.find(({ scheme }) => scheme === 'bearer')
     if (bearer && mayAsk(bearer, repository)) {
       await first.body?.cancel()
-      const { token, until } = await tokenFor(bearer, repository, basic, host)
-      host.memory.set(key, `Bearer ${token}`, until)
-      return shown(await host.send(authorized(request, `Bearer ${token}`)))
+      const authorization = await host.memory.once(key, async () => {
+        const newest = host.memory.get(key)
+        if (newest !== undefined) return newest
+        const { token, until } = await tokenFor(bearer, request.url, basic, host).catch((error: unknown) => {
+          throw withoutStatus(error)
+        })
+        host.memory.set(key, `Bearer ${token}`, until)
+        return `Bearer ${token}`
+      })
+      return shown(await host.send(authorized(request, authorization)))
     }
     if (basic !== undefined && asked.some(({ scheme }) => scheme === 'basic') && kept === undefined) {
       await first.body?.cancel()
@@ -79,32 +86,32 @@ const MARGIN_SECONDS = 5
 
 async function tokenFor(
   { parameters }: Challenge,
-  repository: string | undefined,
+  registry: URL,
   basic: string | undefined,
   host: SchemeHost,
 ): Promise<{ readonly token: string; readonly until: number }> {
   const url = parseUrl(parameters.get('realm') ?? '')
+  const repository = repositoryOf(registry)
   const service = parameters.get('service')
-  if (!url || (service?.length ?? 0) > LONGEST_SERVICE)
-    throw new DestinationError('unexpected_response', { status: 401 })
+  const isPlainer = registry.protocol === 'https:' && url?.protocol !== 'https:'
+  if (!url || isPlainer || (service?.length ?? 0) > LONGEST_SERVICE) throw new DestinationError('unexpected_response')
   if (service !== undefined) url.searchParams.set('service', service)
   url.searchParams.delete('scope')
   if (repository !== undefined) url.searchParams.set('scope', `repository:${repository}:pull`)
   const headers = new Headers({ accept: 'application/json' })
   if (basic !== undefined) headers.set('authorization', basic)
   const startedAt = host.now()
-  const answer = await host.exchange({ url, method: 'GET', headers })
-  if (answer.status === 401 || answer.status === 403)
-    throw new DestinationError('unauthorized', { status: answer.status })
+  // Other checks may wait for it.
+  const answer = await host.exchange({ url, method: 'GET', headers }, { outlives: true })
+  if (answer.status === 401 || answer.status === 403) throw new DestinationError('unauthorized')
   if (answer.status !== 200) throw statusError(answer, host.now())
   const { token, seconds } = readToken(answer)
   return { token, until: startedAt + Math.max(seconds - MARGIN_SECONDS, 0) * 1000 }
 }
 
-function readToken({ text, status }: Exchanged): { readonly token: string; readonly seconds: number } {
+function readToken({ text }: Exchanged): { readonly token: string; readonly seconds: number } {
   const { token, access_token, expires_in: seconds = USUAL_SECONDS } = jsonIn(text)
   const found = token ?? access_token
-  if (typeof found !== 'string' || !/^[\x21-\x7e]+$/.test(found) || typeof seconds !== 'number')
-    throw new DestinationError('unexpected_response', { status })
+  if (!isAccessToken(found) || typeof seconds !== 'number') throw new DestinationError('unexpected_response')
   return { token: found, seconds: Math.min(seconds, MOST_SECONDS) }
 }

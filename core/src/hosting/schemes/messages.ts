@@ -1,5 +1,5 @@
 /** Requests with what a scheme adds, and answers without what it hides. */
-import { DestinationError } from '../../contract/destination-error.ts'
+import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
 import { isJsonObject, type JsonObject } from '../../json.ts'
 import { BreachError } from '../breach.ts'
 import type { Outgoing } from './scheme.ts'
@@ -61,4 +61,18 @@ export function jsonIn(text: string): JsonObject {
   } catch {
     return {}
   }
+}
+
+const LONGEST_TOKEN = 16 * 1024
+
+/** Whether a token host gave what a header can carry as a token. */
+export function isAccessToken(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= LONGEST_TOKEN && /^[\x21-\x7e]+$/.test(value)
+}
+
+/** A status of a token host would be taken for the destination's answer: 404 for what is not there. */
+export function withoutStatus(error: unknown): unknown {
+  if (!isDestinationError(error) || error.status === undefined) return error
+  const { code, retryAfterMs } = error
+  return new DestinationError(code, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
 }

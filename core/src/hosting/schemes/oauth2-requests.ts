@@ -13,7 +13,7 @@ import type { JsonObject, JsonValue } from '../../json.ts'
 import { parseUrl } from '../../url.ts'
 import { written } from './hashes.ts'
 import { signedJwt, signingKey } from './jwt.ts'
-import { encoded, jsonIn } from './messages.ts'
+import { encoded, isAccessToken, jsonIn } from './messages.ts'
 import type { AccessToken, Exchanged, NotRefreshed, Outgoing, Refreshed, SchemeHost } from './scheme.ts'
 import { filled, OPTION } from './templates.ts'
 
@@ -178,7 +178,6 @@ function urlIn(template: string, host: SchemeHost): URL {
   return url
 }
 
-const LONGEST_TOKEN = 16 * 1024
 const USUAL_SECONDS = 300
 const LEAST_SECONDS = 10
 const MOST_SECONDS = 24 * 60 * 60
@@ -200,15 +199,14 @@ function tokenIn(answer: Exchanged, since: number, { now }: SchemeHost): Omit<Re
   if (status !== 200 && status !== 201) throw failure(answer, given, now())
   const { access_token, token = access_token, token_type: type = 'bearer', refresh_token: refreshToken } = given
   const isBearer = typeof type === 'string' && type.toLowerCase() === 'bearer'
-  if (typeof token !== 'string' || token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token) || !isBearer)
-    throw new DestinationError('unexpected_response')
+  if (!isAccessToken(token) || !isBearer) throw new DestinationError('unexpected_response')
   const seconds = Math.min(Math.max(secondsOf(given, since), LEAST_SECONDS), MOST_SECONDS)
   const until = since + Math.max(seconds - MARGIN_SECONDS, seconds / 2) * 1000
-  return { accessToken: token, until, ...(isToken(refreshToken) ? { refreshToken } : {}) }
-}
-
-function isToken(value: JsonValue | undefined): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= LONGEST_TOKEN
+  return {
+    accessToken: token,
+    until,
+    ...(typeof refreshToken === 'string' && refreshToken !== '' ? { refreshToken } : {}),
+  }
 }
 
 /** `expires_in`, which some write as text, or GitHub's `expires_at`. */

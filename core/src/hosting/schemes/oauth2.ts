@@ -1,8 +1,7 @@
 /** Access tokens of OAuth 2: gets them where the declaration says, keeps them, and replaces one that the destination refuses. */
 import type { OAuth2Credential } from '../../contract/credentials.ts'
-import { DestinationError, isDestinationError } from '../../contract/destination-error.ts'
 import { type TSchema, Type } from '../../typebox.ts'
-import { jsonIn, shown, withHeaders } from './messages.ts'
+import { jsonIn, shown, withHeaders, withoutStatus } from './messages.ts'
 import { newToken } from './oauth2-requests.ts'
 import type { AccessToken, NamedOption, Scheme, SchemeHost } from './scheme.ts'
 import { namesIn, OPTION, shownOptionsIn } from './templates.ts'
@@ -135,13 +134,6 @@ async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?:
     memory.set(key, JSON.stringify(token), token.until)
     return token
   })
-}
-
-/** A status of the token endpoint would be taken for the destination's answer: 404 for what is not there. */
-function withoutStatus(error: unknown): unknown {
-  if (!isDestinationError(error) || error.status === undefined) return error
-  const { code, retryAfterMs } = error
-  return new DestinationError(code, { cause: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) })
 }
 
 function read(text: string | undefined): AccessToken | undefined {

@@ -1,9 +1,10 @@
 /** Tokens of container registries: at Debian's docker-registry with an issuer, and at registries that ask for more than they should. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { bearer, credential } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { findProgram } from '../../../../test/support/programs.ts'
-import { code, serve } from '../../support/loopback.ts'
+import { AUTHORITY, code, guardOf, outboundTo, serve, serveTls } from '../../support/loopback.ts'
 import { seenIn, spendingAt } from '../../support/spending.ts'
 import { startRegistry } from '../../support/token-issuer.ts'
 
@@ -182,14 +183,75 @@ const answers: [what: string, answer: RequestListener, expected: string][] = [
   ['gives no token', (_, response) => void response.end('{}'), 'unexpected_response'],
   ['gives a token with a line break', (_, response) => void response.end('{"token":"a\\nb"}'), 'unexpected_response'],
   ['gives no JSON', (_, response) => void response.end('<html>'), 'unexpected_response'],
+  ['finds nothing there', (_, response) => void response.writeHead(404).end(), 'forbidden'],
+  [
+    'gives a token that no header carries',
+    (_, response) => void response.end(`{"token":"${'x'.repeat(20_000)}"}`),
+    'unexpected_response',
+  ],
   ['gives too much', (_, response) => void response.end('x'.repeat(100_000)), 'too_large'],
 ]
 for (const [what, answer, expected] of answers) {
   t.test(`a token host that ${what} makes the check ${expected}`, async (t) => {
     const { url, elsewhere } = await evil(t, (host) => `Bearer realm="http://${host}/token"`, answer)
-    t.equal(await code(through(t, url, elsewhere)().fetch(url + AT, AUTH)), expected)
+    const error = await through(t, url, elsewhere)()
+      .fetch(url + AT, AUTH)
+      .catch((thrown: unknown) => thrown as { readonly code: string; readonly status?: number })
+    t.match(error, { code: expected })
+    t.equal(error.status, undefined, 'it is not the answer of the registry')
   })
 }
+
+t.test('checks that begin together ask once for a token, and one that ends takes it from no other', async (t) => {
+  const asked: (() => void)[] = []
+  const { url, elsewhere, got } = await evil(
+    t,
+    (host) => `Bearer realm="http://${host}/token"`,
+    (_, response) => void asked.push(() => response.end('{"token":"t0ken"}')),
+  )
+  const check = through(t, url, elsewhere)
+  const timer = new AbortController()
+  const first = code(check({ timer }).fetch(url + AT, AUTH))
+  while (asked.length === 0) await setTimeout(10)
+  const others = Array.from({ length: 8 }, () => code(check().fetch(url + AT, AUTH)))
+  await setTimeout(200)
+  timer.abort()
+  t.equal(await first, 'timeout')
+  for (const answer of asked) answer()
+  t.strictSame(await Promise.all(others), Array(8).fill('no error'))
+  t.equal(got.length, 1)
+})
+
+t.test('a token of one registry is sent to no other, and neither is a password of https in plain', async (t) => {
+  const one = await evil(t, (host) => `Bearer realm="http://${host}/token"`)
+  const other = await evil(t, (host) => `Bearer realm="http://${host}/token"`)
+  const secure = await serveTls(t, (socket) =>
+    socket.end(
+      `HTTP/1.1 401 No\r\nwww-authenticate: Bearer realm="http://${one.elsewhere}/"\r\ncontent-length: 0\r\n\r\n`,
+    ),
+  )
+  const hosts = [one, other].map(({ url }) => new URL(url).host)
+  const outbound = outboundTo(t, [...hosts, one.elsewhere, other.elsewhere, secure], { ca: AUTHORITY })
+  const check = (url: string) =>
+    outbound.forCheck(
+      guardOf(url, {
+        connected: {
+          id: 'conn_1',
+          options: { username: 'user', password: PASSWORD },
+          credentials: DECLARED,
+          tokenHosts: [one.elsewhere, other.elsewhere],
+        },
+        secrets: new Map([['secret:password', PASSWORD]]),
+        reach: { hosts: [...hosts, secure], mayReveal: false },
+      }),
+    )
+  for (const { url, authorizations } of [one, other]) {
+    t.equal((await check(url).fetch(url + AT, AUTH)).status, 200)
+    t.strictSame(authorizations, [undefined, 'Bearer t0ken'])
+  }
+  t.equal(await code(check(`https://${secure}`).fetch(`https://${secure}${AT}`, AUTH)), 'unexpected_response')
+  t.equal(one.got.length, 1)
+})
 
 t.test('a plugin does not get the password into a header, nor a credential of another name', async (t) => {
   const { url, authorizations, elsewhere } = await evil(t, (host) => `Bearer realm="http://${host}/token"`)
