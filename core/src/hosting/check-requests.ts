@@ -7,7 +7,7 @@ import type { ConnectInit, Query, QueryAnswer, Socket, SocketGrant } from '../co
 import type { CheckContext, DigestAnswer, DigestInit, ResolvedAddress } from '../contract/verifier.ts'
 import type { Instant } from '../evidence.ts'
 import { parseUrl } from '../url.ts'
-import { isOwnWww, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
+import { isOwnWww, requireOrigin, type SocketAddress, socketAddress, unbracketed } from './base-address.ts'
 import { BreachError } from './breach.ts'
 import { type CallRequest, callRequest } from './calls.ts'
 import {
@@ -239,9 +239,10 @@ class Requests<A> {
     const { origin, manifest } = this.#guard
     const address = socketAddress(text)
     if (!address) throw this.#refuse('sockets', 'connects to what is no tls://host:port or tcp://host:port')
-    const isPublicOnly = this.#under('hosts', () => this.#grant()) === 'target'
     if (address.hostname !== new URL(origin).hostname)
       throw this.#refuse('sockets', 'connects to another host than that of its base address')
+    // Another port of the host may be another one's: what a workspace typed names a port, or leaves it to the manifest.
+    const isPublicOnly = this.#under('hosts', () => this.#grant(requireOrigin(text))) === 'target'
     const grant = this.#under('sockets', () => socketGrant(address, manifest))
     return { address, admitted: this.#transport.admitSocket(address, isPublicOnly), grant }
   }
@@ -287,8 +288,8 @@ class Requests<A> {
   }
 
   /** @throws BreachError where the manifest allows no check there */
-  #grant(): Grant {
-    const { origin, connected, secrets, manifest } = this.#guard
+  #grant(origin: string): Grant {
+    const { connected, secrets, manifest } = this.#guard
     const given = grantOf(manifest, { origin, typed: connected?.options, hasSecrets: secrets.size > 0 })
     if (given !== undefined) return given
     throw new BreachError(
@@ -299,7 +300,7 @@ class Requests<A> {
   /** The receipt says that the check read this origin; one that a claim names may have `www.` before its name. */
   #admit(text: string): AdmittedUrl<A> {
     const { origin } = this.#guard
-    const isTarget = this.#under('hosts', () => this.#grant()) === 'target'
+    const isTarget = this.#under('hosts', () => this.#grant(origin)) === 'target'
     const admitted = this.#transport.admitUrl(text, isTarget)
     const asked = admitted.url.origin
     if (asked === origin || (isTarget && isOwnWww(asked, origin))) return admitted

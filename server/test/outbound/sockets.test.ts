@@ -183,6 +183,26 @@ t.test('only a port that the manifest declares is connected to, with TLS as it s
   }
 })
 
+t.test('only a port that the workspace typed is connected to, or any declared one where it typed none', async (t) => {
+  const hosts = [await serveTls(t, news), await serveTls(t, news)]
+  const [port, other] = hosts.map((host) => Number(host.split(':')[1])) as [number, number]
+  const sockets = [anySocket(port, true), anySocket(other, true)]
+  for (const [typed, expected] of [
+    [`tls://inner.example:${port}`, ['no error', 'breach']],
+    ['inner.example', ['no error', 'no error']],
+    ['https://inner.example', ['breach', 'breach']],
+  ] as const) {
+    const origin = typed.startsWith('https') ? typed : `tls://inner.example:${port}`
+    const seen = [port, other].map((at) => {
+      const reach = { hosts: ['connection.url'], sockets, mayReveal: false }
+      const connected = { id: 'conn_1', options: { url: typed } }
+      const outbound = outboundTo(t, ['inner.example'], { resolver: resolveTo('127.0.0.1'), ca: AUTHORITY })
+      return code(outbound.forCheck(guardOf(origin, { reach, connected })).connect(`tls://inner.example:${at}`))
+    })
+    t.strictSame(await Promise.all(seen), expected, typed)
+  }
+})
+
 t.test('only the host of the base address is connected to', async (t) => {
   const host = await serveSockets(t, () => t.fail('it was reached'))
   const { check, port } = checkOf(t, { host, tls: false, allowPrivate: ['inner.example', 'localhost', '127.0.0.1'] })
