@@ -2,6 +2,7 @@
 import type { Socket as NodeSocket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { clockOffset } from '@claimcheck/core/hosting'
+import { MAX_CHECK_BYTES } from '@claimcheck/core/plugin'
 import type { CheckGuard } from '@claimcheck/server/outbound/outbound'
 import t, { type Test } from 'tap'
 import {
@@ -361,4 +362,41 @@ t.test('both ends may close: the readable ends, and close returns', async (t) =>
   const other = checkOf(t, { host: deaf, tls: false })
   const open = await other.check.connect(other.url)
   await open.close()
+})
+
+t.test('what connections bring counts for all that a check reads, also when it is made again', async (t) => {
+  const mib = Buffer.alloc(4 * 1024 * 1024)
+  const host = await serveSockets(t, (socket) => void socket.end(mib))
+  let paced = 0
+  const pace = (bytes: number) => {
+    paced += bytes
+    return undefined
+  }
+  const { check, url } = checkOf(t, { host, tls: false, over: { pace } })
+  const read = async () => {
+    const { readable } = await check.connect(url)
+    for await (const _ of readable as unknown as AsyncIterable<Uint8Array>);
+  }
+  for (let times = 0; times < 8; times++) {
+    if (times === 4) check.again()
+    t.equal(await code(read()), 'no error')
+  }
+  t.equal(paced, MAX_CHECK_BYTES)
+  check.again()
+  t.equal(await code(read()), 'too_large')
+})
+
+t.test('what is written to IMAP is judged in the time that its length takes', async (t) => {
+  const host = await serveSockets(t, (socket) => void socket.write('* OK ready\r\n'))
+  const port = Number(host.split(':')[1])
+  const grant = { port, tls: false, protocol: 'imap', commands: ['FETCH', 'LIST'] } as const
+  const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
+  for (const line of [`a FETCH 1 ${'['.repeat(8000)}`, `a LIST ${'\\"'.repeat(4000)}`]) {
+    const { check, url } = checkOf(t, { host, tls: false, over: { reach } })
+    const writer = (await check.connect(url)).writable.getWriter()
+    const begun = process.cpuUsage()
+    t.equal(await code(writer.write(Buffer.from(`${line}\r\n`))), 'breach')
+    const { user } = process.cpuUsage(begun)
+    t.ok(user < 40_000, `${user} µs`)
+  }
 })

@@ -80,10 +80,8 @@ function quoted(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-const QUOTED = /"(?:[^"\\]|\\["\\])*"/g
-
 /** No literal, which would carry another line; no text that is still open at the line's end. */
-const isPlain = (text: string) => !/["\\{}]/.test(text.replaceAll(QUOTED, ''))
+const isPlain = (text: string) => /^(?:[^"\\{}]|"(?:[^"\\]|\\["\\])*")*$/.test(text)
 
 const SECTION = String.raw`\[[A-Z0-9. ()":_-]*\](?:<\d+(?:\.\d+)?>)?`
 /** All that leaves a message unseen, should the server not keep to EXAMINE. */
@@ -98,8 +96,8 @@ function isUnseeing(text: string): boolean {
   if (messages === undefined) return false
   const asked = text.slice(messages.length).toUpperCase()
   const listed = asked.startsWith('(') && asked.endsWith(')') ? asked.slice(1, -1) : asked
-  // A section may have spaces in it.
-  const items = listed.match(/(?:[^\s[]|\[[^\]]*\])+/g) ?? []
+  // A section may have spaces in it. Each bracket ends the search for its end: a line of them would cost the square of its length.
+  const items = listed.match(/(?:[^\s[]|\[[^[\]]*\])+/g) ?? []
   const isWhole = items.join(' ') === listed && (listed !== asked || items.length === 1)
   return isWhole && items.every((item) => ITEM.test(item))
 }
