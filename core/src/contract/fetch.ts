@@ -12,7 +12,7 @@ export interface CheckLimits {
 
 export const CEILING = { requests: 64, bodyBytes: 5 * 1024 * 1024, timeMs: 60_000 } as const satisfies CheckLimits
 
-/** Bytes of all answers of a check together, without those that it only computes digests of. A check that is made again has no more. */
+/** Bytes of all answers and connections of a check together, without those that it only computes digests of. A check that is made again has no more. */
 export const MAX_CHECK_BYTES = 32 * 1024 * 1024
 
 export interface FetchInit {

@@ -211,6 +211,7 @@ class Requests<A> {
         now,
         signal: timer.signal,
         maxBytes: this.#most.bodyBytes,
+        received: (bytes) => this.#received(bytes, 'body'),
         toldTime: (...told) => this.#read(readTime(...told)),
         breached: (breach) => this.#guard.refused('sockets', breach.message, breach),
       })
@@ -227,7 +228,8 @@ class Requests<A> {
     this.#countSocket()
     return this.#counted(async () => {
       const { signal } = timer
-      const bounds = { signal, now, maxBytes: Math.min(this.#most.bodyBytes, MOST_QUERY_BYTES) }
+      const maxBytes = Math.min(this.#most.bodyBytes, MOST_QUERY_BYTES)
+      const bounds = { signal, now, maxBytes, received: (bytes: number) => this.#received(bytes, 'body') }
       const sentAt = now()
       const { clock, ...result } = await this.#transport.query(address, admitted, { ...asked, ...bounds })
       const readings = { ...readTime(clock, clock.askedAt, clock.answeredAt), sentAt }

@@ -35,7 +35,7 @@ const WATCH_MS = 10
  */
 export async function bounded(
   socket: DriverSocket,
-  { signal, maxBytes }: Pick<SecretQuery, 'signal' | 'maxBytes'>,
+  { signal, maxBytes, received }: Pick<SecretQuery, 'signal' | 'maxBytes' | 'received'>,
   codeOf: (error: unknown) => DestinationError['code'] | undefined,
   run: () => Promise<QueryResult>,
 ): Promise<QueryResult> {
@@ -56,7 +56,7 @@ export async function bounded(
   stopped.catch(() => {})
   try {
     // Drivers do not settle in each case where a connection ends.
-    const result = await Promise.race([run(), stopped])
+    const result = await Promise.race([run(), stopped]).finally(() => received(socket.bytesRead))
     if (result.rows.length > MAX_ROWS || socket.bytesRead > maxBytes) throw new DestinationError('too_large')
     return result
   } catch (error) {

@@ -11,6 +11,7 @@ import {
 } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../breach.ts'
+import type { Pace } from '../check-requests.ts'
 import { type ToldTime, timeIn } from './clock.ts'
 import { Conversation, type Handover } from './conversation.ts'
 import { type LineGuard, lineGuard, PROTOCOLS } from './lines.ts'
@@ -30,6 +31,8 @@ export interface OpenOptions extends Asked, SocketBounds {
   readonly now: () => Instant
   /** Hears what the destination's clock showed, and between which moments; undefined where the answer that should tell it did not. */
   readonly toldTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
+  /** Counts bytes before the plugin gets them. Throws DestinationError where a check may read no more. */
+  readonly received: Pace
   /** Hears of a line that is not written. */
   readonly breached: (breach: BreachError) => void
 }
@@ -60,14 +63,11 @@ function handedOver({ connection, reader, writer, rest }: Handover, options: Ope
     readable: new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          if (first.length > 0) {
-            controller.enqueue(first)
-            first = new Uint8Array()
-            return
-          }
-          const { done, value } = await reader.read()
+          const { done, value } = first.length > 0 ? { done: false, value: first } : await reader.read()
+          first = new Uint8Array()
           if (done) return controller.close()
           clock?.read(value)
+          await options.received(value.length)
           controller.enqueue(value)
         },
         cancel: (reason) => reader.cancel(reason),

@@ -3,6 +3,7 @@ import type { SecretValues } from '../../contract/auth.ts'
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../breach.ts'
+import type { Pace } from '../check-requests.ts'
 import type { ToldTime } from './clock.ts'
 import { CONTROL, secretNames } from './open.ts'
 
@@ -21,6 +22,8 @@ export interface SecretQuery extends QueryAsked {
   readonly signal: AbortSignal
   /** More than this is not read. */
   readonly maxBytes: number
+  /** Counts what was read. Throws DestinationError where a check may read no more. */
+  readonly received: Pace
   readonly now: () => Instant
 }
 
