@@ -23,14 +23,8 @@ export {
   unbracketed,
 } from './hosting/base-address.ts'
 export { BreachError } from './hosting/breach.ts'
-export {
-  type GuardedRequests,
-  guardRequests,
-  type Pace,
-  type RequestGuard,
-  type SendInit,
-  type Transport,
-} from './hosting/check-requests.ts'
+export type { RequestGuard, SendInit, Transport } from './hosting/check-guard.ts'
+export { type GuardedRequests, guardRequests } from './hosting/check-requests.ts'
 export { type CredentialMemory, createCredentialMemories } from './hosting/credential-memory.ts'
 export {
   type ClientCertificate,
@@ -48,6 +42,7 @@ export { refusal, toDestinationError } from './hosting/failures.ts'
 export { declaredHosts, type Grant, grantOf, optionOfConnection } from './hosting/grants.ts'
 export { credentialHeader } from './hosting/headers.ts'
 export { MAX_AGE_MS, type ReadObservation, readObservation } from './hosting/observation.ts'
+export type { Pace } from './hosting/pace.ts'
 export { clockOffset, mergeReadings, NO_READINGS, type Readings, readAnswer } from './hosting/readings.ts'
 export {
   createMemoryRefreshes,

@@ -11,7 +11,7 @@ import {
 } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../breach.ts'
-import type { Pace } from '../check-requests.ts'
+import type { Pace } from '../pace.ts'
 import { type ToldTime, timeIn } from './clock.ts'
 import { Conversation, type Handover } from './conversation.ts'
 import { type LineGuard, lineGuard, PROTOCOLS } from './lines.ts'

@@ -3,7 +3,7 @@ import type { SecretValues } from '../../contract/auth.ts'
 import type { Query, QueryAnswer, SocketGrant, Statement, StatementGrant } from '../../contract/socket.ts'
 import type { Instant } from '../../evidence.ts'
 import { BreachError } from '../breach.ts'
-import type { Pace } from '../check-requests.ts'
+import type { Pace } from '../pace.ts'
 import type { ToldTime } from './clock.ts'
 import { CONTROL, secretNames } from './open.ts'
 

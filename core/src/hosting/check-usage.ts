@@ -1,0 +1,120 @@
+/** What one check has asked and read so far, and what it may still: all its requests and connections count here. */
+import { DestinationError } from '../contract/destination-error.ts'
+import { CEILING, MAX_CHECK_BYTES } from '../contract/fetch.ts'
+import { BreachError } from './breach.ts'
+import type { RequestGuard, RequestRule } from './check-guard.ts'
+import { refusal } from './failures.ts'
+import { type Grant, grantOf } from './grants.ts'
+import { mergeReadings, NO_READINGS, type Readings, readAnswer } from './readings.ts'
+
+/** What is read, or only digested. */
+export type Use = 'body' | 'digest'
+
+const NOTHING_MADE = { requests: 0, sockets: 0, names: 0 }
+
+/** What a request gave, and what shows the clock: the headers of its answer, or what another protocol told. */
+type Counted<T> = { readonly result: T } & (
+  | { readonly headers: Headers; readonly readings?: undefined }
+  | { readonly headers?: undefined; readonly readings: Readings }
+)
+
+export class CheckUsage {
+  readings: Readings = NO_READINGS
+  readonly most: { readonly requests: number; readonly bodyBytes: number }
+  #made: Readonly<typeof NOTHING_MADE> = NOTHING_MADE
+  readonly #guard: RequestGuard
+  readonly #left: Record<Use, number>
+
+  constructor(guard: RequestGuard) {
+    this.#guard = guard
+    const { requests = CEILING.requests, bodyBytes = CEILING.bodyBytes } = guard.limits ?? {}
+    this.most = { requests, bodyBytes }
+    this.#left = { body: MAX_CHECK_BYTES, digest: guard.maxDigestBytes }
+  }
+
+  get hasRequestsLeft(): boolean {
+    return this.#made.requests < this.most.requests
+  }
+
+  /** The check is made again. The readings and the count of bytes stay. */
+  again(): void {
+    this.#made = NOTHING_MADE
+  }
+
+  /** @throws BreachError where the manifest allows no check there */
+  grant(origin: string): Grant {
+    const { connected, secrets, manifest } = this.#guard
+    const given = grantOf(manifest, { origin, typed: connected?.options, hasSecrets: secrets.size > 0 })
+    if (given !== undefined) return given
+    throw new BreachError(
+      `the manifest of this plugin does not declare ${origin}: add its host to manifest.hosts, or 'connection.<option>' for the address that a workspace typed`,
+    )
+  }
+
+  count(what: keyof typeof NOTHING_MADE): number {
+    this.#made = { ...this.#made, [what]: this.#made[what] + 1 }
+    return this.#made[what]
+  }
+
+  refuse(rule: RequestRule, problem: string): DestinationError {
+    this.#guard.refused(rule, problem)
+    return refusal(problem)
+  }
+
+  /** Runs what throws a BreachError where a rule is broken. */
+  under<T>(rule: RequestRule, run: () => T): T {
+    try {
+      return run()
+    } catch (error) {
+      throw this.refused(rule, error)
+    }
+  }
+
+  refused(rule: RequestRule, error: unknown): unknown {
+    if (error instanceof BreachError) this.#guard.refused(rule, error.message, error)
+    return error
+  }
+
+  read(readings: Readings): void {
+    this.readings = mergeReadings(this.readings, readings)
+  }
+
+  #spend(): (headers?: Headers) => void {
+    const { requests: most } = this.most
+    if (this.count('requests') > most) throw this.refuse('limits', `sends more than ${most} requests in a check`)
+    return this.#guard.spend?.() ?? (() => {})
+  }
+
+  /** @throws DestinationError */
+  received(bytes: number, use: Use): Promise<void> | undefined {
+    this.#left[use] -= bytes
+    if (this.#left[use] >= 0) return this.#guard.pace?.(bytes)
+    this.#guard.refused('limits', `reads more than ${this.#mostOf(use)} bytes in a check`)
+    throw new DestinationError('too_large')
+  }
+
+  #mostOf(use: Use): number {
+    return use === 'digest' ? this.#guard.maxDigestBytes : MAX_CHECK_BYTES
+  }
+
+  /** Counts what is sent, and reads the answer's clock. */
+  async counted<T>(send: (sentAgain: () => void) => Promise<Counted<T>>): Promise<T> {
+    const { now } = this.#guard
+    let answered = this.#spend()
+    const sentAgain = () => {
+      const next = this.#spend()
+      answered()
+      answered = next
+    }
+    const sentAt = now()
+    let headers: Headers | undefined
+    try {
+      const sent = await send(sentAgain)
+      headers = sent.headers
+      this.read(sent.readings ?? readAnswer(sent.headers, sentAt, now()))
+      return sent.result
+    } finally {
+      answered(headers)
+    }
+  }
+}
