@@ -11,8 +11,10 @@ import {
 } from '@claimcheck/core/hosting'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
+import { ServiceError } from '../../base/errors.ts'
 import { secretContext, tokensContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
+import type { HostedConnectionType } from '../../plugins/hosted.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'
 
@@ -24,6 +26,15 @@ export interface ConnectionTokens {
   of(connectionId: string): Refreshes
   /** Of one that is not stored yet. Another try goes on with what the last one brought. */
   trying(owner: Owner): Refreshes
+  /**
+   * @param others of the workspace @param given secrets of a connection that is to be stored
+   * @throws ServiceError `conflict` for a refresh token that one of the others has: each would spend what the other needs
+   */
+  refuseShared(
+    others: readonly ConnectionRow[],
+    type: Pick<HostedConnectionType, 'credentials'>,
+    given: JsonObject,
+  ): void
   /** What was brought while it was tried. */
   connected(row: Owner & Pick<ConnectionRow, 'id'>, options: JsonObject): Sealed
   /** Of a stored connection, some secrets of which a person replaces. */
@@ -123,8 +134,23 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
     return Object.fromEntries(Object.entries(given).filter(([option, typed]) => typedIn(row, option) !== typed))
   }
 
+  function refuseShared(
+    others: readonly ConnectionRow[],
+    { credentials = {} }: Pick<HostedConnectionType, 'credentials'>,
+    given: JsonObject,
+  ): void {
+    const own = Object.values(credentials).flatMap((one) => ('refreshToken' in one ? [given[one.refreshToken]] : []))
+    const holder = others.find((row) =>
+      Object.keys(row.sealedSecrets).some((option) => own.includes(typedIn(row, option) ?? null)),
+    )
+    if (!holder) return
+    const why = 'each would spend what the other needs. Sign in again for another refresh token'
+    throw new ServiceError('conflict', `the connection ${holder.id} has this refresh token, and ${why}`)
+  }
+
   return {
     of,
+    refuseShared,
     trying: (owner) => anew(() => triedBy(owner)),
     connected: ({ id, ...owner }, options) => seal(id, broughtFor(owner, options)),
     replacing(row, given) {

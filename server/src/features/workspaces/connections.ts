@@ -179,7 +179,8 @@ export class ConnectionService {
    * Replaces one or more secrets of an active connection. Everything else stays, and the service keeps reading queued claims
    * through it. Probes the destination first, as `connect` does, and changes nothing when the probe fails.
    * @throws ServiceError `invalid` for secrets that do not match the provider's schema, for options that are not secret, and for no
-   * secrets at all; `conflict` when another request replaced secrets in the meantime; `not_found`, also for a connection of another
+   * secrets at all; `conflict` when another request replaced secrets in the meantime, and for a refresh token of another connection;
+   * `not_found`, also for a connection of another
    * workspace than `by.workspaceId`
    */
   async replaceSecrets(
@@ -200,6 +201,12 @@ export class ConnectionService {
         issues,
       })
     }
+    const active = await this.#storage.read.connections.active([row.workspaceId])
+    this.#tokens.refuseShared(
+      active.filter((other) => other.id !== id),
+      type,
+      given,
+    )
     // Unseals only the secrets that stay: the replaced ones may be sealed under a lost key.
     const kept = Object.entries(row.sealedSecrets).filter(([name]) => !Object.hasOwn(given, name))
     const unsealed = this.#sealing.unseal({ id, sealedSecrets: Object.fromEntries(kept) })
@@ -396,6 +403,7 @@ export class ConnectionService {
       const others = await tx.connections.active([workspaceId])
       requireRoom(this.#limits, 'connection', others.length + 1, acting)
       refuseName(row, others)
+      this.#tokens.refuseShared(others, type, options)
       await tx.connections.insert(row)
       tx.audit.record({ event: 'connection.added', at, by: acting, workspaceId, subject: id, details })
     })
@@ -412,6 +420,7 @@ export class ConnectionService {
     // Before its credentials are tried.
     const others = await this.#storage.read.connections.active([workspaceId])
     refuseName({ id: '', name: readConnectionName(by.name) }, others)
+    this.#tokens.refuseShared(others, connectionTypeOf(this.#registry, provider), options)
     const refreshes = this.#tokens.trying({ workspaceId, provider })
     const trying = { workspaceId, userId: by.userId, connectionId: null, refreshes }
     const tried = await this.#tryOut(trying, provider, options, by.target ?? null)

@@ -201,6 +201,25 @@ for (const dialect of DIALECTS) {
       t.equal(server.reused(), 0)
     })
 
+    t.test('two connections do not get the same refresh token, which each would spend for the other', async (t) => {
+      const { server, host, connect, connected, typed } = await begin(t, dialect)
+      const id = await connected({}, { target: 'a' })
+      await t.rejects(connect({}, { target: 'a' }), {
+        code: 'conflict',
+        message: new RegExp(`connection ${id} has this`),
+      })
+      const other = await connected({ refresh_token: await server.signIn() })
+      await t.rejects(
+        host.connections.replaceSecrets(other, { refresh_token: typed.refresh_token }, { insists: true }),
+        { code: 'conflict' },
+      )
+      host.clock.ahead = 3600_000
+      t.strictSame([await host.check(id), await host.check(other)], ['200', '200'])
+      t.equal(server.reused(), 0)
+      await host.connections.remove(id)
+      t.match(await connect({}, { target: 'a' }), { isRefused: true, failure: 'unauthorized' }, 'it was spent')
+    })
+
     t.test('a trial that failed does not cost the refresh token', async (t) => {
       const { server, host, connect, connected } = await begin(t, dialect)
       t.match(await connect({ url: `http://${server.host}` }, { target: 'nowhere' }), { isRefused: true })
