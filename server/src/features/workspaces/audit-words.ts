@@ -5,6 +5,7 @@ export const workspaceAuditWords: AuditWords = {
   'agent.released': 'let all keys claim for an agent again',
   'connection.added': 'connected a destination',
   'connection.credentials_replaced': 'replaced credentials of a connection',
+  'connection.refresh_refused': 'got no access token for the refresh token of a connection',
   'connection.removed': 'disconnected a destination',
   'connection.renamed': 'renamed a connection',
   'connection.tested': 'tested a connection',

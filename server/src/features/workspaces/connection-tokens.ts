@@ -11,6 +11,7 @@ import {
 } from '@claimcheck/core/hosting'
 import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LRUCache } from 'lru-cache'
+import { BY_SERVICE } from '../../base/actor.ts'
 import { ServiceError } from '../../base/errors.ts'
 import { secretContext, tokensContext } from '../../base/sealed-contexts.ts'
 import type { Secrets } from '../../base/secrets.ts'
@@ -62,10 +63,12 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
       change: (work) =>
         storage.write(async (tx) => {
           const row = await tx.connections.lock(id)
-          const isSame = row !== undefined && typedIn(row, option) === typed
-          const { stored, result } = await work(isSame ? storedIn(row, option) : undefined, leasesIn(tx))
-          if (row && stored)
+          const before = row && typedIn(row, option) === typed ? storedIn(row, option) : undefined
+          const { stored, result } = await work(before, leasesIn(tx))
+          if (row && stored) {
             await tx.connections.storeTokens(row, { ...row.sealedTokens, ...seal(id, { [option]: stored }) })
+            if (stored.isRefused && !before?.isRefused) tx.audit.record(refusal(row, option, now()))
+          }
           return result
         }),
     }
@@ -166,6 +169,11 @@ export function createConnectionTokens({ storage, secrets, now }: ConnectionToke
       await Promise.allSettled(running)
     },
   }
+}
+
+function refusal({ id, workspaceId, provider }: ConnectionRow, option: string, at: Instant) {
+  const details = { provider, credentials: option }
+  return { event: 'connection.refresh_refused', at, by: BY_SERVICE, workspaceId, subject: id, details } as const
 }
 
 function leasesIn({ leases }: Writes): RefreshLeases {

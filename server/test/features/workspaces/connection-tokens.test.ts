@@ -140,6 +140,9 @@ for (const dialect of DIALECTS) {
         t.match(await host.connections.test(id, { target: 'a' }), { failure: 'unauthorized', state: 'refused' })
         t.equal(server.asked.length, 2, 'what was refused is not sent again')
         t.equal(server.reused(), 1)
+        t.match(await rows("SELECT * FROM audit_trail WHERE event = 'connection.refresh_refused'"), [
+          { actor_kind: 'service', subject: id, details: /refresh_token/ },
+        ])
         await host.connections.replaceSecrets(id, { refresh_token: await server.signIn() }, { insists: false })
         t.equal(await host.check(id), '200')
       },
