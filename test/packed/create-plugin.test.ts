@@ -173,7 +173,7 @@ t.test('the guide shows the template as it is, and the commands that are run her
   t.strictSame(first!.text.split('\n'), [
     './claimcheck plugin new acme.ticket.close ../my-verifier',
     'npm pack -w @claimcheck/core -w @claimcheck/command-line -w @claimcheck/plugin-tools -w @claimcheck/create-plugin --pack-destination ..',
-    'cd ../my-verifier && npm install ../claimcheck-*.tgz',
+    'cd ../my-verifier && npm install --no-save ../claimcheck-*.tgz',
     'npm test',
     'npm run try',
   ])
