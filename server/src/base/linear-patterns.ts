@@ -116,7 +116,7 @@ function patternProblems(pattern: string, budget: SchemaBudget): readonly string
     return []
   } catch (error) {
     const reason = (error as Error).message
-    return [`has the pattern ${JSON.stringify(pattern)}, which cannot be matched in linear time: ${reason}`]
+    return [`has the pattern ${JSON.stringify(pattern)}, which the service cannot match safely: ${reason}`]
   }
 }
 
@@ -127,7 +127,10 @@ function compile(pattern: string): LinearPattern {
   if (/(?:^|[^\\])(?:\\\\)*\\k/.test(pattern)) throw new Error('it refers to what a group matched')
   const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern))
   const size = compiled.programSize()
-  if (size > MOST_INSTRUCTIONS) throw new Error(`it has ${size} instructions, and may have ${MOST_INSTRUCTIONS}`)
+  if (size > MOST_INSTRUCTIONS)
+    throw new Error(
+      `it has ${size} instructions, and may have ${MOST_INSTRUCTIONS}: repeat with * or +, and bound the text by maxLength`,
+    )
   return {
     size,
     test(text) {
