@@ -94,7 +94,10 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 export function authHeader(auth: Auth, secrets: SecretValues): { readonly name: string; readonly value: string } {
   const secretOf = (handle: unknown) => {
     const value = typeof handle === 'string' ? secrets.get(handle) : undefined
-    if (value === undefined) throw new TypeError("auth names no secret option of this check's connection")
+    if (value === undefined)
+      throw new TypeError(
+        "auth names no secret option of this check's connection; one that its credentials declare is named by credential()",
+      )
     return value
   }
   const textOf = (part: unknown) => (typeof part === 'string' && !part.startsWith(HANDLE) ? part : secretOf(part))
