@@ -7,6 +7,7 @@
  * One process is started ahead. It has seen nothing but the operator's options, and becomes the next cell, so that a submission waits for
  * no start.
  */
+import { setTimeout as setTimer } from 'node:timers/promises'
 import { mayTake } from '@claimcheck/core/plugin'
 import type { PluginState, Tenant } from '../hosted.ts'
 import { createSharedReadings, type SharedReadings } from './host-calls.ts'
@@ -76,6 +77,8 @@ const LOOK_MS = 1000
 const REST_MS = 300
 /** So many processes start at a time: starts take the processor from all that runs, and many workspaces may ask at once. */
 const MOST_STARTS = 2
+/** Then it holds up no other one: it may be one that never starts. */
+const LONGEST_START_MS = 10_000
 /** What a process takes that did nothing yet. */
 const NEW_MIB = 32
 const SHARED = 'all'
@@ -304,7 +307,7 @@ export class Cells<P extends CellProcess = PluginProcess> {
     this.#usedMib += NEW_MIB
     this.#starting++
     const process = this.#options.start()
-    void process.available().then(() => {
+    void Promise.race([process.available(), setTimer(LONGEST_START_MS, undefined, { ref: false })]).then(() => {
       this.#starting--
       // What waits goes first, and takes what is ahead.
       if (this.#waiters.size > 0) this.#admit()

@@ -160,6 +160,15 @@ t.test('two processes start at a time, whoever asks for more', async (t) => {
   for (const { process } of works) t.ok(await process())
 })
 
+t.test('processes that never start hold up no others', async (t) => {
+  const { work, processes } = begin(t, { most: 16 }, new Promise(() => {}))
+  await work('has the first').process()
+  const waiting = ['one', 'two', 'three'].map((name) => work(name))
+  await setTimeout(100)
+  t.equal(processes.length, 3, 'two of them start')
+  t.ok(await waiting[2]!.process(15_000))
+})
+
 t.test('what decides goes first, then who has the least', async (t) => {
   const { work } = begin(t, { most: 2 })
   const before = [work('one', 'rich'), work('two', 'other', 'deciding')]
