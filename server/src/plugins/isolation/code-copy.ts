@@ -113,12 +113,13 @@ function makeReadable(folder: string): void {
   }
 }
 
-async function renew(folder: string): Promise<void> {
-  const now = new Date()
-  // Without the types Node 20 enters what links lead to.
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const paths = entries.map(({ parentPath, name }) => join(parentPath, name))
-  for (const path of [folder, ...paths]) await lutimes(path, now, now)
+async function renew(folder: string, now = new Date()): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await renew(path, now)
+    else await lutimes(path, now, now)
+  }
+  await lutimes(folder, now, now)
 }
 
 /** Removes what hosts that were killed left behind. */

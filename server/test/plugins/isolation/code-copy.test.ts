@@ -267,8 +267,12 @@ t.test('no file of the copy becomes so old that the system would remove it', asy
   t.teardown(copy.remove)
   const folder = copy.entry.slice(0, copy.entry.indexOf('/', tmpdir().length + 1))
   const paths = [folder, dirname(copy.entry), copy.entry, ...copy.readable.links.map(({ path }) => path)]
-  const isOld = () => paths.some((path) => lstatSync(path).atimeMs < 1_000_000)
-  for (const path of paths) lutimesSync(path, 1, 1)
-  for (const end = performance.now() + 10_000; isOld() && performance.now() < end; ) await setTimeout(20)
-  t.notOk(isOld())
+  const isOld = (path: string) => lstatSync(path).mtimeMs < 1_000_000
+  const linked = join(use, 'index.js')
+  symlinkSync(use, join(folder, 'link'))
+  for (const path of [...paths, linked]) lutimesSync(path, 1, 1)
+  for (const end = performance.now() + 10_000; paths.some(isOld) && performance.now() < end; ) await setTimeout(20)
+  t.notOk(paths.some(isOld))
+  await setTimeout(200)
+  t.ok(isOld(linked), 'and what a link leads to is left alone')
 })
