@@ -4,6 +4,8 @@ import type { AddressInfo, Socket as NodeSocket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { clockOffset } from '@claimcheck/core/hosting'
 import type { CommandGrant, Login, LoginMechanism } from '@claimcheck/core/plugin'
+import type { TrialRequest } from '@claimcheck/core/testkit'
+import { traced } from '@claimcheck/server/cli/try/trace'
 import { SMTPServer, type SMTPServerAuthentication, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { AUTHORITY, code, guardOf, INNER, LOCALHOST, outboundTo, resolveTo, serveSockets } from '../support/loopback.ts'
@@ -19,10 +21,21 @@ interface Place extends Partial<Pick<CommandGrant, 'tls' | 'protocol' | 'clock'>
   readonly name?: string
   readonly secret?: string
   readonly ca?: string
+  /** As `claimcheck try` checks. */
+  readonly trace?: TrialRequest[]
 }
 
 function checkAt(t: Test, place: Place) {
-  const { host, tls = 'starttls', protocol = 'imap', name = 'inner.example', secret = SECRET, ca, ...more } = place
+  const {
+    host,
+    tls = 'starttls',
+    protocol = 'imap',
+    name = 'inner.example',
+    secret = SECRET,
+    ca,
+    trace,
+    ...more
+  } = place
   const port = Number(host.split(':')[1])
   const url = `${tls ? 'tls' : 'tcp'}://${name}:${port}`
   const outbound = outboundTo(t, [`${name}:${port}`], { resolver: resolveTo('127.0.0.1'), ca: ca ?? AUTHORITY })
@@ -32,7 +45,7 @@ function checkAt(t: Test, place: Place) {
     ['secret:password', secret],
     ['secret:other', OTHER_SECRET],
   ])
-  const check = outbound.forCheck(guardOf(url, { reach, secrets }))
+  const check = (trace ? traced(outbound, trace) : outbound).forCheck(guardOf(url, { reach, secrets }))
   const connect = (login?: Login) => check.connect(url, login ? { login } : {})
   return { url, check, connect }
 }
@@ -296,6 +309,16 @@ for (const secure of [true, false]) {
     })
   }
 }
+
+t.test('a check that is tried logs in, too', async (t) => {
+  const { host, tried } = await smtpServer(t, { secure: true })
+  const trace: TrialRequest[] = []
+  const { url, connect } = checkAt(t, { host, protocol: 'smtp', tls: true, trace })
+  const { close } = talker(await connect(login('plain')))
+  await close()
+  t.match(tried, [{ username: 'ann' }])
+  t.match(trace, [{ method: 'CONNECT', url }])
+})
 
 t.test('a greeting tells the clock, where the manifest says so', async (t) => {
   const banner = () => `220 mail.example.com ESMTP ${new Date(Date.now() + 60_000).toUTCString()}\r\n`

@@ -43,7 +43,8 @@ function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequ
         request.bytes = answer.bytes
         return answer
       }),
-    connect: (url) => noted({ method: 'CONNECT', url }, () => own.connect(url)),
+    connect: (url, init) => noted({ method: 'CONNECT', url }, () => own.connect(url, init)),
+    query: (url, query) => noted({ method: 'QUERY', url }, () => own.query(url, query)),
   }
 }
 
