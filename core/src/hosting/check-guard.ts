@@ -12,7 +12,7 @@ import type { QueryResult, SecretQuery } from './sockets/query.ts'
 import type { Dialed, RawSocket } from './sockets/streams.ts'
 
 /** The rule that a check broke. */
-export type RequestRule = 'hosts' | 'origin' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'
+export type RequestRule = 'hosts' | 'origin' | 'address' | 'methods' | 'headers' | 'credentials' | 'sockets' | 'limits'
 
 export interface RequestGuard {
   /** Each request reads its signal. */

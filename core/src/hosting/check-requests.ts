@@ -16,6 +16,7 @@ import { requestHeaders } from './headers.ts'
 import type { Readings } from './readings.ts'
 import { schemeHost } from './scheme-host.ts'
 import type { Outgoing } from './schemes/scheme.ts'
+import { lostInAddress } from './written-address.ts'
 
 export interface GuardedRequests extends Pick<CheckContext, 'fetch' | 'digest' | 'connect' | 'query'> {
   resolve(url: string): Promise<ResolvedAddress>
@@ -121,6 +122,10 @@ class Requests<A> {
   /** The receipt says that the check read this origin; one that a claim names may have `www.` before its name. */
   #admit(text: string): AdmittedUrl<A> {
     const { origin } = this.#guard
+    const lost = lostInAddress(text)
+    // A name that the claim chose: the plugin is not to blame for more than letting it through.
+    if (lost !== undefined)
+      throw this.#usage.refuse('address', `asks an address with ${lost}, which leads elsewhere`, 'ambiguous_claim')
     const isTarget = this.#usage.under('hosts', () => this.#usage.grant(origin)) === 'target'
     const admitted = this.#transport.admitUrl(text, isTarget)
     const asked = admitted.url.origin

@@ -1,6 +1,7 @@
 /** What one check has asked and read so far, and what it may still: all its requests and connections count here. */
 import { DestinationError } from '../contract/destination-error.ts'
 import { CEILING, MAX_CHECK_BYTES } from '../contract/fetch.ts'
+import type { DestinationErrorCode } from '../evidence.ts'
 import { BreachError } from './breach.ts'
 import type { RequestGuard, RequestRule } from './check-guard.ts'
 import { refusal } from './failures.ts'
@@ -56,9 +57,9 @@ export class CheckUsage {
     return this.#made[what]
   }
 
-  refuse(rule: RequestRule, problem: string): DestinationError {
+  refuse(rule: RequestRule, problem: string, code?: DestinationErrorCode): DestinationError {
     this.#guard.refused(rule, problem)
-    return refusal(problem)
+    return refusal(problem, code)
   }
 
   /** Runs what throws a BreachError where a rule is broken. */

@@ -94,6 +94,40 @@ t.test('a place that a claim names has to be public, whatever the operator allow
   }
 })
 
+t.test('an address that leads elsewhere than it is written is not asked', async (t) => {
+  const seen: string[] = []
+  const host = await serve(t, (request, response) => {
+    seen.push(request.url!)
+    response.end('{}')
+  })
+  const { fetch, digest, breach } = outboundTo(t, [host]).forCheck(guardOf(`http://${host}`))
+  const elsewhere = [
+    '/a/../b',
+    '/a/%2e%2E/b',
+    '/a/./b',
+    '/a/.%2e',
+    '/..',
+    '/a/x\\..\\b',
+    '/a\\b',
+    '/a#b',
+    '/a\n/b',
+    '/a\t',
+    '/a ',
+  ]
+  for (const path of elsewhere) {
+    t.equal(await code(fetch(`http://${host}${path}`)), 'ambiguous_claim', JSON.stringify(path))
+    t.equal(await code(digest(`http://${host}${path}`, { algorithms: ['sha256'] })), 'ambiguous_claim')
+  }
+  t.strictSame(seen, [])
+  t.equal(breach(), undefined, 'the claim is to blame, and not the plugin')
+  const usual = ['/a/..b/c', '/a/b../...', '/.well-known/x', '/a/%2F..%2Fb', '/a b/c', '/a?x=../b&y=.', '/a//b']
+  for (const path of usual) t.equal(await code(fetch(`http://${host}${path}`)), 'no error', path)
+  t.strictSame(
+    seen,
+    usual.map((path) => path.replace(' ', '%20')),
+  )
+})
+
 const QUERY = 'query Issue($id: ID!) { issue(id: $id) { state } }'
 const CALLS = { jsonRpc: ['eth_getTransactionReceipt'], graphql: [QUERY] }
 
