@@ -37,7 +37,7 @@ export interface StatementGrant {
 
 export interface Statement {
   readonly name: string
-  /** One SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. */
+  /** One SELECT, with `$1`, `$2` for the parameters in Postgres, and `?` in MySQL and MariaDB. It calls functions that only compute. */
   readonly text: string
   /** The names of its parameters, in their order. */
   readonly parameters?: readonly string[]

@@ -79,6 +79,18 @@ const STATEMENTS: readonly (readonly [says: string, text: string, protocol?: str
   ['has a word of statements that write', 'SELECT id FROM tickets FOR UPDATE'],
   ['locks rows', 'SELECT id FROM tickets FOR KEY SHARE'],
   ['locks rows', 'SELECT id FROM tickets LOCK IN SHARE MODE', 'mysql'],
+  ['calls pg_terminate_backend,', 'SELECT pg_terminate_backend (pid) FROM pg_stat_activity'],
+  ['calls pg_advisory_lock,', 'SELECT pg_catalog.pg_advisory_lock(1)'],
+  ['calls a quoted name,', 'SELECT "pg_advisory_lock"(1)'],
+  ['calls a quoted name,', `SELECT U&"pg!005fsleep" UESCAPE '!' (1)`],
+  ['calls dblink,', "SELECT id FROM dblink('host=a.example', 'SELECT 1') AS there"],
+  ['calls SET_CONFIG,', "SELECT count(*), SET_CONFIG('role', 'admin', true) FROM tickets"],
+  ['calls OPERATOR,', 'SELECT 1 OPERATOR(a.+) 2'],
+  ['has a backquote', 'SELECT 1 ` pg_sleep(1) ` 2'],
+  ['calls GET_LOCK,', "SELECT GET_LOCK('a', 10)", 'mysql'],
+  ['calls LOAD_FILE,', "SELECT LOAD_FILE('/etc/passwd')", 'mysql'],
+  ['calls a quoted name,', 'SELECT `sleep` (10)', 'mysql'],
+  ['calls sleep,', 'SELECT {fn sleep(10)}', 'mysql'],
   ['has 2 places for 0 parameters', 'SELECT $1, $2'],
   ['has 1 places for 0 parameters', "SELECT ?, '?'", 'mysql'],
 ]
@@ -404,5 +416,23 @@ t.test('the plugins that come with the server have no problem', async (t) => {
     const parts = await shipped.setup({ logger: { debug() {}, info() {}, warn() {} }, now: () => 0 }, options)
     t.strictSame(partsProblems(parts), [], name)
     await parts.close?.()
+  }
+})
+
+t.test('statements that compute with what they read are declared', async (t) => {
+  for (const [protocol, text] of [
+    ['postgres', "SELECT count(*) FILTER (WHERE state IN ('a', 'b')), max(round(price::numeric(10, 2))) FROM tickets"],
+    [
+      'postgres',
+      "WITH one AS (SELECT id, pg_xact_commit_timestamp(xmin) AS at FROM tickets) SELECT to_char(at, '(a') FROM one",
+    ],
+    ['postgres', 'SELECT "state" FROM "tickets" WHERE EXISTS (SELECT 1) AND (id) = ANY (ARRAY(SELECT 1)) OR (1) > (0)'],
+    [
+      'mysql',
+      "SELECT `state`, JSON_EXTRACT(note, '$.a'), UNIX_TIMESTAMP(closed_at) FROM `tickets` USE INDEX (a) WHERE id IN (1)",
+    ],
+  ] as const) {
+    const over = manifest({ sockets: [{ port: 5432, tls: true, protocol, statements: [{ name: 'a', text }] }] })
+    t.strictSame(definitionProblems({ ...plugin, ...over }), [], text)
   }
 })

@@ -2,7 +2,7 @@
 import type { Manifest } from '../../contract/plugin.ts'
 import type { SocketGrant } from '../../contract/socket.ts'
 import { PROTOCOLS } from './lines.ts'
-import { statementProblem } from './query.ts'
+import { statementProblem } from './statements.ts'
 
 /** One line for each problem, which begins with its position: `sockets.0.commands: ...`. */
 export function socketProblems({ sockets = [] }: Pick<Manifest, 'sockets'>): string[] {

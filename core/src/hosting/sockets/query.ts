@@ -6,6 +6,7 @@ import { BreachError } from '../breach.ts'
 import type { Pace } from '../pace.ts'
 import type { ToldTime } from './clock.ts'
 import { CONTROL, secretNames } from './open.ts'
+import { statementProblem } from './statements.ts'
 
 /** A declared statement, with what the check gives for it. */
 export interface QueryAsked {
@@ -74,37 +75,4 @@ function valuesOf(
     if (!isRight) throw new BreachError(`query gives a value that is none as ${name}`)
     return value
   })
-}
-
-const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`/g
-/** What could do more than read, although a transaction only reads, or be read as another text than it seems. */
-const REFUSED: readonly (readonly [pattern: RegExp, says: string])[] = [
-  [/;/, 'has a semicolon'],
-  [/--|\/\*/, 'has a comment'],
-  [/\$(?![0-9])/, 'has text between dollar signs'],
-  [/['"`]/, 'has a quotation that does not end'],
-  [/\bINTO\b/i, 'has INTO'],
-  [/\b(?:FOR|KEY|IN)\s+SHARE\b/i, 'locks rows'],
-  [/\b(?:INSERT|UPDATE|DELETE|MERGE|CALL|COPY|PREPARE|EXECUTE)\b/i, 'has a word of statements that write'],
-]
-
-/** Why a statement may not be declared, as the end of a sentence. */
-export function statementProblem(
-  { text, parameters = [] }: Statement,
-  protocol: StatementGrant['protocol'],
-): string | undefined {
-  // Where a backslash ends no quotation, a quotation ends where it seems to.
-  if (text.includes('\\')) return 'has a backslash'
-  const bare = text.replaceAll(QUOTED, "''").replaceAll("''", '')
-  if (!/^\s*(?:SELECT|WITH|VALUES)\b/i.test(bare)) return 'does not begin with SELECT, WITH or VALUES'
-  // An operator in Postgres.
-  if (protocol === 'mysql' && bare.includes('#')) return 'has a comment'
-  const found = REFUSED.find(([pattern]) => pattern.test(bare))
-  if (found) return found[1]
-  const places = protocol === 'mysql' ? (bare.match(/\?/g) ?? []).length : mostPlace(bare)
-  return places === parameters.length ? undefined : `has ${places} places for ${parameters.length} parameters`
-}
-
-function mostPlace(text: string): number {
-  return Math.max(0, ...[...text.matchAll(/\$([0-9]+)/g)].map(([, number]) => Number(number)))
 }
