@@ -2,6 +2,7 @@
  * Guards all outgoing requests: https to public addresses only, with limits on time and size. Private and plain http
  * destinations are reached only when the operator names them in ALLOW_PRIVATE. Plugins get read-only requests.
  */
+import { createPrivateKey } from 'node:crypto'
 import { createSecureContext } from 'node:tls'
 import {
   type ClientCertificate,
@@ -146,6 +147,8 @@ export function createOutbound(
 /** @throws DestinationError `misconfigured` for what is no certificate, or not that of its key. The error of TLS would repeat parts of it */
 function requireUsable(certificate: ClientCertificate): void {
   try {
+    // Refuses one with a passphrase. TLS would try the empty one, with as many rounds of computing as the key says.
+    createPrivateKey(certificate.key)
     createSecureContext(tlsOf(certificate))
   } catch {
     throw new DestinationError('misconfigured')

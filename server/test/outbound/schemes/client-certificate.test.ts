@@ -1,4 +1,5 @@
 /** Certificates of the client: at servers of Node and at nginx, which let in who has the right one. Threat P9 of `security.md`. */
+import { createPrivateKey } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -69,12 +70,19 @@ t.test('a connection that was made with a certificate ends with its check, and s
   t.equal(await code(through(t, url, {})().fetch(url)), 'unavailable', 'another connection is not let in')
 })
 
+/** By the empty passphrase. Another one could say any number of rounds, which would keep the host busy. */
+const LOCKED = String(
+  createPrivateKey(INNER.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: '' }),
+)
+
 t.test('what is no certificate, or lacks its key, does not connect, and no error repeats it', async (t) => {
   const { url } = await mutual(t)
   for (const options of [
     { certificate: 'no certificate', key: INNER.key },
     { certificate: OTHER.cert, key: INNER.key },
     { certificate: INNER.cert, key: 'no key' },
+    { certificate: INNER.cert, key: LOCKED },
+    { certificate: INNER.cert, key: LOCKED.replaceAll('ENCRYPTED ', '') },
     { certificate: INNER.cert },
     { key: INNER.key },
   ]) {
