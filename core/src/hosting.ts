@@ -53,6 +53,7 @@ export {
   type StoredTokens,
   type TokenCell,
 } from './hosting/refreshes.ts'
+export { MOST_MODULUS_BITS } from './hosting/schemes/jwt.ts'
 export type { RefreshAsked, Refreshes } from './hosting/schemes/scheme.ts'
 export { socketProblems } from './hosting/sockets/grants.ts'
 export type { QueryResult, SecretQuery } from './hosting/sockets/query.ts'

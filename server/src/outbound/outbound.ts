@@ -7,6 +7,7 @@ import { createSecureContext } from 'node:tls'
 import {
   type ClientCertificate,
   createCredentialMemories,
+  MOST_MODULUS_BITS,
   refusal,
   type SendInit,
   socketAddress,
@@ -148,7 +149,8 @@ export function createOutbound(
 function requireUsable(certificate: ClientCertificate): void {
   try {
     // Refuses one with a passphrase. TLS would try the empty one, with as many rounds of computing as the key says.
-    createPrivateKey(certificate.key)
+    const { asymmetricKeyDetails: { modulusLength = 0 } = {} } = createPrivateKey(certificate.key)
+    if (modulusLength > MOST_MODULUS_BITS) throw new Error('the key is too long')
     createSecureContext(tlsOf(certificate))
   } catch {
     throw new DestinationError('misconfigured')

@@ -17,16 +17,24 @@ const FORMS = [
   { algorithm: 'ES256', name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
 ] as const
 
-/** @throws DestinationError `misconfigured` for what is no private key of RSA or P-256. It repeats nothing of the key */
+/** @throws DestinationError `misconfigured` for what is no private key of RSA, of 4096 bits at most, or P-256. It repeats nothing of the key */
 export async function signingKey(text: string): Promise<SigningKey> {
   const { private_key: inFile, client_email: email, private_key_id: id } = jsonIn(text)
   const pkcs8 = pkcs8Of(typeof inFile === 'string' ? inFile : text)
   for (const form of FORMS) {
     // Rejects for a key of the other form.
     const key = pkcs8 && (await crypto.subtle.importKey('pkcs8', pkcs8, form, false, ['sign']).catch(() => undefined))
-    if (key) return { key, algorithm: form.algorithm, issuer: textOf(email), keyId: textOf(id) }
+    if (key && modulusOf(key) <= MOST_MODULUS_BITS)
+      return { key, algorithm: form.algorithm, issuer: textOf(email), keyId: textOf(id) }
   }
   throw new DestinationError('misconfigured')
+}
+
+/** Of a key of RSA that a workspace types: with 40,000 bits one signature takes minutes. */
+export const MOST_MODULUS_BITS = 4096
+
+function modulusOf({ algorithm }: CryptoKey): number {
+  return 'modulusLength' in algorithm ? Number(algorithm.modulusLength) : 0
 }
 
 /** The compact form. */

@@ -9,6 +9,7 @@ import type { TLSSocket } from 'node:tls'
 import { bearer, credential, header } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { findProgram } from '../../../../test/support/programs.ts'
+import { longKey } from '../../support/long-key.ts'
 import { AUTHORITY, code, INNER, OTHER, serve } from '../../support/loopback.ts'
 import { freePort, startServer, temporaryFolder } from '../../support/service-process.ts'
 import { spendingAt } from '../../support/spending.ts'
@@ -81,6 +82,7 @@ t.test('what is no certificate, or lacks its key, does not connect, and no error
     { certificate: 'no certificate', key: INNER.key },
     { certificate: OTHER.cert, key: INNER.key },
     { certificate: INNER.cert, key: 'no key' },
+    { certificate: INNER.cert, key: longKey(8192) },
     { certificate: INNER.cert, key: LOCKED },
     { certificate: INNER.cert, key: LOCKED.replaceAll('ENCRYPTED ', '') },
     { certificate: INNER.cert },

@@ -12,6 +12,7 @@ import {
   type Verified,
   verified,
 } from '../../support/authorization-server.ts'
+import { longKey } from '../../support/long-key.ts'
 import { code, serve } from '../../support/loopback.ts'
 import { seenIn, spendingAt } from '../../support/spending.ts'
 
@@ -349,7 +350,7 @@ t.test('what is no private key is misconfigured, and is not repeated', async (t)
   const { host, requests } = await tokenEndpoint(t, [(_, response) => void response.end('{}')])
   const url = `http://${await serve(t, (_, response) => void response.end())}`
   const empty = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
-  for (const key of ['s3cret', '{}', '{"private_key":5}', empty, KEYS.RS256.pem.replaceAll('A', '!')]) {
+  for (const key of ['s3cret', '{}', '{"private_key":5}', empty, KEYS.RS256.pem.replaceAll('A', '!'), longKey(8192)]) {
     const account = { grant: 'jwtBearer', privateKey: 'key', issuer: 'id' }
     const check = through(t, { url, host, account, options: { id: CLIENT_ID, key } })
     t.equal(await code(check().fetch(url, AUTH)), 'misconfigured')
