@@ -132,6 +132,9 @@ export interface MemoryRefreshes extends Refreshes {
   stored(option: string, typed: string): StoredTokens | undefined
 }
 
+/** Of refresh tokens that were typed one after the other, and never stored. */
+const MOST_CELLS = 16
+
 /** Where no connection is stored yet. */
 export function createMemoryRefreshes(): MemoryRefreshes {
   const cells = new Map<string, StoredTokens>()
@@ -151,6 +154,7 @@ export function createMemoryRefreshes(): MemoryRefreshes {
           const { stored, result } = await work(cells.get(key) ?? {}, leases)
           // A refusal may be of the client that was typed with it: another try asks.
           if (stored) cells.set(key, { ...stored, isRefused: undefined })
+          if (cells.size > MOST_CELLS) cells.delete(cells.keys().next().value!)
           return result
         })
         last = changed.catch(() => {})
