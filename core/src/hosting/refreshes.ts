@@ -3,8 +3,8 @@
  * meanwhile; what it brought is stored before it is used.
  *
  * Where the answer is lost, the same one is sent again, at once and with later checks: token endpoints that rotate take it for some
- * seconds for this case (Okta, Cognito, WorkOS, Connect2id), and one behind a gateway that failed may not have got it. At one that takes
- * it for a theft, the grant ends, whose newest refresh token nothing has.
+ * seconds for this case (Okta, Cognito, WorkOS, Connect2id), and one behind a gateway that failed may not have got it. An endpoint that
+ * takes it for a theft ends the grant, and nothing has the newest refresh token of that grant.
  */
 import { DestinationError, isDestinationError } from '../contract/destination-error.ts'
 import type { AccessToken, NotRefreshed, RefreshAsked, Refreshed, Refreshes } from './schemes/scheme.ts'
