@@ -160,7 +160,10 @@ class Requests<A> {
     const host = schemeHost({
       connected,
       now,
-      send: ({ url, ...request }) => send(request, url),
+      send: ({ url, ...request }) => {
+        this.#usage.carries(request)
+        return send(request, url)
+      },
       exchange: (request, { mostBytes, ...own }) => {
         const admittedHost = this.#transport.admitUrl(request.url.href, false)
         const counted = this.#guard.spend?.() ?? (() => {})

@@ -76,6 +76,12 @@ export class CheckUsage {
     return error
   }
 
+  /** A scheme signs a request by a token that it got: a destination may repeat it in its answer. */
+  carries({ headers }: { readonly headers: Headers }): void {
+    const [, token] = /^bearer (\S+)$/i.exec(headers.get('authorization') ?? '') ?? []
+    if (token !== undefined) this.read({ ...NO_READINGS, tokens: [token] })
+  }
+
   read(readings: Readings): void {
     this.readings = mergeReadings(this.readings, readings)
   }

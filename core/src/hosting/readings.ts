@@ -1,4 +1,4 @@
-/** What the answers of a check say about the destination's clock, and about their age. */
+/** What the answers of a check say about the destination's clock, and about their age, and what they could repeat. */
 import type { Instant } from '../evidence.ts'
 
 export interface Readings {
@@ -10,9 +10,11 @@ export interface Readings {
   readonly isUndated: boolean
   /** By the `Age` header. Milliseconds. */
   readonly ageMs: number
+  /** Access tokens that the requests carried: nothing that is signed may repeat them. */
+  readonly tokens: readonly string[]
 }
 
-export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0 }
+export const NO_READINGS: Readings = { sentAt: undefined, ahead: undefined, isUndated: false, ageMs: 0, tokens: [] }
 
 /** The header has whole seconds, so the whole second counts as doubt. */
 const RESOLUTION_MS = 1000
@@ -33,7 +35,7 @@ export function readTime(
   answeredAt: Instant,
 ): Readings {
   const ahead = time && { least: time.at - answeredAt, most: time.at + time.resolutionMs - 1 - sentAt }
-  return { sentAt, ahead, isUndated: !time, ageMs: 0 }
+  return { sentAt, ahead, isUndated: !time, ageMs: 0, tokens: [] }
 }
 
 /** Joins what two sets of answers say, each doubt at its largest. */
@@ -44,6 +46,7 @@ export function mergeReadings(one: Readings, other: Readings): Readings {
     ahead: a && b ? { least: Math.min(a.least, b.least), most: Math.max(a.most, b.most) } : (a ?? b),
     isUndated: one.isUndated || other.isUndated,
     ageMs: Math.max(one.ageMs, other.ageMs),
+    tokens: [...new Set([...one.tokens, ...other.tokens])],
   }
 }
 

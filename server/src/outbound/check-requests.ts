@@ -120,6 +120,6 @@ export function createCheckRequests(
     },
     isSpent: () => timer.signal.aborted || spending?.isRefused() === true,
     breach: () => breach,
-    leaks: () => leakFinder([...secrets.values()]),
+    leaks: () => leakFinder([...secrets.values(), ...requests.readings().tokens]),
   }
 }

@@ -35,9 +35,15 @@ t.test('the Age header counts in whole seconds, and only as digits', async (t) =
 })
 
 t.test('of several answers the largest doubt counts', async (t) => {
-  const one: Readings = { sentAt: NOON + 5, ahead: { least: -10, most: 20 }, isUndated: false, ageMs: 1000 }
-  const other: Readings = { sentAt: NOON, ahead: { least: 0, most: 90 }, isUndated: true, ageMs: 0 }
-  const merged = { sentAt: NOON, ahead: { least: -10, most: 90 }, isUndated: true, ageMs: 1000 }
+  const one: Readings = {
+    sentAt: NOON + 5,
+    ahead: { least: -10, most: 20 },
+    isUndated: false,
+    ageMs: 1000,
+    tokens: ['one'],
+  }
+  const other: Readings = { sentAt: NOON, ahead: { least: 0, most: 90 }, isUndated: true, ageMs: 0, tokens: ['one'] }
+  const merged = { sentAt: NOON, ahead: { least: -10, most: 90 }, isUndated: true, ageMs: 1000, tokens: ['one'] }
   t.strictSame(mergeReadings(one, other), merged)
   t.strictSame(mergeReadings(other, one), merged)
   t.strictSame(mergeReadings(NO_READINGS, one), one)
@@ -47,7 +53,7 @@ t.test('of several answers the largest doubt counts', async (t) => {
 
 t.test('the offset is the larger end, without its sign; unknown when one answer was undated', async (t) => {
   const ahead = (least: number, most: number, isUndated = false) =>
-    clockOffset({ sentAt: NOON, ahead: { least, most }, isUndated, ageMs: 0 })
+    clockOffset({ sentAt: NOON, ahead: { least, most }, isUndated, ageMs: 0, tokens: [] })
   t.equal(ahead(-7000, 20), 7000)
   t.equal(ahead(-7, 2000), 2000)
   t.equal(ahead(-7, 2000, true), undefined)

@@ -105,6 +105,20 @@ async function evil(t: Test, challenge: (elsewhere: string) => string, answer?: 
 
 const AT = '/v2/team/image/manifests/v1'
 
+t.test('a token is found in what is read, also by a check that shares it', async (t) => {
+  const { url, elsewhere } = await evil(
+    t,
+    (issuer) => `Bearer realm="http://${issuer}/token",scope="repository:team/image:pull"`,
+    (_request, response) => void response.end('{"token":"an-access-token"}'),
+  )
+  const [check, other] = [through(t, url, elsewhere)(), through(t, url, elsewhere)()]
+  t.notOk(check.leaks().isInValue({ seen: 'an-access-token' }))
+  await check.fetch(`${url}${AT}`, AUTH)
+  t.ok(check.leaks().isInValue({ seen: 'an-access-token' }))
+  other.inherit(check.readings())
+  t.ok(other.leaks().isInValue({ seen: 'an-access-token' }))
+})
+
 t.test('a registry gets no credentials sent to where it likes', async (t) => {
   for (const realm of [
     'http://ELSEWHERE/token',

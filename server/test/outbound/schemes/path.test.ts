@@ -66,7 +66,6 @@ for (const path of [
   '/botsecret:token2/getMe',
   '/botsecret:token/botsecret:token',
   '/xbotsecret:token/getMe',
-  '/botsecret:token/../getMe',
   '/getMe?botsecret:token',
   '/botsecret:token/getMe?x=secret:token',
   '/botsecret:other/getMe',
