@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'
 import { READ_AT_PROBE } from '../../server/test/plugins/isolation/lists.ts'
 import { installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'

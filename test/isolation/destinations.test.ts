@@ -5,7 +5,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'
 import { installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'
 import { connect } from '../support/connect.ts'

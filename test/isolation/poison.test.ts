@@ -1,6 +1,6 @@
 /** What a claim that ends its plugin's process costs: through the whole service, and over its restarts. Threat P4 of `security.md`. */
 import { setTimeout } from 'node:timers/promises'
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'
 import { destination, installedPlugin, TOKEN } from '../../server/test/plugins/isolation/world.ts'
 import { connect } from '../support/connect.ts'

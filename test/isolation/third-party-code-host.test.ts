@@ -1,5 +1,5 @@
 /** A code host of a third party, in a package of its own and a process of its own, beside the code hosts that are shipped. */
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t, { type Test } from 'tap'
 import { installedPlugin } from '../../server/test/plugins/isolation/world.ts'
 import { startGitHub } from '../destinations/forge/github.ts'

@@ -5,12 +5,12 @@
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { isWithin } from '@claimcheck/core/sandbox/command'
+import { installedAt } from '@claimcheck/core/sandbox/package-dependencies'
+import { PackageError } from '@claimcheck/core/sandbox/package-error'
+import { nearestPackage, readPackageJson, textMember } from '@claimcheck/core/sandbox/package-json'
 import { type ErrnoException, moduleResolve } from 'import-meta-resolve'
 import { INSTALLED_WITH_SERVER, SERVER_FOLDER } from './installed-with-server.ts'
-import { isWithin } from './isolation/command.ts'
-import { installedAt } from './package-dependencies.ts'
-import { PackageError } from './package-error.ts'
-import { nearestPackage, readPackageJson, textMember } from './package-json.ts'
 
 export interface PluginEntry {
   /** Absolute real path. */

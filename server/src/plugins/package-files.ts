@@ -1,26 +1,18 @@
-/** Walks the files of a package: what its digest is made of, a copy of that, and which links lead out of it. */
+/** Walks the files of a package: what its digest is made of, and a copy of that. */
 import { createHash } from 'node:crypto'
-import { type Dirent, lstatSync, mkdirSync, readFileSync } from 'node:fs'
-import { lstat, readdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { lstat, readFile, readlink, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { isWithin } from './isolation/command.ts'
-import { PackageError } from './package-error.ts'
+import { PackageError } from '@claimcheck/core/sandbox/package-error'
+import { entriesOf, type FoundEntry } from '@claimcheck/core/sandbox/package-links'
 
 export const MOST_FILES = 20_000
 export const MOST_BYTES = 64 * 1024 * 1024
-/** Of a package with all that is installed in it. */
-const MOST_ENTRIES = 500_000
 /** So many that nothing waits for them for long. */
 const AT_ONCE = 64
 /** To hand a smaller file to another thread takes longer than to read it. */
 const SMALL_BYTES = 64 * 1024
-
-export interface FoundEntry {
-  /** Relative to the folder, with slashes. */
-  readonly path: string
-  readonly kind: 'file' | 'link' | 'other'
-}
 
 /**
  * The digest of a package's own files: `sha256:` and the SHA-256 in hexadecimal of this text, in UTF-8. It has a line for each file, sorted
@@ -123,60 +115,4 @@ export function isOwn(name: string): boolean {
 
 function sha256(data: Buffer | string): string {
   return createHash('sha256').update(data).digest('hex')
-}
-
-/** npm links the folders that it installs. */
-export const COPY_IT = 'install what it leads to from a file of npm pack'
-
-/**
- * Node's permission model follows links: one that leads out of what a process may read would let it read more. Links in `node_modules`
- * may lead to other installed packages, as those of development dependencies do.
- *
- * @param allowed real folders that the process may read
- * @throws PackageError `stray_link` for the first that leads elsewhere
- */
-export async function refuseStrayLinks(root: string, allowed: readonly string[]): Promise<void> {
-  for await (const { path, kind } of entriesOf(root, () => true)) {
-    if (kind !== 'link') continue
-    const target = await targetOf(join(root, path))
-    const isInstalled = segments(path).includes('node_modules') && segments(target).includes('node_modules')
-    if (isInstalled || isWithin(target, allowed)) continue
-    throw new PackageError(
-      'stray_link',
-      `the link ${join(root, path)} leads out of its package, to ${target}: ${COPY_IT}`,
-    )
-  }
-}
-
-/** Where a link leads; what is not there yet may be there later. */
-async function targetOf(link: string): Promise<string> {
-  try {
-    return await realpath(link)
-  } catch {
-    return resolve(dirname(link), await readlink(link))
-  }
-}
-
-function segments(path: string): readonly string[] {
-  return path.split('/')
-}
-
-/** All entries but folders; it enters those folders, and gives those files, that `counts` says. */
-async function* entriesOf(root: string, counts: (name: string) => boolean): AsyncGenerator<FoundEntry> {
-  const folders = ['']
-  let found = 0
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
-      if (!counts(entry.name)) continue
-      if (++found > MOST_ENTRIES) throw new PackageError('too_large', `more than ${MOST_ENTRIES} files are in ${root}`)
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) folders.push(path)
-      else yield { path, kind: kindOf(entry) }
-    }
-  }
-}
-
-function kindOf(entry: Dirent): FoundEntry['kind'] {
-  if (entry.isSymbolicLink()) return 'link'
-  return entry.isFile() ? 'file' : 'other'
 }

@@ -1,12 +1,13 @@
 /** Finds the package of a plugin: its module, its digest, and all that it can import, which is all that an isolated plugin may read. */
 import { realpath } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { isWithin, outermost, type PackageLink, type ReadableSet } from './isolation/command.ts'
-import { dependenciesOf } from './package-dependencies.ts'
+import { isWithin, outermost, type PackageLink, type ReadableSet } from '@claimcheck/core/sandbox/command'
+import { dependenciesOf } from '@claimcheck/core/sandbox/package-dependencies'
+import { PackageError } from '@claimcheck/core/sandbox/package-error'
+import { readPackageJson, textMember } from '@claimcheck/core/sandbox/package-json'
+import { refuseStrayLinks } from '@claimcheck/core/sandbox/package-links'
 import { findEntry, type PluginEntry } from './package-entry.ts'
-import { PackageError } from './package-error.ts'
-import { codeHashOf, codeHashOfFile, isOwn, refuseStrayLinks } from './package-files.ts'
-import { readPackageJson, textMember } from './package-json.ts'
+import { codeHashOf, codeHashOfFile, isOwn } from './package-files.ts'
 
 export interface PluginPackage extends ReadableSet {
   /** The module to import. Absolute real path. */

@@ -1,15 +1,14 @@
 /** Copies the code of a plugin before it runs, so that what runs is what its digest says, until the service ends. */
 import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
-import { lutimes, readdir, realpath, rm } from 'node:fs/promises'
+import { lutimes, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isRoot, isWithin, outermost, type ReadableSet } from '@claimcheck/core/sandbox/command'
+import { readPackageJson, textMember } from '@claimcheck/core/sandbox/package-json'
+import { refuseElsewhere } from '@claimcheck/core/sandbox/package-links'
 import { SERVER_FOLDER } from '../installed-with-server.ts'
 import type { PluginPackage } from '../package.ts'
-import { installedAt } from '../package-dependencies.ts'
-import { PackageError } from '../package-error.ts'
-import { COPY_IT, digestOfLines, fileLine, fileLines } from '../package-files.ts'
-import { readPackageJson, textMember } from '../package-json.ts'
-import { isRoot, isWithin, outermost, type ReadableSet } from './command.ts'
+import { digestOfLines, fileLine, fileLines } from '../package-files.ts'
 
 export interface CodeCopy {
   /** The copy of the plugin's module. */
@@ -49,7 +48,7 @@ export async function copyCode(
     const lines: string[] = []
     const dependencies = new Set<string>()
     for (const path of own) {
-      if (path !== root) await refuseElsewhere(path)
+      if (path !== root) await refuseElsewhere(path, SERVER_FOLDER)
       const found = await fileLines(path, at(path))
       if (path === root) lines.push(...found)
       else dependencies.add(await dependencyLine(path, digestOfLines(found)))
@@ -76,15 +75,6 @@ export async function copyCode(
     rmSync(folder, { recursive: true, force: true })
     throw error
   }
-}
-
-/** A link such as npm makes for a folder would open that folder, with all that its owner keeps there. The project's checkout links its own. */
-async function refuseElsewhere(path: string): Promise<void> {
-  if (path.split('/').includes('node_modules')) return
-  const name = textMember(await readPackageJson(path), 'name') ?? ''
-  const installed = await installedAt(name, SERVER_FOLDER)
-  if (installed !== undefined && (await realpath(installed)) === path) return
-  throw new PackageError('stray_link', `it depends on ${path}, which is a folder outside node_modules: ${COPY_IT}`)
 }
 
 async function dependencyLine(path: string, digest: string): Promise<string> {

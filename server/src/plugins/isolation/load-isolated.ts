@@ -4,36 +4,29 @@ import { fileURLToPath } from 'node:url'
 import { type ConnectionType, type Logger, type Manifest, type TSchema, Type, Value } from '@claimcheck/core/plugin'
 import { canonicalize } from '@claimcheck/core/receipts'
 import type { Instant, JsonObject, JsonValue } from '@claimcheck/core/rules'
+import type { Isolation, ReadableSet } from '@claimcheck/core/sandbox/command'
+import { dependenciesOf } from '@claimcheck/core/sandbox/package-dependencies'
+import { isolationProblem, readingProblem } from '@claimcheck/core/sandbox/problems'
+import { startSandboxed, together } from '@claimcheck/core/sandbox/sandbox'
 import { createSchemaBudget, markLinear, type SchemaBudget } from '../../base/linear-patterns.ts'
 import { withinTime } from '../../base/time-limit.ts'
 import type { HostedParts } from '../hosted.ts'
 import type { PluginPackage } from '../package.ts'
-import { dependenciesOf } from '../package-dependencies.ts'
 import { PluginError, refuse } from '../plugin-error.ts'
 import { createPluginLogger } from '../plugin-logger.ts'
 import { definitionProblems, optionsProblems, partsProblems } from '../problems.ts'
 import { reachOf } from '../reach.ts'
 import { type CellLimits, Cells } from './cells.ts'
 import { type CodeCopy, copyCode } from './code-copy.ts'
-import type { ReadableSet } from './command.ts'
 import { createFloods } from './flood.ts'
 import { type Description, type KeptDescription, keptDescription } from './kept-description.ts'
 import { type Described, type DescribedPart, type DescribedParts, PluginFailure } from './messages.ts'
 import { PluginProcess, type ProcessOptions, type SetupCall, startAnotherProcess } from './plugin-process.ts'
-import { isolationProblem, readingProblem } from './problems.ts'
 import { remoteParts } from './remote-parts.ts'
-import { type Isolation, startSandboxed } from './sandbox.ts'
 
 const RUNTIME = fileURLToPath(new URL('./runtime.js', import.meta.url))
 /** The modules of the service that run in the process, beside packages. */
-const RUNTIME_FILES = [
-  './frames.js',
-  './no-strings.js',
-  './messages.js',
-  './runs.js',
-  '../check-cache.js',
-  '../../../package.json',
-]
+const RUNTIME_FILES = ['./frames.js', './messages.js', './runs.js', '../check-cache.js', '../../../package.json']
 const RUNTIME_PACKAGES = { '@claimcheck/core': '*', 'lru-cache': '*', typebox: '*' }
 const SERVER = fileURLToPath(new URL('../../../', import.meta.url)).replace(/\/$/, '')
 
@@ -248,15 +241,6 @@ function linearProblems(place: string, schema: unknown, budget: SchemaBudget): s
 async function runtimeReadable(): Promise<ReadableSet> {
   const files = RUNTIME_FILES.map((file) => fileURLToPath(new URL(file, import.meta.url)))
   return { ...(await dependenciesOf(SERVER, { dependencies: RUNTIME_PACKAGES })), files }
-}
-
-function together(one: ReadableSet, other: ReadableSet): ReadableSet {
-  const links = new Map([...one.links, ...other.links].map((link) => [link.path, link]))
-  return {
-    packages: [...new Set([...one.packages, ...other.packages])],
-    files: [...new Set([...one.files, ...other.files])],
-    links: [...links.values()],
-  }
 }
 
 interface Definition {

@@ -2,7 +2,7 @@
  * The program of a plugin's own process: loads the plugin, runs its functions when the host asks, and passes everything that it wants from
  * the host to the host. It holds nothing that is worth stealing.
  */
-import './no-strings.ts'
+import '@claimcheck/core/sandbox/no-strings'
 import { Socket } from 'node:net'
 import { pathToFileURL } from 'node:url'
 import { isPlugin } from '@claimcheck/core/hosting'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'
 import { startDeeds, TOKEN } from './world.ts'
 

@@ -1,7 +1,7 @@
 /** A host of sandboxed processes, which the tests run as several users: it starts what it is told, and prints what came of it. */
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { type SandboxOptions, startProgram, startSandboxed } from '@claimcheck/server/plugins/isolation/sandbox'
+import { type SandboxOptions, startProgram, startSandboxed } from '@claimcheck/core/sandbox/sandbox'
 
 export interface Run extends SandboxOptions {
   /** Leaves Node's permission model off, so that only the system stands in the way. */

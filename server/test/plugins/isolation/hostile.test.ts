@@ -1,7 +1,7 @@
 /** What a process says that is written to harm its host, and not by mistake. Threat P4 of `security.md`. */
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { isolationProblem } from '@claimcheck/server/plugins/isolation/problems'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import t from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/extent.ts'
 import { LARGE_BYTES, startDeeds } from './world.ts'

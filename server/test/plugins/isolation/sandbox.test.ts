@@ -7,9 +7,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { isolationProblem, readingProblem } from '@claimcheck/server/plugins/isolation/problems'
-import type { Isolation } from '@claimcheck/server/plugins/isolation/sandbox'
-import { startSandboxed } from '@claimcheck/server/plugins/isolation/sandbox'
+import type { Isolation } from '@claimcheck/core/sandbox/command'
+import { isolationProblem, readingProblem } from '@claimcheck/core/sandbox/problems'
+import { startSandboxed } from '@claimcheck/core/sandbox/sandbox'
 import t, { type Test } from 'tap'
 import { IS_THOROUGH } from '../../../../test/support/extent.ts'
 import type { Outcome, Run } from './host.ts'
@@ -44,7 +44,7 @@ async function users(): Promise<readonly User[]> {
 }
 
 async function problemOf(before: readonly string[]): Promise<string | undefined> {
-  const module = JSON.stringify(import.meta.resolve('@claimcheck/server/plugins/isolation/problems'))
+  const module = JSON.stringify(import.meta.resolve('@claimcheck/core/sandbox/problems'))
   const script = `const { isolationProblem } = await import(${module}); console.log((await isolationProblem()) ?? '')`
   try {
     const { stdout } = await execute(before[0]!, [...before.slice(1), process.execPath, '-e', script], { cwd: '/' })

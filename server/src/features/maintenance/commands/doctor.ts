@@ -2,12 +2,12 @@
 
 import { totalmem } from 'node:os'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import type { Command } from 'commander'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
 import { startProgress } from '../../../host/terminal/progress.ts'
-import { isolationProblem } from '../../../plugins/isolation/problems.ts'
 import { idlePlugins } from '../../../plugins/overview.ts'
 import type { ClockWatch } from '../../clock/clock-watch.ts'
 import type { LogArchives } from '../../log/log-archives.ts'

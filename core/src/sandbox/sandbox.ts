@@ -6,8 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { type Isolation, outermost, type ReadableSet, sandboxCommand } from './command.ts'
 import { startDataMib } from './start-data.ts'
 
-export type { Isolation, PackageLink, ReadableSet } from './command.ts'
-
 export interface SandboxOptions {
   /** The module that runs; it can be read without being in `readable`. By its absolute real path, as all paths here. */
   readonly entry: string
@@ -27,7 +25,7 @@ const PERMISSION_FLAG = process.allowedNodeEnvironmentFlags.has('--permission')
   : '--experimental-permission'
 /** Node 20 alone has policies, and no hooks for modules under its permission model: `no-strings.ts`. */
 const POLICY = process.allowedNodeEnvironmentFlags.has('--experimental-policy')
-  ? fileURLToPath(new URL('../../../assets/only-files.policy.json', import.meta.url))
+  ? fileURLToPath(new URL('../../src/sandbox/only-files.policy.json', import.meta.url))
   : undefined
 /** This version of Node has the one or the other: 22 has hooks from 22.15 on. */
 export const KEEPS_TO_FILES = POLICY !== undefined || 'registerHooks' in module
@@ -122,4 +120,14 @@ function permissions({ packages, files, links }: ReadableSet): readonly string[]
 
 function flags(memoryMib: number): readonly string[] {
   return ['--no-addons', '--no-warnings', `--max-old-space-size=${memoryMib}`]
+}
+
+/** What two processes can read, for one. */
+export function together(one: ReadableSet, other: ReadableSet): ReadableSet {
+  const links = new Map([...one.links, ...other.links].map((link) => [link.path, link]))
+  return {
+    packages: [...new Set([...one.packages, ...other.packages])],
+    files: [...new Set([...one.files, ...other.files])],
+    links: [...links.values()],
+  }
 }

@@ -1,7 +1,7 @@
 /** Finds the packages that a package can import, and the links through which Node finds them. */
 import { realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { PackageLink } from './isolation/command.ts'
+import type { PackageLink } from './command.ts'
 import { PackageError } from './package-error.ts'
 import { type PackageJson, readPackageJson } from './package-json.ts'
 
