@@ -54,6 +54,7 @@ const MOST_HANDLES = 1024
  * also keeps the options of a file system that the host mounted so: a user namespace may not take them away.
  */
 const SCRIPT = `set -e
+umask 022
 root=/sys
 mount -t tmpfs -o size=1m,mode=755,nosuid,nodev claimcheck "$root"
 into() { [ -d "$root$1" ] || mkdir -p "$root$1"; }

@@ -55,8 +55,8 @@ async function problemOf(before: readonly string[]): Promise<string | undefined>
 }
 
 async function outcomes({ before }: User, runs: readonly Run[]): Promise<readonly Outcome[]> {
-  // Whoever starts a service may leave it a handle by mistake.
-  const shell = ['/bin/sh', '-c', 'exec "$0" "$@" 9</etc/passwd']
+  // Whoever starts a service may leave it a handle by mistake, and a mask that keeps others out of what it makes.
+  const shell = ['/bin/sh', '-c', 'umask 077; exec "$0" "$@" 9</etc/passwd']
   const [file, ...args] = [...before, ...shell, process.execPath, HOST, JSON.stringify(runs)]
   const { stdout } = await execute(file!, args, { cwd: '/', maxBuffer: 2 ** 24 })
   return JSON.parse(stdout)
