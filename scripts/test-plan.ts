@@ -41,6 +41,7 @@ const FOLDERS: readonly Folder[] = [
   // The tables of bad plugins wait most of the time.
   { at: 'core/', processes: 2 },
   { at: 'test/cli-try.test', endToEnd: true },
+  { at: 'test/cli-plugin-kit', endToEnd: true },
   // Their tests run side by side.
   { at: 'server/test/plugins/isolation/', endToEnd: true },
   { at: 'server/', processes: 3 },
@@ -88,6 +89,7 @@ const ON_EVERY_NODE: readonly string[] = [
   'test/api/log.test.ts',
   'test/cli.test.ts',
   'test/cli-verify.test.ts',
+  'test/cli-plugin-kit.test.ts',
   'core/client/test/service.test.ts',
   // It needs Node.js 22.
   'test/mcp/conformance.test.ts',

@@ -137,14 +137,14 @@ t.test('where nothing can be isolated, the server does not start, and doctor say
   for (const command of ['serve', 'doctor']) {
     const { code, output } = await inContainer(cli.folder, [command])
     t.equal(code, 1, command)
-    t.match(output, /acme: this system does not let the service isolate plugins \(unshare.*SYS_ADMIN.*user namespaces/)
+    t.match(output, /acme: this system does not let plugins be isolated \(unshare.*SYS_ADMIN.*user namespaces/)
   }
   const { folder } = await commandLine(t, { plugins: [] })
   // Makes the database.
   t.match(await inContainer(folder, ['plugins']), { code: 0 })
   const { code, output } = await inContainer(folder, ['doctor'])
   t.equal(code, 0, output)
-  t.match(output, /Notice: plugins of others do not start here: this system does not let the service isolate plugins/)
+  t.match(output, /Notice: plugins of others do not start here: this system does not let plugins be isolated/)
 })
 
 t.test(

@@ -129,6 +129,9 @@ t.test(
     await writeFile(definition, partial)
     const good = await runClaimcheck(verifier, ['plugin', 'test'])
     t.match(good, { code: 0, stdout: /^The plugin passes: \d+ checks\.\n/ })
+    // As the guide has it: by the tools that are installed beside it.
+    const own = await run(verifier, 'npx', '--no-install', 'claimcheck-plugin', 'test')
+    t.match(own, { code: 0, output: /^The plugin passes: \d+ checks\.\n/ })
     const built = join(verifier, 'dist/index.js')
     const source = await readFile(built, 'utf8')
     const careless = source.replace('if (!project.sees_all_tickets)', 'if (false)')

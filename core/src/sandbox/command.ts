@@ -3,10 +3,11 @@ import { existsSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 
 /**
- * `full`: its own network, processes, mounts and IPC, and a root folder that holds the system's libraries and what is given to it. `open`:
- * none of these. What remains is Node's permission model, the empty environment, the limits, and another user when the host is root.
+ * `full`: its own network, processes, mounts and IPC, and a root folder that holds the system's libraries and what is given to it.
+ * `loopback`: the same, and its network has a loopback, by which the process reaches itself and nothing else. `open`: none of these. What
+ * remains is Node's permission model, the empty environment, the limits, and another user when the host is root.
  */
-export type Isolation = 'full' | 'open'
+export type Isolation = 'full' | 'loopback' | 'open'
 
 /** All that a sandboxed process can read, by absolute real paths. */
 export interface ReadableSet {
@@ -37,6 +38,8 @@ const TOOLS = ['setpriv', 'prlimit', 'env'] as const
 /** The service itself comes first. More would leave a plugin next to nothing on a busy machine. */
 const NICENESS = 5
 const FULL_TOOLS = [...TOOLS, 'unshare', 'mount', 'chroot'] as const
+/** Each can start a loopback. Debian has perl everywhere, and others ip. */
+const LOOPBACK_TOOLS = ['ip', 'perl'] as const
 const TOOL_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
 const LIBRARY_FOLDERS = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/usr/share']
 const DEVICES = ['/dev/null', '/dev/urandom']
@@ -45,6 +48,10 @@ const DEVICES = ['/dev/null', '/dev/urandom']
 const MOST_THREADS = 1024
 // Node opens the modules of a package at once.
 const MOST_HANDLES = 1024
+
+/** Sets the flag `IFF_UP` of `lo` by `SIOCSIFFLAGS`, on a datagram socket of IPv4. */
+const PERL_LOOPBACK =
+  'my $lo = pack("a16 s x22", "lo", 1); my $s; socket($s, 2, 2, 0) && ioctl($s, 0x8914, $lo) or die "the loopback: $!\n"'
 
 /**
  * Makes the root folder in the mount namespace of the sandbox alone, so that nothing of it is left when the process ends. It lies over
@@ -60,6 +67,8 @@ mount -t tmpfs -o size=1m,mode=755,nosuid,nodev claimcheck "$root"
 into() { [ -d "$root$1" ] || mkdir -p "$root$1"; }
 while [ "$1" != -- ]; do
   case $1 in
+    ip) "$2" link set lo up; shift 2;;
+    perl) "$2" -e '${PERL_LOOPBACK}'; shift 2;;
     system) into "$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
     folder) into "$2"; mount -o bind,ro,nosuid,nodev,noexec "$2" "$root$2"; shift 2;;
     program) into "\${2%/*}"; : > "$root$2"; mount -o bind,ro,nosuid,nodev "$2" "$root$2"; shift 2;;
@@ -74,7 +83,14 @@ exec chroot "$root" "$@"`
 
 /** The tools that this system lacks. */
 export function missingTools(isolation: Isolation): readonly string[] {
-  return ['nice', ...(isolation === 'full' ? FULL_TOOLS : TOOLS)].filter((name) => pathOf(name) === undefined)
+  const needed = ['nice', ...(isolation === 'open' ? TOOLS : FULL_TOOLS)]
+  const missing = needed.filter((name) => pathOf(name) === undefined)
+  const isWithoutLoopback = isolation === 'loopback' && loopbackTool() === undefined
+  return isWithoutLoopback ? [...missing, LOOPBACK_TOOLS.join(' or ')] : missing
+}
+
+function loopbackTool(): (typeof LOOPBACK_TOOLS)[number] | undefined {
+  return LOOPBACK_TOOLS.find((name) => pathOf(name) !== undefined)
 }
 
 /**
@@ -87,21 +103,19 @@ export function sandboxCommand(
 ): Command {
   // Other systems have neither the tools nor these limits.
   if (process.platform !== 'linux') return { file: program[0]!, args: program.slice(1), env: {} }
-  const isFull = isolation === 'full'
-  const limited = [...limits(isFull, dataMib), ...program]
+  const limited = [...limits(isolation, dataMib), ...program]
   // When the host's thread ends, however it ends, so does what it started. A change of user forgets this, so it is said again inside.
-  const args = ['--pdeathsig=KILL', ...(isFull ? [...spaces(readable), ...limited] : limited)]
+  const around = isolation === 'open' ? [] : spaces(readable, isolation)
+  const args = ['--pdeathsig=KILL', ...around, ...limited]
   const nice = ['-n', String(NICENESS), tool('setpriv'), ...args]
   return { file: tool('nice'), args: nice, env: { PATH: TOOL_FOLDERS.join(':'), LC_ALL: 'C' } }
 }
 
 /** What runs a program without privileges and environment, and with limits. */
-function limits(isFull: boolean, dataMib: number): readonly string[] {
-  const user = runsAsNobody(isFull ? 'full' : 'open')
-    ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-    : []
+function limits(isolation: Isolation, dataMib: number): readonly string[] {
+  const user = runsAsNobody(isolation) ? [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'] : []
   // In a user namespace of its own, a plain user has every capability.
-  const bounds = isFull ? ['--bounding-set=-all'] : []
+  const bounds = isolation === 'open' ? [] : ['--bounding-set=-all']
   const without = [...user, ...bounds, '--inh-caps=-all', '--no-new-privs', '--pdeathsig=KILL']
   const data = dataMib * 1024 * 1024
   const most = [`--data=${data}`, '--core=0', `--nofile=${MOST_HANDLES}`, `--nproc=${MOST_THREADS}`]
@@ -109,10 +123,13 @@ function limits(isFull: boolean, dataMib: number): readonly string[] {
 }
 
 /** What runs a program in namespaces and a root folder of its own. */
-function spaces(readable: ReadableSet): readonly string[] {
-  const user = mayMount() ? [] : ['--user', '--map-root-user']
+function spaces(readable: ReadableSet, isolation: Isolation): readonly string[] {
+  const user = mayMount(isolation) ? [] : ['--user', '--map-root-user']
   const own = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child=SIGKILL']
-  return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...view(readable), '--']
+  const name = isolation === 'loopback' ? loopbackTool() : undefined
+  const loopback = name === undefined ? [] : [name, tool(name)]
+  const args = [...loopback, ...view(readable), '--']
+  return [tool('unshare'), ...user, ...own, '--', '/bin/sh', '-c', SCRIPT, 'sandbox', ...args]
 }
 
 /** What the root folder of the sandbox holds, as arguments of the script. */
@@ -156,15 +173,20 @@ export function isRoot(): boolean {
 
 /** A user namespace holds only the user who made it, so who needs one stays that user: in it, without any capability. */
 export function runsAsNobody(isolation: Isolation): boolean {
-  return isRoot() && (isolation === 'open' || mayMount())
+  return isRoot() && (isolation === 'open' || mayMount(isolation))
 }
 
-/** Root of a container often has no CAP_SYS_ADMIN, and makes a user namespace as a plain user does, where the system allows that. */
-function mayMount(): boolean {
-  return isRoot() && ((effectiveCapabilities() >> SYS_ADMIN) & 1n) === 1n
+/**
+ * Root of a container often has no CAP_SYS_ADMIN, and makes a user namespace as a plain user does, where the system allows that. To start a
+ * loopback takes CAP_NET_ADMIN, too.
+ */
+function mayMount(isolation: Isolation): boolean {
+  const needed = isolation === 'loopback' ? SYS_ADMIN | NET_ADMIN : SYS_ADMIN
+  return isRoot() && (effectiveCapabilities() & needed) === needed
 }
 
-const SYS_ADMIN = 21n
+const SYS_ADMIN = 1n << 21n
+const NET_ADMIN = 1n << 12n
 
 /** All, where the system does not tell. */
 function effectiveCapabilities(): bigint {

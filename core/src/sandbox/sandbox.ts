@@ -52,8 +52,21 @@ export function startSandboxed({
     '--disallow-code-generation-from-strings',
     ...policy.map((path) => `--experimental-policy=${path}`),
   ]
-  const program = [process.execPath, ...permissions(all), ...flags(memoryMib), ...fromFiles, entry, ...args]
+  const program = [
+    process.execPath,
+    ...permissions(all),
+    ...networkFlags(isolation),
+    ...flags(memoryMib),
+    ...fromFiles,
+    entry,
+    ...args,
+  ]
   return startProgram(program, all, { memoryMib, isolation })
+}
+
+/** From Node 25 on, its permission model refuses sockets. `full` has no network to reach anything by. */
+function networkFlags(isolation: Isolation): readonly string[] {
+  return isolation === 'loopback' && process.allowedNodeEnvironmentFlags.has('--allow-net') ? ['--allow-net'] : []
 }
 
 /**
@@ -62,7 +75,7 @@ export function startSandboxed({
  * @throws Error when Node cannot be measured
  */
 export function startTrial(line: string, isolation: Isolation): ChildProcess {
-  const program = [process.execPath, PERMISSION_FLAG, ...flags(HEAP_MIB), '-e', line]
+  const program = [process.execPath, PERMISSION_FLAG, ...networkFlags(isolation), ...flags(HEAP_MIB), '-e', line]
   return startProgram(program, { packages: [], files: [], links: [] }, { memoryMib: HEAP_MIB, isolation })
 }
 
@@ -111,11 +124,12 @@ function isInherited(handle: number): boolean {
  * what is named, so those are refused before. To resolve a package, it reads the link that leads there.
  */
 function permissions({ packages, files, links }: ReadableSet): readonly string[] {
-  const paths = [...outermost(packages), ...files, ...links.map(({ path }) => path)]
+  // On Node 20 a path in a folder that is named, too, takes away the folder itself.
+  const paths = outermost([...packages, ...files, ...links.map(({ path }) => path)])
   const wrong = paths.find((path) => path.includes('*'))
   // Node would let it read every path that begins with what stands before the star.
   if (wrong !== undefined) throw new Error(`the path contains a star: ${wrong}`)
-  return [PERMISSION_FLAG, ...[...new Set(paths)].map((path) => `--allow-fs-read=${path}`)]
+  return [PERMISSION_FLAG, ...paths.map((path) => `--allow-fs-read=${path}`)]
 }
 
 function flags(memoryMib: number): readonly string[] {

@@ -17,6 +17,7 @@ interface RecordOptions extends OutputOptions, TryFiles {
 
 interface TestOptions extends OutputOptions {
   readonly timeout: number
+  readonly trusted?: boolean
 }
 
 /** @param plugin the program of an author, or the command `plugin` of another program */
@@ -38,15 +39,16 @@ export function addPluginCommands(plugin: Command): void {
       ])
     })
 
-  subcommand(plugin, 'test', 'run the conformance kit on a package. Its code runs with your rights, without a sandbox')
+  subcommand(plugin, 'test', 'run the conformance kit on a package, in the sandbox')
     .argument('[folder]', 'folder of the package; its package.json names the conformance definition', '.')
     .option('--timeout <seconds>', 'limit for the whole run', seconds, 600)
+    .option('--trusted', 'run the package with your rights, without the sandbox, for what starts programs')
     .addHelpText('after', '\nExit code: 0 the package passes, 1 it does not, 2 the kit could not run.')
-    .action(async (folder: string, options: TestOptions) => {
+    .action(async (folder: string, { timeout, trusted = false, ...options }: TestOptions) => {
       const { runKit } = await import('../kit/kit.ts')
       const { kitLines } = await import('../kit/kit-report.ts')
-      writeError(`${WITH_YOUR_RIGHTS}\n`)
-      const report = await runKit(folder, options.timeout * 1000)
+      if (trusted) writeError(`${WITH_YOUR_RIGHTS}\n`)
+      const report = await runKit(folder, { timeoutMs: timeout * 1000, isTrusted: trusted })
       print(options, report, kitLines(report))
       process.exitCode = report.ok ? 0 : 1
     })
@@ -54,7 +56,7 @@ export function addPluginCommands(plugin: Command): void {
   const record = subcommand(
     plugin,
     'record',
-    'check one claim at its real destination, and record the answers without credentials for the kit',
+    'check one claim at its real destination, and record the answers without credentials for the kit. The plugin runs in this process, without a sandbox, and sees its environment',
   )
   withTryOptions(record)
     .requiredOption('--out <file>', 'file to write the recording to')

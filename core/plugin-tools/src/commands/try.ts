@@ -21,7 +21,7 @@ export interface TryHost<O extends TryFiles = TryFiles> {
 /** Runs the plugin in the process of the command. */
 export const IN_PROCESS: TryHost = {
   description:
-    'check one claim with a plugin, and print requests, observation and verdict. The plugin runs in this process, without a sandbox. Exit code 1: the destination could not be read',
+    'check one claim with a plugin, and print requests, observation and verdict. The plugin runs in this process, without a sandbox, and sees its environment. Exit code 1: the destination could not be read',
   withOptions: (command) => command,
   makeTrial: async (plugin, options) => (await import('../try/trial.ts')).kitTrial(plugin, options),
 }

@@ -1,37 +1,93 @@
-/** Runs the conformance kit on a package, in a separate process: a plugin that ends its process has not passed. */
-import { fork } from 'node:child_process'
+/** Runs the conformance kit on a package, in another process: a plugin that ends its process has not passed. */
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { CommandError } from '@claimcheck/command-line/errors'
+import { writeError } from '@claimcheck/command-line/terminal'
 import { isJsonObject } from '@claimcheck/core/rules'
 import type { Report } from '@claimcheck/core/testkit'
+import { collect, readAnswer } from './answer.ts'
+import { showPrinted } from './printed.ts'
+import { type KitProcess, startIsolated, startTrusted } from './start.ts'
 
-const KIT_PROCESS = new URL('./kit-process.js', import.meta.url)
+export interface KitOptions {
+  readonly timeoutMs: number
+  /** It runs with the rights of the command, and not in the sandbox. */
+  readonly isTrusted: boolean
+}
 
-/** What the process of the kit sends, once. */
-export type KitMessage = { readonly report: Report } | { readonly problem: string }
+/** A process in the sandbox has no watchdog of the kit, which needs a thread. Counted, and not timed: a machine may sleep. */
+const MOST_SILENT_TICKS = 30
+const TICK_MS = 1000
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const MOST_CHARACTERS = 8192
+const REFUSED = /ERR_ACCESS_DENIED|Access to this API has been restricted/
 
 /** @throws CommandError `could_not_check` */
-export async function runKit(folder: string, timeoutMs: number): Promise<Report> {
-  const definition = definitionOf(resolve(folder))
-  // What the plugin prints must not mix with the report.
-  const child = fork(KIT_PROCESS, [definition], { cwd: folder, stdio: ['ignore', 2, 2, 'ipc'] })
-  let message: KitMessage | undefined
-  child.on('message', (sent) => {
-    message = sent as KitMessage
-  })
-  let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    child.kill('SIGKILL')
-  }, timeoutMs)
+export async function runKit(folder: string, { timeoutMs, isTrusted }: KitOptions): Promise<Report> {
+  const root = resolve(folder)
+  const definition = definitionOf(root)
+  const kit = isTrusted ? startTrusted(root, definition) : await startIsolated(root, definition).catch(noSandbox)
+  const { text, end, stopped } = await followed(kit, timeoutMs, !isTrusted)
+  if (stopped !== undefined) throw couldNotRun(stopped)
+  if (!isTrusted && REFUSED.test(text)) writeError(`${NEEDS_MORE}\n`)
+  if (text === '') throw couldNotRun(`the process ended with ${end} before there was a report.`)
+  const answer = readAnswer(text)
+  if (!answer) throw couldNotRun('the package sent what is no report of the kit.')
+  if ('report' in answer) return answer.report
+  throw couldNotRun(answer.problem.slice(0, MOST_CHARACTERS))
+}
+
+const NEEDS_MORE =
+  'The sandbox refused something. A kit that starts programs, writes files or reads those of others needs --trusted.'
+
+interface Followed {
+  readonly text: string
+  readonly end: string | number
+  /** Why it was ended. */
+  readonly stopped: string | undefined
+}
+
+/** Until nothing is left of it. */
+async function followed({ child, kill }: KitProcess, timeoutMs: number, hasToBeat: boolean): Promise<Followed> {
+  let stopped: string | undefined
+  let silent = 0
+  function stop(why: string): void {
+    stopped ??= why
+    kill()
+  }
+  // In a group of processes it gets no signals of the terminal.
+  const onSignal = (signal: NodeJS.Signals) => {
+    kill()
+    process.kill(process.pid, signal)
+  }
+  for (const signal of SIGNALS) process.once(signal, onSignal)
+  showPrinted([child.stdout!, child.stderr!])
+  const text = collect(
+    child.stdio[3] as Readable,
+    () => {
+      silent = 0
+    },
+    () => stop('the package sent too much.'),
+  )
+  const timer = setTimeout(() => stop('it took too long.'), timeoutMs)
+  const ticker = setInterval(() => {
+    if (hasToBeat && ++silent > MOST_SILENT_TICKS) stop(BLOCKED)
+  }, TICK_MS)
   const [code, signal] = await once(child, 'close')
   clearTimeout(timer)
-  if (message && 'report' in message) return message.report
-  if (message) throw couldNotRun(message.problem)
+  clearInterval(ticker)
+  for (const signal of SIGNALS) process.off(signal, onSignal)
+  return { text: text(), end: signal ?? code, stopped }
+}
+
+const BLOCKED =
+  'the package blocks its process for half a minute. The kit says in which check, where it runs with --trusted or in a test runner.'
+
+function noSandbox(error: Error): never {
   throw couldNotRun(
-    isLate ? 'it took too long.' : `the process ended with ${signal ?? code} before there was a report.`,
+    `${error.message}. With --trusted it runs without the sandbox, with your rights: do that for a package that you trust, or in a container or a virtual machine.`,
   )
 }
 
@@ -44,12 +100,15 @@ function definitionOf(folder: string): string {
   } catch (error) {
     throw couldNotRun(`${file} could not be read: ${(error as Error).message}`)
   }
-  const { claimcheck } = manifest as { readonly claimcheck?: unknown }
-  const path = isJsonObject(claimcheck as never) ? (claimcheck as { conformance?: unknown }).conformance : undefined
+  const path = memberOf(memberOf(manifest, 'claimcheck'), 'conformance')
   if (typeof path === 'string') return builtFile(join(folder, path))
   throw couldNotRun(
     `${file} names no conformance definition: "claimcheck": { "conformance": "./dist/test/conformance.js" }`,
   )
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isJsonObject(value as never) ? (value as Record<string, unknown>)[name] : undefined
 }
 
 function builtFile(path: string): string {
