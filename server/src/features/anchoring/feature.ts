@@ -3,11 +3,12 @@
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { anchors } from '../../storage/anchor-row.ts'
 import type { Anchoring } from './anchoring.ts'
-import { anchoringAuditWords } from './audit-words.ts'
 import { addAnchorCommands } from './commands/anchor.ts'
+import { examineAnchors } from './examine.ts'
 import { anchorMetrics } from './metrics.ts'
-import { anchoringStored } from './stored.ts'
+import { anchoringMigrations } from './migrations.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly anchoring: Anchoring | undefined
@@ -18,8 +19,14 @@ export const anchoringFeature = {
   name: 'anchoring',
   needs: ['log'],
   isOptional: true,
-  stored: anchoringStored,
-  auditWords: anchoringAuditWords,
+  stored: {
+    tables: [{ table: anchors }],
+    migrations: anchoringMigrations,
+    examine: examineAnchors,
+  },
+  auditWords: {
+    'anchor.forced': 'had the log anchored at once',
+  },
   services: async () => {
     const [{ createAnchoring }, { createAnchorWorker }] = await Promise.all([
       import('./anchoring.ts'),

@@ -2,10 +2,12 @@
 
 import type { Worker } from '../../base/worker.ts'
 import type { Feature } from '../../host/feature.ts'
-import { auditTrailAuditWords } from './audit-words.ts'
+import { auditTrail } from '../../storage/audit-query.ts'
+import { auditTrailHead } from '../../storage/audit-trail.ts'
 import { addAuditTrailCommand } from './commands/audit-trail.ts'
 import { auditTrailConfig } from './config.ts'
-import { auditTrailStored } from './stored.ts'
+import { examineAuditTrail } from './examine.ts'
+import { auditTrailMigrations } from './migrations.ts'
 
 export interface Services {
   readonly auditRetention: Worker
@@ -13,8 +15,15 @@ export interface Services {
 
 export const auditTrailFeature = {
   name: 'audit-trail',
-  stored: auditTrailStored,
-  auditWords: auditTrailAuditWords,
+  stored: {
+    tables: [{ table: auditTrail }, { table: auditTrailHead }],
+    migrations: auditTrailMigrations,
+    examine: examineAuditTrail,
+  },
+  auditWords: {
+    'audit_trail.cut': 'removed old entries of the audit trail',
+    'audit_trail.exported': 'exported the audit trail',
+  },
   config: auditTrailConfig,
   services: async () => {
     const [{ createAuditTrail }, { createAuditRetention }] = await Promise.all([

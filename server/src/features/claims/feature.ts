@@ -5,9 +5,11 @@ import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { idlePlugins } from '../../plugins/overview.ts'
+import { checks, claims } from '../../storage/claim-row.ts'
+import { eraseChecks, eraseClaims } from '../../storage/claims.ts'
+import { connections, workspaces } from '../../storage/workspaces.ts'
 import type { Adjudication } from './adjudication.ts'
 import type { Admission } from './admission.ts'
-import { claimAuditWords } from './audit-words.ts'
 import type { ClaimService } from './claims.ts'
 import { addActionCommand } from './commands/action.ts'
 import { addPluginsCommand } from './commands/plugins.ts'
@@ -15,7 +17,7 @@ import { claimsConfig } from './config.ts'
 import type { DueClaims } from './due-claims.ts'
 import type { Lateness } from './lateness.ts'
 import { claimMetrics } from './metrics.ts'
-import { claimsStored } from './stored.ts'
+import { claimMigrations } from './migrations.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'now'> {
   readonly claims: ClaimService
@@ -30,8 +32,16 @@ export interface Services extends Pick<HostServices, 'registry' | 'now'> {
 export const claimsFeature = {
   name: 'claims',
   needs: ['workspaces', 'log', 'receipts'],
-  stored: claimsStored,
-  auditWords: claimAuditWords,
+  stored: {
+    tables: [
+      { table: claims, refersTo: [workspaces, connections], erase: eraseClaims },
+      { table: checks, owners: { claim_id: claims }, erase: eraseChecks },
+    ],
+    migrations: claimMigrations,
+  },
+  auditWords: {
+    'claims.exported': 'exported claims',
+  },
   config: claimsConfig,
   services: async () => {
     const { services } = await import('./services.ts')

@@ -2,10 +2,14 @@
 
 import { construct } from '../../base/construct.ts'
 import type { Feature } from '../../host/feature.ts'
-import { erasureAuditWords } from './audit-words.ts'
+import { claims } from '../../storage/claim-row.ts'
+import { erasures } from '../../storage/erasures.ts'
+import { retentions } from '../../storage/retentions.ts'
+import { workspaces } from '../../storage/workspaces.ts'
 import { erasureConfig } from './config.ts'
+import { examineErasures } from './examine.ts'
+import { erasureMigrations } from './migrations.ts'
 import type { RetentionWorker } from './retention-worker.ts'
-import { erasureStored } from './stored.ts'
 
 export interface Services {
   readonly retentionWorker: RetentionWorker
@@ -14,8 +18,19 @@ export interface Services {
 export const erasureFeature = {
   name: 'erasure',
   needs: ['receipts'],
-  stored: erasureStored,
-  auditWords: erasureAuditWords,
+  stored: {
+    tables: [
+      { table: retentions, owners: { workspace_id: workspaces } },
+      { table: erasures, owners: { claim_id: claims } },
+    ],
+    migrations: erasureMigrations,
+    examine: examineErasures,
+  },
+  auditWords: {
+    'receipt.erased': 'erased the content of a receipt',
+    'workspace.receipts_erased': 'erased the content of receipts that the workspace keeps no longer',
+    'workspace.retention_changed': 'changed how long a workspace keeps the content of its receipts',
+  },
   config: erasureConfig,
   services: async () => {
     const [{ createErasureService }, { RetentionService }, { createRetentionWorker }] = await Promise.all([

@@ -1,9 +1,22 @@
 /** The log: an append-only Merkle tree of receipts, the keys that sign it, and the guard that keeps a host from forking it. */
 
+import { signingKeyContext } from '../../base/sealed-contexts.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { claims } from '../../storage/claim-row.ts'
+import {
+  eraseEvidence,
+  eraseReceipts,
+  evidence,
+  receipts,
+  sealedSigningKeys,
+  signingKeys,
+  tiles,
+} from '../../storage/log.ts'
+import { hosts } from '../../storage/log-hosts.ts'
+import { logs, treeHeads } from '../../storage/log-state.ts'
+import { lostReceipts } from '../../storage/lost-receipts.ts'
 import type { ClockWatch } from '../clock/clock-watch.ts'
-import { logAuditWords } from './audit-words.ts'
 import { addLogCommands } from './commands/log.ts'
 import { addSigningKeyCommands } from './commands/signing-key.ts'
 import { logConfig } from './config.ts'
@@ -13,10 +26,10 @@ import type { LogArchives } from './log-archives.ts'
 import type { LogGuard } from './log-guard.ts'
 import type { LogWatch } from './log-watch.ts'
 import { logMetrics } from './metrics.ts'
+import { logMigrations } from './migrations.ts'
 import type { Sequencer } from './sequencer.ts'
 import type { RemoteMemory } from './signing/remote-memory.ts'
 import type { KeyVault, SigningKeys } from './signing/signing-keys.ts'
-import { logStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'storage'> {
   readonly clockWatch: ClockWatch
@@ -35,8 +48,31 @@ export interface Services extends Pick<HostServices, 'storage'> {
 export const logFeature = {
   name: 'log',
   needs: ['clock'],
-  stored: logStored,
-  auditWords: logAuditWords,
+  stored: {
+    tables: [
+      { table: signingKeys },
+      {
+        table: sealedSigningKeys,
+        // The key vaults hand private keys over.
+        isCopied: false,
+        owners: { key_id: signingKeys },
+        sealed: { sealed: ([keyId]) => signingKeyContext(keyId!) },
+      },
+      { table: logs },
+      { table: hosts, isCopied: false, isShared: true },
+      { table: treeHeads, refersTo: [logs, signingKeys] },
+      { table: receipts, refersTo: [claims], erase: eraseReceipts },
+      { table: evidence, refersTo: [receipts], erase: eraseEvidence },
+      { table: tiles },
+      { table: lostReceipts },
+    ],
+    migrations: logMigrations,
+  },
+  auditWords: {
+    'log.resumed': 'let the log go on in a database that was restored or moved',
+    'log.begun': 'ended the log, and began a new one',
+    'signing_key.rotated': 'replaced the key that signs receipts',
+  },
   config: logConfig,
   services: async () => {
     const { services } = await import('./services.ts')

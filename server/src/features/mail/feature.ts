@@ -1,11 +1,12 @@
 /** Mail: links that people asked for, and notices of what happened to an account or a workspace. */
+import { mailContext } from '../../base/sealed-contexts.ts'
 import type { Worker } from '../../base/worker.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import { mailAuditWords } from './audit-words.ts'
+import { mails } from '../../storage/mails.ts'
 import { type MailConfig, mailConfig } from './config.ts'
+import { mailMigrations } from './migrations.ts'
 import type { Notices } from './notices.ts'
-import { mailStored } from './stored.ts'
 
 export interface Services extends Pick<HostServices, 'storage' | 'now'> {
   readonly config: MailConfig
@@ -16,8 +17,13 @@ export interface Services extends Pick<HostServices, 'storage' | 'now'> {
 export const mailFeature = {
   name: 'mail',
   isOptional: true,
-  stored: mailStored,
-  auditWords: mailAuditWords,
+  stored: {
+    tables: [{ table: mails, sealed: { content: ([id]) => mailContext(id!) } }],
+    migrations: mailMigrations,
+  },
+  auditWords: {
+    'mail.dropped': 'gave up sending a mail',
+  },
   config: mailConfig,
   services: async () => {
     const [{ createOutbox }, { createNotices }, { createMailWorker }] = await Promise.all([

@@ -1,7 +1,6 @@
 /** Maintenance: operators check everything that is stored, back up, restore or copy an installation, and replace the key that seals secrets. */
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
-import { maintenanceAuditWords } from './audit-words.ts'
 import { addBackupCommands } from './commands/backup.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
@@ -12,7 +11,14 @@ import { lastBackup, maintenanceStored } from './last-backup.ts'
 export const maintenanceFeature = {
   name: 'maintenance',
   stored: maintenanceStored,
-  auditWords: maintenanceAuditWords,
+  auditWords: {
+    'database.backed_up': 'made a backup of the installation',
+    'database.copied': 'copied the installation to this database',
+    'database.migrated': "brought the database to this version's schema",
+    'database.restored': 'restored a backup of the installation to this database',
+    'secret_key.forgotten': 'removed a secret key under which nothing was sealed any more',
+    'secret_key.rotated': 'sealed everything that is stored under another secret key',
+  },
   metrics:
     ({ storage }) =>
     ({ gauge }) => {

@@ -3,15 +3,17 @@
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
 import { requireCredential, requireKey } from '../../http/auth.ts'
+import { machines } from '../../storage/machines.ts'
+import { users } from '../../storage/people.ts'
+import { workspaces } from '../../storage/workspaces.ts'
 import type { KeyService } from '../workspaces/keys.ts'
-import { oauthAuditWords } from './audit-words.ts'
 import { addMachineCommands } from './commands/machine.ts'
 import { oauthConfig } from './config.ts'
 import type { KeyExchange } from './key-exchange.ts'
+import { oauthMigrations } from './migrations.ts'
 import type { OAuth } from './oauth.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { SCOPES, scopeWords } from './scopes.ts'
-import { oauthStored } from './stored.ts'
 import type { TokenService } from './tokens.ts'
 
 export interface Services extends Pick<HostServices, 'config'> {
@@ -25,8 +27,20 @@ export const oauthFeature = {
   name: 'oauth',
   needs: ['workspaces', 'people', 'console'],
   isOptional: true,
-  stored: oauthStored,
-  auditWords: oauthAuditWords,
+  stored: {
+    tables: [{ table: machines, owners: { workspace_id: workspaces }, refersTo: [users] }],
+    migrations: oauthMigrations,
+  },
+  auditWords: {
+    'application.allowed': 'allowed an application to act for them',
+    'application.refresh_repeated': 'repeated a refresh from another address, and got the same tokens',
+    'application.registered': 'registered as an application',
+    'application.returned': 'gave back what it was allowed',
+    'application.stopped': 'stopped an application',
+    'application.token_reused': 'sent a code or token again that was used before, and lost all that it was allowed',
+    'machine.created': 'made an OAuth client for a machine',
+    'machine.revoked': 'revoked the OAuth client of a machine',
+  },
   config: oauthConfig,
   services: async () => {
     const { services } = await import('./services.ts')

@@ -1,16 +1,20 @@
 /** Workspaces: what a team shares, with its API keys, its connections to destinations and the sites that may use its keys. */
 
+import { secretContext, sourceKeyContext, tokensContext } from '../../base/sealed-contexts.ts'
 import type { HostServices } from '../../host/container.ts'
 import type { Feature } from '../../host/feature.ts'
+import { allowedOrigins } from '../../storage/allowed-origins.ts'
+import { users } from '../../storage/people.ts'
+import { apiKeys, boundAgents, boundLooks, connections, workspaces } from '../../storage/workspaces.ts'
 import type { AllowedOrigins } from './allowed-origins.ts'
-import { workspaceAuditWords } from './audit-words.ts'
+import { examineLooks } from './bound-looks.ts'
 import { addConnectionCommands } from './commands/connection.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
 import { workspacesConfig } from './config.ts'
 import type { ConnectionService } from './connections.ts'
 import type { KeyService } from './keys.ts'
-import { workspacesStored } from './stored.ts'
+import { workspaceMigrations } from './migrations.ts'
 
 export interface Services extends Pick<HostServices, 'registry' | 'storage'> {
   readonly connections: ConnectionService
@@ -20,8 +24,44 @@ export interface Services extends Pick<HostServices, 'registry' | 'storage'> {
 
 export const workspacesFeature = {
   name: 'workspaces',
-  stored: workspacesStored,
-  auditWords: workspaceAuditWords,
+  stored: {
+    tables: [
+      { table: workspaces, owners: { paid_by: users } },
+      { table: apiKeys, owners: { workspace_id: workspaces }, refersTo: [users] },
+      { table: boundAgents, owners: { workspace_id: workspaces } },
+      { table: boundLooks, owners: { workspace_id: workspaces } },
+      {
+        table: connections,
+        owners: { workspace_id: workspaces },
+        refersTo: [users],
+        sealed: {
+          sealed_secrets: ([id], name) => secretContext(id!, name),
+          sealed_tokens: ([id], name) => tokensContext(id!, name),
+          source_key: ([id]) => sourceKeyContext(id!),
+        },
+      },
+      { table: allowedOrigins, refersTo: [workspaces] },
+    ],
+    migrations: workspaceMigrations,
+    examine: examineLooks,
+  },
+  auditWords: {
+    'agent.released': 'let all keys claim for an agent again',
+    'connection.added': 'connected a destination',
+    'connection.credentials_replaced': 'replaced credentials of a connection',
+    'connection.refresh_refused': 'got no access token for the refresh token of a connection',
+    'connection.removed': 'disconnected a destination',
+    'connection.renamed': 'renamed a connection',
+    'connection.tested': 'tested a connection',
+    'key.changed': 'changed an API key',
+    'key.created': 'created an API key',
+    'key.revoked': 'revoked an API key',
+    'key.rotated': 'replaced an API key by a new one',
+    'workspace.created': 'made the workspace',
+    'workspace.deleted': 'deleted a workspace',
+    'workspace.renamed': 'renamed the workspace',
+    'workspace.sites_changed': 'changed from which sites scripts may submit claims to a workspace',
+  },
   config: workspacesConfig,
   services: async () => {
     const { services } = await import('./services.ts')
