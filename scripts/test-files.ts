@@ -5,7 +5,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileTime, fileTimes } from './file-time.ts'
-import { failuresOf } from './test-failures.ts'
 
 export interface Counts {
   readonly total: number
@@ -167,4 +166,19 @@ function kill(child: ChildProcess): void {
   } catch {
     // It has ended already.
   }
+}
+
+const LONGEST_DETAILS = 30
+
+/** The failed tests of a TAP stream, each with its details and below its parents: a run repeats them at its end. */
+function failuresOf(tap: string): string[] {
+  const lines = tap.split('\n')
+  return lines.flatMap((line, at) => (/^ *not ok /.test(line) ? [line, ...detailsAfter(lines, at)] : []))
+}
+
+/** The YAML block after a test. */
+function detailsAfter(lines: readonly string[], at: number): readonly string[] {
+  if (lines[at + 1]?.trim() !== '---') return []
+  const end = lines.findIndex((line, index) => index > at && line.trim() === '...')
+  return lines.slice(at + 2, Math.min(end === -1 ? lines.length : end, at + 2 + LONGEST_DETAILS))
 }

@@ -1,5 +1,4 @@
 /** Sends a request until it is answered, or until trying makes no sense any more. */
-import { serviceAddress } from './address.ts'
 import type { Answer } from './answers.ts'
 import { ClaimcheckError, ConnectionError, errorOf, TimeoutError, UnexpectedAnswerError } from './errors.ts'
 import { pause, pauseBefore } from './retry.ts'
@@ -162,4 +161,25 @@ function unreachable(root: string, error: unknown): ConnectionError {
 function authorization(key: string): { readonly authorization: string } {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('the key has characters that no key has')
   return { authorization: `Bearer ${key}` }
+}
+
+/**
+ * Without a slash at its end.
+ * @throws TypeError for what is no address of a service, and for one that others on the way can read and change
+ */
+function serviceAddress(text: string, allowHttp: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash) {
+    throw new TypeError('baseUrl must be an https address without user, query or fragment')
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    throw new TypeError(
+      `baseUrl must be https: others on the way to ${url.host} could read the key. In a network that you trust, pass allowHttp: true`,
+    )
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function isLoopback(hostname: string): boolean {
+  return /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
 }

@@ -10,11 +10,10 @@ import { addPluginCommands } from '@claimcheck/plugin-tools/commands/plugin'
 import { addTryCommand } from '@claimcheck/plugin-tools/commands/try'
 import type { Command } from 'commander'
 import { VERSION } from '../base/version.ts'
-import { FEATURES } from '../features.ts'
-import type { Feature } from '../host/feature.ts'
+import { FEATURES, loadConfig, SCHEMA } from '../features.ts'
+import type { Feature, Program, WithServices } from '../host/feature.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { AS_THE_SERVICE } from './commands/try.ts'
-import { PROGRAM, withServices } from './installation.ts'
 
 const FOR_PEOPLE: ReadonlySet<string> = new Set([
   'ConfigError',
@@ -48,4 +47,22 @@ export function claimcheckProgram(): Command {
 /** Runs the command that the arguments name, and sets `process.exitCode`. */
 export async function run(args: readonly string[]): Promise<void> {
   await runProgram(claimcheckProgram(), args, FOR_PEOPLE)
+}
+
+/** Opens the installation of this environment for a command, and closes it. */
+// biome-ignore lint/suspicious/noExplicitAny: each command names the services that it uses
+const withServices: WithServices<any> = async (work, { plugins = false, asIs = false } = {}) => {
+  // Imported here, so that help and `verify` start fast.
+  const { openClaimcheck } = await import('../claimcheck.ts')
+  const claimcheck = await openClaimcheck(loadConfig(process.env, process.cwd()), { plugins, asIs, patient: true })
+  try {
+    return await work(claimcheck)
+  } finally {
+    await claimcheck.close()
+  }
+}
+
+const PROGRAM: Program = {
+  loadConfig: (env) => loadConfig(env, process.cwd()),
+  schema: SCHEMA,
 }

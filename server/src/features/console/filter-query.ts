@@ -1,6 +1,5 @@
 /** The filters of a list: read from an address or a form, and written into an address. */
 import { contentIssues } from '../../http/text.ts'
-import { DAY_MS, isDay, startOf } from './days.ts'
 import type { Fields } from './request-fields.ts'
 
 /** The first and the last day are written as `2026-09-25`, in UTC. */
@@ -92,4 +91,18 @@ export function spanOf({ from, to }: Days): { readonly since?: number; readonly 
 
 function shown(value: string): string {
   return value.length > LONGEST_SHOWN ? `${value.slice(0, LONGEST_SHOWN)}…` : value
+}
+
+/** Days in UTC, as a date field of a form sends them: `2026-09-25`. */
+const DAY_MS = 24 * 60 * 60_000
+
+/** The 30th of February is none. */
+function isDay(value: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false
+  const at = Date.parse(`${value}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(value)
+}
+
+function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`)
 }

@@ -1,10 +1,10 @@
 /** The pages for signing in, for confirming it once more, and for the code after a password. */
+
 import type { FastifyReply } from 'fastify'
 import { paths } from '../../web/console-paths.ts'
 import { sendPage } from '../../web/document.tsx'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { PlainPage } from './page.tsx'
-import { ForgottenHelp } from './parts/forgotten-help.tsx'
 import { Field, PostForm } from './parts/form.tsx'
 import { OidcSignIn, PasskeySignIn } from './parts/sign-in-methods.tsx'
 import type { ConsoleSession } from './session.ts'
@@ -145,4 +145,20 @@ export function sendCode(reply: FastifyReply, { next, unsent, csrf, problem, ret
   if (retryAfterMs !== undefined) reply.header('retry-after', Math.ceil(retryAfterMs / 1000))
   const refused = retryAfterMs === undefined ? 422 : 429
   return sendPage(reply, page, problem === undefined ? 200 : refused)
+}
+
+function ForgottenHelp({ sendsMail }: { readonly sendsMail: boolean }) {
+  if (sendsMail) {
+    return (
+      <p class="help">
+        <a href={paths.forgotten}>Forgotten your password?</a>
+      </p>
+    )
+  }
+  return (
+    <p class="help">
+      Forgotten your password? Ask the operator of this service for a link to a new one (
+      <code>claimcheck user reset EMAIL</code>).
+    </p>
+  )
 }

@@ -10,7 +10,6 @@ import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly } from '../fresh-sign-in.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { AskForm, Field, PostForm } from '../parts/form.tsx'
-import { type Matrix, matrixOf, QrCode } from '../parts/qr-code.tsx'
 import { refusalOf } from '../refusal.ts'
 import { formOf } from '../request-fields.ts'
 import { actingOf, sessionOf, viewerOf } from '../session.ts'
@@ -173,5 +172,25 @@ function NoPassword({ viewer, problem }: PageProps) {
         <a href={paths.account}>Back to the account</a>
       </p>
     </ConsolePage>
+  )
+}
+
+/** Rows of modules; true is dark. */
+type Matrix = readonly (readonly boolean[])[]
+
+async function matrixOf(text: string): Promise<Matrix> {
+  // Loaded on first use: few pages show one.
+  const { encode } = await import('uqr')
+  return encode(text, { ecc: 'M', border: 4 }).data
+}
+
+function QrCode({ matrix, label }: { readonly matrix: Matrix; readonly label: string }) {
+  const size = matrix.length
+  const dark = matrix.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')))
+  return (
+    <svg class="qr" role="img" aria-label={label} viewBox={`0 0 ${size} ${size}`} shape-rendering="crispEdges">
+      <rect width={size} height={size} fill="#fff" />
+      <path d={dark.join('')} fill="#000" />
+    </svg>
   )
 }

@@ -1,17 +1,18 @@
 /** The time line of a claim: what happened, what each check saw, and what is still to come. */
 
 import type { ActionProfile } from '@claimcheck/core/plugin'
-import { type CheckRecord, formatInstant, type Instant, isRead } from '@claimcheck/core/rules'
+import { type CheckRecord, formatInstant, type Instant, isRead, type JsonObject } from '@claimcheck/core/rules'
 import { offset } from '@claimcheck/core/words/durations'
+import { visible } from '@claimcheck/core/words/plain-text'
 import { REASON_WORDS } from '@claimcheck/core/words/verdicts'
 import type { ComponentChildren } from 'preact'
-import { propertyLabel } from '../../../base/schema-properties.ts'
+import type { TSchema } from 'typebox'
+import { propertiesOf, propertyLabel, written } from '../../../base/schema-properties.ts'
 import { Hash, Name, readableUtc, useNow, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import type { ClaimStatus } from '../../claims/claims.ts'
 import type { Moment, MomentKind, MomentOf, NumberedCheck } from '../claims/story.ts'
 import { failureInWords } from './failures.ts'
-import { ObjectFacts } from './object-facts.tsx'
 
 interface TimelineProps {
   readonly moments: readonly Moment[]
@@ -189,4 +190,29 @@ function shown(record: CheckRecord, profile: ActionProfile | undefined): Compone
 function fieldTitle(name: string, profile: ActionProfile | undefined): string {
   if (!profile) return name
   return name === 'target' ? profile.words.target : propertyLabel(profile.params, name)
+}
+
+interface ObjectFactsProps {
+  readonly object: JsonObject
+  /** Has the titles of the members. Undefined where the plugin is not loaded: their names are shown. */
+  readonly schema: TSchema | undefined
+}
+
+/** The members of an object, with the titles of its schema. */
+function ObjectFacts({ object, schema }: ObjectFactsProps) {
+  const titles = new Map(schema ? propertiesOf(schema).map(([name, { title }]) => [name, title]) : [])
+  const entries = Object.entries(object)
+  if (entries.length === 0) return null
+  return (
+    <dl class="facts">
+      {entries.map(([name, value]) => (
+        <>
+          <dt title={titles.get(name) === undefined ? undefined : name}>{titles.get(name) ?? visible(name)}</dt>
+          <dd>
+            <code>{visible(written(value))}</code>
+          </dd>
+        </>
+      ))}
+    </dl>
+  )
 }
