@@ -4,9 +4,9 @@ import { dirname, join, resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import { validator } from '../base/validation.ts'
-import { type ConnectionSettings, DEFAULT_CONNECTIONS } from './connections.ts'
+import { type ConnectionSettings, connectionSettings } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
-import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts'
+import { type RateLimits, rateLimitSettings } from './rate-limits.ts'
 import type { Report } from './report.ts'
 import { readSecretFiles } from './secret-files.ts'
 import type { ConfigContext, ConfigSection, Env } from './section.ts'
@@ -83,10 +83,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const SECRET_KEY_FORM = 'must be 32 bytes in hex or base64, such as the output of `openssl rand -hex 32`'
 const SECRET_KEY_FOR_HOSTS =
   'SECRET_KEY: missing; a database that several hosts share needs it. Set it to the output of `openssl rand -hex 32`, or to the content of DATA_DIR/secret.key, and to the same value on every host'
-const DEFAULT_SIGN_IN_LIMIT = 10
 export const DEFAULT_FILE = 'claimcheck.config.json'
-
-const limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
 
 // Pages show it in commands for a shell. A version is one version: a range would run whatever is published next.
 const packageSpec = Type.String({
@@ -122,20 +119,8 @@ const HOST_FILE = {
     ),
   ),
   disabled_features: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 64 })),
-  rate_limits: Type.Optional(
-    Type.Object(
-      {
-        network: limit,
-        key: limit,
-        workspace: limit,
-        account: limit,
-        refusals: limit,
-        sign_in: limit,
-      },
-      { additionalProperties: false },
-    ),
-  ),
-  connections: Type.Optional(Type.Object({ most: limit, per_address: limit }, { additionalProperties: false })),
+  rate_limits: rateLimitSettings.schema,
+  connections: connectionSettings.schema,
   signer: Type.Optional(
     Type.Object(
       { use: Type.String({ minLength: 1 }), with: Type.Optional(Type.Record(Type.String(), Type.Unknown())) },
@@ -171,7 +156,7 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
   ]
   const reportInFile: Report = (problem) => report(`${filePath}: ${problem}`)
   const context: ConfigContext = { env, folder: dirname(filePath), allowPrivate, report, reportInFile }
-  const { sign_in: signInLimit = DEFAULT_SIGN_IN_LIMIT, ...apiLimits } = file.rate_limits ?? {}
+  const { signIn: signInLimit, ...rateLimits } = rateLimitSettings.read(file.rate_limits)
   const own: HostConfig = {
     host: env.HOST || '127.0.0.1',
     port: readPort(env.PORT, report),
@@ -193,11 +178,8 @@ export function readConfig<C extends HostConfig>(sections: readonly ConfigSectio
       ...(processes === undefined ? {} : { processes: readProcesses(processes) }),
     })),
     disabledFeatures: file.disabled_features ?? [],
-    rateLimits: { ...DEFAULT_RATE_LIMITS, ...apiLimits },
-    connections: {
-      most: file.connections?.most ?? DEFAULT_CONNECTIONS.most,
-      perAddress: file.connections?.per_address ?? DEFAULT_CONNECTIONS.perAddress,
-    },
+    rateLimits,
+    connections: connectionSettings.read(file.connections),
     signInLimit,
     signer: file.signer && { use: file.signer.use, with: file.signer.with ?? {}, trusted: true },
     verifierPackage: file.verifier_package,

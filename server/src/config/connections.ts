@@ -1,4 +1,6 @@
 /** How many connections a host holds open, and the defaults. 0: no limit. */
+import { Type } from '@claimcheck/core/plugin'
+import { settings } from './settings.ts'
 
 export interface ConnectionSettings {
   /** In all. */
@@ -7,4 +9,9 @@ export interface ConnectionSettings {
   readonly perAddress: number
 }
 
-export const DEFAULT_CONNECTIONS: ConnectionSettings = { most: 10_000, perAddress: 512 }
+const limit = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+
+export const connectionSettings = settings<ConnectionSettings>({
+  most: ['most', limit, 10_000],
+  perAddress: ['per_address', limit, 512],
+})

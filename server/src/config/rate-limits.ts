@@ -1,4 +1,6 @@
 /** The rate limits and their defaults. */
+import { Type } from '@claimcheck/core/plugin'
+import { settings } from './settings.ts'
 
 /** A minute. 0: no limit. */
 export interface RateLimits {
@@ -14,10 +16,13 @@ export interface RateLimits {
   readonly refusals: number
 }
 
-export const DEFAULT_RATE_LIMITS: RateLimits = {
-  network: 8_000,
-  key: 12_000,
-  workspace: 24_000,
-  account: 48_000,
-  refusals: 30,
-}
+const limit = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+
+export const rateLimitSettings = settings<RateLimits & { readonly signIn: number }>({
+  network: ['network', limit, 8_000],
+  key: ['key', limit, 12_000],
+  workspace: ['workspace', limit, 24_000],
+  account: ['account', limit, 48_000],
+  refusals: ['refusals', limit, 30],
+  signIn: ['sign_in', limit, 10],
+})

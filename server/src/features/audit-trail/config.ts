@@ -1,6 +1,7 @@
 /** The configuration of the audit trail: `audit_trail`. */
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
+import { settings } from '../../config/settings.ts'
 
 export interface AuditTrailConfig {
   readonly auditTrail: {
@@ -9,19 +10,11 @@ export interface AuditTrailConfig {
   }
 }
 
-const file = {
-  audit_trail: Type.Optional(
-    Type.Object(
-      { retention_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })) },
-      { additionalProperties: false },
-    ),
-  ),
-}
-const File = Type.Object(file)
+const auditTrail = settings<AuditTrailConfig['auditTrail']>({
+  retentionDays: ['retention_days', Type.Integer({ minimum: 1, maximum: 36_500 }), null],
+})
 
 export const auditTrailConfig: ConfigSection<AuditTrailConfig> = {
-  file,
-  read: ({ audit_trail: settings = {} }: Static<typeof File>) => ({
-    auditTrail: { retentionDays: settings.retention_days ?? null },
-  }),
+  file: { audit_trail: auditTrail.schema },
+  read: (file) => ({ auditTrail: auditTrail.read(file.audit_trail) }),
 }

@@ -1,8 +1,9 @@
 /** The configuration of claims: `quotas` and `checks`. */
 
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { Type } from '@claimcheck/core/plugin'
 import { CLOSING, type Closing } from '@claimcheck/core/rules'
 import type { ConfigSection } from '../../config/section.ts'
+import { settings } from '../../config/settings.ts'
 
 export interface CheckSettings extends Closing {
   /** The time limit of one check. */
@@ -27,50 +28,23 @@ export interface ClaimsConfig {
 }
 
 const HOUR_MS = 60 * 60_000
-const DEFAULT_QUOTAS: QuotaSettings = { claimsPerMinute: 1200, waitingClaims: 5000 }
-const DEFAULT_CHECKS: CheckSettings = { ...CLOSING, timeoutMs: 10_000, firstAnswerMs: 5000, concurrency: 256 }
+const durationMs = (maximum: number) => Type.Integer({ minimum: 1, maximum })
 
-const durationMs = (maximum: number) => Type.Optional(Type.Integer({ minimum: 1, maximum }))
+const quotas = settings<QuotaSettings>({
+  claimsPerMinute: ['claims_per_minute', Type.Integer({ minimum: 0, maximum: 1_000_000 }), 1200],
+  waitingClaims: ['waiting_claims', Type.Integer({ minimum: 0, maximum: 10_000_000 }), 5000],
+})
 
-const file = {
-  quotas: Type.Optional(
-    Type.Object(
-      {
-        claims_per_minute: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-        waiting_claims: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000_000 })),
-      },
-      { additionalProperties: false },
-    ),
-  ),
-  checks: Type.Optional(
-    Type.Object(
-      {
-        closing_ms: durationMs(HOUR_MS),
-        grace_ms: durationMs(HOUR_MS),
-        timeout_ms: durationMs(60_000),
-        // A client waits 20 seconds for an answer.
-        first_answer_ms: durationMs(15_000),
-        concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-      },
-      { additionalProperties: false },
-    ),
-  ),
-}
-const File = Type.Object(file)
+const checks = settings<CheckSettings>({
+  closingMs: ['closing_ms', durationMs(HOUR_MS), CLOSING.closingMs],
+  graceMs: ['grace_ms', durationMs(HOUR_MS), CLOSING.graceMs],
+  timeoutMs: ['timeout_ms', durationMs(60_000), 10_000],
+  // A client waits 20 seconds for an answer.
+  firstAnswerMs: ['first_answer_ms', durationMs(15_000), 5000],
+  concurrency: ['concurrency', Type.Integer({ minimum: 1, maximum: 1000 }), 256],
+})
 
 export const claimsConfig: ConfigSection<ClaimsConfig> = {
-  file,
-  read: ({ quotas = {}, checks = {} }: Static<typeof File>) => ({
-    quotas: {
-      claimsPerMinute: quotas.claims_per_minute ?? DEFAULT_QUOTAS.claimsPerMinute,
-      waitingClaims: quotas.waiting_claims ?? DEFAULT_QUOTAS.waitingClaims,
-    },
-    checks: {
-      closingMs: checks.closing_ms ?? DEFAULT_CHECKS.closingMs,
-      graceMs: checks.grace_ms ?? DEFAULT_CHECKS.graceMs,
-      timeoutMs: checks.timeout_ms ?? DEFAULT_CHECKS.timeoutMs,
-      firstAnswerMs: checks.first_answer_ms ?? DEFAULT_CHECKS.firstAnswerMs,
-      concurrency: checks.concurrency ?? DEFAULT_CHECKS.concurrency,
-    },
-  }),
+  file: { quotas: quotas.schema, checks: checks.schema },
+  read: (file) => ({ quotas: quotas.read(file.quotas), checks: checks.read(file.checks) }),
 }

@@ -1,6 +1,7 @@
 /** The configuration of erasure: `retention`. */
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
+import { settings } from '../../config/settings.ts'
 
 /** What workspaces may set about the content of their receipts. */
 export interface RetentionSettings {
@@ -14,27 +15,12 @@ export interface ErasureConfig {
   readonly retention: RetentionSettings
 }
 
-const DEFAULTS: RetentionSettings = { byOwners: true, leastDays: 30 }
-
-const file = {
-  retention: Type.Optional(
-    Type.Object(
-      {
-        by_owners: Type.Optional(Type.Boolean()),
-        least_days: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
-      },
-      { additionalProperties: false },
-    ),
-  ),
-}
-const File = Type.Object(file)
+const retention = settings<RetentionSettings>({
+  byOwners: ['by_owners', Type.Boolean(), true],
+  leastDays: ['least_days', Type.Integer({ minimum: 1, maximum: 36_500 }), 30],
+})
 
 export const erasureConfig: ConfigSection<ErasureConfig> = {
-  file,
-  read: ({ retention = {} }: Static<typeof File>) => ({
-    retention: {
-      byOwners: retention.by_owners ?? DEFAULTS.byOwners,
-      leastDays: retention.least_days ?? DEFAULTS.leastDays,
-    },
-  }),
+  file: { retention: retention.schema },
+  read: (file) => ({ retention: retention.read(file.retention) }),
 }

@@ -1,6 +1,7 @@
 /** The `limits` section of the configuration file: what accounts and workspaces may do in a day, and what they may have. 0: no limit. */
-import { type Static, Type } from '@claimcheck/core/plugin'
+import { Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
+import { settings } from '../../config/settings.ts'
 
 export interface DailyLimits {
   /** By accounts that share one allowance. */
@@ -27,49 +28,23 @@ export interface LimitsConfig {
   readonly limits: Limits
 }
 
-export const DEFAULT_LIMITS: Limits = {
-  exportsPerAccount: 200,
-  workspacesPerAccount: 20,
-  keysPerWorkspace: 100,
-  connectionsPerWorkspace: 50,
-  boundAgentsPerWorkspace: 500,
-  invitationsPerAccount: 20,
-  invitationsPerWorkspace: 50,
-  invitationsPerRecipient: 3,
-  mailsPerRecipient: 10,
-}
+const count = Type.Integer({ minimum: 0, maximum: 1_000_000 })
 
-const count = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }))
+const limits = settings<Limits>({
+  invitationsPerAccount: ['invitations_per_account', count, 20],
+  invitationsPerWorkspace: ['invitations_per_workspace', count, 50],
+  invitationsPerRecipient: ['invitations_per_recipient', count, 3],
+  mailsPerRecipient: ['mails_per_recipient', count, 10],
+  exportsPerAccount: ['exports_per_account', count, 200],
+  workspacesPerAccount: ['workspaces_per_account', count, 20],
+  keysPerWorkspace: ['keys_per_workspace', count, 100],
+  connectionsPerWorkspace: ['connections_per_workspace', count, 50],
+  boundAgentsPerWorkspace: ['bound_agents_per_workspace', count, 500],
+})
 
-const LimitsSection = Type.Object(
-  {
-    invitations_per_account: count,
-    invitations_per_workspace: count,
-    invitations_per_recipient: count,
-    mails_per_recipient: count,
-    exports_per_account: count,
-    workspaces_per_account: count,
-    keys_per_workspace: count,
-    connections_per_workspace: count,
-    bound_agents_per_workspace: count,
-  },
-  { additionalProperties: false },
-)
-type LimitsSection = Static<typeof LimitsSection>
+export const DEFAULT_LIMITS = limits.defaults
 
 export const limitsConfig: ConfigSection<LimitsConfig> = {
-  file: { limits: Type.Optional(LimitsSection) },
-  read: ({ limits: given = {} }: { readonly limits?: LimitsSection }) => ({
-    limits: {
-      invitationsPerAccount: given.invitations_per_account ?? DEFAULT_LIMITS.invitationsPerAccount,
-      invitationsPerWorkspace: given.invitations_per_workspace ?? DEFAULT_LIMITS.invitationsPerWorkspace,
-      invitationsPerRecipient: given.invitations_per_recipient ?? DEFAULT_LIMITS.invitationsPerRecipient,
-      mailsPerRecipient: given.mails_per_recipient ?? DEFAULT_LIMITS.mailsPerRecipient,
-      exportsPerAccount: given.exports_per_account ?? DEFAULT_LIMITS.exportsPerAccount,
-      workspacesPerAccount: given.workspaces_per_account ?? DEFAULT_LIMITS.workspacesPerAccount,
-      keysPerWorkspace: given.keys_per_workspace ?? DEFAULT_LIMITS.keysPerWorkspace,
-      connectionsPerWorkspace: given.connections_per_workspace ?? DEFAULT_LIMITS.connectionsPerWorkspace,
-      boundAgentsPerWorkspace: given.bound_agents_per_workspace ?? DEFAULT_LIMITS.boundAgentsPerWorkspace,
-    },
-  }),
+  file: { limits: limits.schema },
+  read: (file) => ({ limits: limits.read(file.limits) }),
 }

@@ -1,0 +1,20 @@
+/** A group of settings in the configuration file, each described once. */
+import { type TSchema, Type } from '@claimcheck/core/plugin'
+
+type Setting<T> = readonly [nameInFile: string, schema: TSchema, byDefault: T]
+
+/** What of a group stands in the file: what is valid, if its schema is. */
+type Given = Readonly<Record<string, unknown>>
+
+export function settings<T extends object>(members: { readonly [Name in keyof T]: Setting<T[Name]> }) {
+  const all = Object.entries<Setting<unknown>>(members)
+  const schemas = all.map(([, [nameInFile, schema]]) => [nameInFile, Type.Optional(schema)])
+  const read = (given: Given = {}) =>
+    Object.fromEntries(all.map(([name, [nameInFile, , byDefault]]) => [name, given[nameInFile] ?? byDefault])) as T
+  return {
+    /** Optional, as each of them is. */
+    schema: Type.Optional(Type.Object(Object.fromEntries(schemas), { additionalProperties: false })),
+    read,
+    defaults: read(),
+  }
+}
