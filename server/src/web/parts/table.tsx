@@ -1,40 +1,64 @@
 /** Tables, which scroll when they are too wide, and notes where a list is empty. */
-import { type ComponentChildren, cloneElement, isValidElement, toChildArray, type VNode } from 'preact'
+import type { ComponentChildren } from 'preact'
 
-interface TableProps {
-  /** Read by screen readers. */
-  readonly label: string
-  readonly head: readonly string[]
-  /** On a narrow screen each row is a block, so that its buttons are on the screen. Its cells are written in the row itself. */
-  readonly stacks?: boolean
-  readonly children: ComponentChildren
+/** Its head, what a row has there, and how that is marked up. */
+export type Column<R> = readonly [head: string, cell: (row: R) => ComponentChildren, markup?: Markup<R>]
+
+interface Markup<R> {
+  /** It names the row. */
+  readonly isRowHead?: boolean
+  readonly class?: string
+  readonly titleOf?: (row: R) => string
+  /** Whether the cell shows its head where the head of the table is not to be seen. */
+  readonly isLabelled?: (row: R) => boolean
 }
 
-export function Table({ label, head, stacks = false, children }: TableProps) {
+export const ROW_HEAD = { isRowHead: true, class: 'wide' } as const
+export const WIDE = { class: 'wide' } as const
+export const WHEN = { class: 'when' } as const
+
+interface TableProps<R> {
+  /** Read by screen readers. */
+  readonly label: string
+  readonly columns: readonly Column<R>[]
+  readonly rows: readonly R[]
+  readonly idOf?: (row: R) => string
+  /** On a narrow screen each row is a block, so that its buttons are on the screen, and each of its cells shows its head. */
+  readonly stacks?: boolean
+}
+
+export function Table<R>({ label, columns, rows, idOf, stacks = false }: TableProps<R>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it must scroll by keyboard too
     <section class={stacks ? 'table stacks' : 'table'} aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
-            {head.map((text) => (
-              <th scope="col">{text}</th>
+            {columns.map(([head]) => (
+              <th scope="col">{head}</th>
             ))}
           </tr>
         </thead>
-        <tbody>{stacks ? toChildArray(children).map((row) => withLabels(row, head)) : children}</tbody>
+        <tbody>
+          {rows.map((row) => (
+            <tr id={idOf?.(row)}>{columns.map((column) => cellOf(column, row, stacks))}</tr>
+          ))}
+        </tbody>
       </table>
     </section>
   )
 }
 
-/** The style shows each label where the head of the table is not to be seen. */
-function withLabels(row: ComponentChildren, head: readonly string[]): ComponentChildren {
-  if (!isValidElement(row)) return row
-  const cells = toChildArray((row as VNode).props.children).map((cell, index) =>
-    isValidElement(cell) ? cloneElement(cell, { 'data-label': head[index] } as object) : cell,
+function cellOf<R>([head, cell, markup = {}]: Column<R>, row: R, stacks: boolean) {
+  const { isRowHead = false, class: className, titleOf, isLabelled } = markup
+  const label = stacks || isLabelled?.(row) ? head : undefined
+  const attributes = { class: className, title: titleOf?.(row), 'data-label': label }
+  if (!isRowHead) return <td {...attributes}>{cell(row)}</td>
+  return (
+    <th scope="row" {...attributes}>
+      {cell(row)}
+    </th>
   )
-  return cloneElement(row, {}, cells)
 }
 
 export function Empty({ heading, children }: { readonly heading: string; readonly children: ComponentChildren }) {

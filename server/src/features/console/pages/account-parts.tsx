@@ -1,7 +1,7 @@
 /** The lists of the account page: passkeys, the OpenID sign-in, and sessions. */
 import { isReservedAddress } from '../../../base/reserved-addresses.ts'
 import { confirmPath, paths } from '../../../web/console-paths.ts'
-import { Table } from '../../../web/parts/table.tsx'
+import { type Column, Table, WIDE } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import type { Sharing } from '../../people/allowances.ts'
 import type { SessionEnds } from '../../people/config.ts'
@@ -27,30 +27,25 @@ export function Passkeys({ passkeys, place, isFresh }: PasskeysProps) {
         A passkey signs you in with the fingerprint, face or PIN of a device. There is no password that others could
         guess or trick you into telling.
       </p>
-      {passkeys.length === 0 ? null : (
-        <Table stacks label="Passkeys" head={['Name', 'Added', 'Last used', 'Remove']}>
-          {passkeys.map(({ id, name, createdAt, lastUsedAt }) => (
-            <tr>
-              <td class="wide">{name}</td>
-              <td>
-                <Time at={createdAt} />
-              </td>
-              <td>
-                <Time at={lastUsedAt} none="never" />
-              </td>
-              <td>
-                <RowForm action={paths.removePasskey} id={id} label={`Remove the passkey ${name}`}>
-                  Remove
-                </RowForm>
-              </td>
-            </tr>
-          ))}
-        </Table>
-      )}
+      {passkeys.length === 0 ? null : <Table stacks label="Passkeys" columns={PASSKEY_COLUMNS} rows={passkeys} />}
       <NewPasskey place={place} isFresh={isFresh} />
     </>
   )
 }
+
+const PASSKEY_COLUMNS: readonly Column<Passkey>[] = [
+  ['Name', ({ name }) => name, WIDE],
+  ['Added', ({ createdAt }) => <Time at={createdAt} />],
+  ['Last used', ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" />],
+  [
+    'Remove',
+    ({ id, name }) => (
+      <RowForm action={paths.removePasskey} id={id} label={`Remove the passkey ${name}`}>
+        Remove
+      </RowForm>
+    ),
+  ],
+]
 
 function NewPasskey({ place, isFresh }: Pick<PasskeysProps, 'place' | 'isFresh'>) {
   if ('problem' in place) return <NoPasskeys {...place} />
@@ -214,32 +209,7 @@ export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
         Where you are signed in. A session ends by itself {spanOf(sessionEnds.idleMs)} after its last request, and{' '}
         {spanOf(sessionEnds.longestMs)} after signing in. An ended session is refused at its next request.
       </p>
-      <Table stacks label="Sessions" head={['Browser', 'Address', 'Signed in', 'With', 'Last seen', 'End']}>
-        {sessions.map(({ id, userAgent, address, method, createdAt, lastSeenAt }) => (
-          <tr>
-            <td title={userAgent}>
-              {browserName(userAgent)} {id === sessionId ? <strong>(this one)</strong> : null}
-            </td>
-            <td>{address}</td>
-            <td>
-              <Time at={createdAt} />
-            </td>
-            <td>{METHOD_WORDS[method]}</td>
-            <td>
-              <Time at={lastSeenAt} />
-            </td>
-            <td>
-              {id === sessionId ? (
-                <span class="none">by signing out</span>
-              ) : (
-                <RowForm action={paths.endSession} id={id} label={`End the session of ${browserName(userAgent)}`}>
-                  End
-                </RowForm>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table stacks label="Sessions" columns={sessionColumns(sessionId)} rows={sessions} />
       {sessions.length > 1 ? (
         <PostForm action={paths.endOtherSessions}>
           <button type="submit" class="danger quiet">
@@ -249,6 +219,35 @@ export function Sessions({ sessions, sessionId, sessionEnds }: SessionsProps) {
       ) : null}
     </>
   )
+}
+
+function sessionColumns(current: string): readonly Column<Session>[] {
+  return [
+    [
+      'Browser',
+      ({ id, userAgent }) => (
+        <>
+          {browserName(userAgent)} {id === current ? <strong>(this one)</strong> : null}
+        </>
+      ),
+      { titleOf: ({ userAgent }) => userAgent },
+    ],
+    ['Address', ({ address }) => address],
+    ['Signed in', ({ createdAt }) => <Time at={createdAt} />],
+    ['With', ({ method }) => METHOD_WORDS[method]],
+    ['Last seen', ({ lastSeenAt }) => <Time at={lastSeenAt} />],
+    [
+      'End',
+      ({ id, userAgent }) =>
+        id === current ? (
+          <span class="none">by signing out</span>
+        ) : (
+          <RowForm action={paths.endSession} id={id} label={`End the session of ${browserName(userAgent)}`}>
+            End
+          </RowForm>
+        ),
+    ],
+  ]
 }
 
 /** On the account page, while mails do not go there. */

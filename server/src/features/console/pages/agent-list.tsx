@@ -1,6 +1,6 @@
 /** The list of a workspace's agents, by their last claim. */
 import { paths } from '../../../web/console-paths.ts'
-import { Empty, Table } from '../../../web/parts/table.tsx'
+import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { Name, Time } from '../../../web/parts/values.tsx'
 import { type AgentPage, type AgentSummary, MOST_COUNTED_EACH } from '../../claims/agents.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
@@ -24,11 +24,7 @@ export function AgentListPage({ viewer, page, isFirst }: AgentListProps) {
       {agents.length > 0 ? (
         <>
           <div class="records">
-            <Table label="Agents" head={['Agent', 'Last claim, newest first', 'Verified in the last 30 days']}>
-              {agents.map((agent) => (
-                <AgentRow workspaceId={workspaceId} agent={agent} />
-              ))}
-            </Table>
+            <Table label="Agents" columns={columnsIn(workspaceId)} rows={agents} />
           </div>
           {isCut ? (
             <p class="help">
@@ -50,25 +46,20 @@ export function AgentListPage({ viewer, page, isFirst }: AgentListProps) {
   )
 }
 
-interface AgentRowProps {
-  readonly workspaceId: string
-  readonly agent: AgentSummary
-}
-
-function AgentRow({ workspaceId, agent: { agentId, lastClaimAt, counts } }: AgentRowProps) {
-  return (
-    <tr>
-      <td class="wide">
+function columnsIn(workspaceId: string): readonly Column<AgentSummary>[] {
+  return [
+    [
+      'Agent',
+      ({ agentId }) => (
         <a class="clamp" href={paths.agent(workspaceId, agentId)}>
           <Name of={agentId} />
         </a>
-      </td>
-      <td class="when">
-        <Time at={lastClaimAt} />
-      </td>
-      <RateCell counts={counts} />
-    </tr>
-  )
+      ),
+      WIDE,
+    ],
+    ['Last claim, newest first', ({ lastClaimAt }) => <Time at={lastClaimAt} />, WHEN],
+    ['Verified in the last 30 days', ({ counts }) => <RateCell counts={counts} />],
+  ]
 }
 
 function NoAgents({ workspaceId, isFirst }: { readonly workspaceId: string; readonly isFirst: boolean }) {

@@ -1,18 +1,18 @@
 /** The page of an agent: how its claims held over time and by action, and the last that did not. */
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
-import { paths } from '../../../web/console-paths.ts'
-import { Table } from '../../../web/parts/table.tsx'
-import { ActionName, readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
+import { type Column, ROW_HEAD, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
+import { ActionName, Time, Verdict } from '../../../web/parts/values.tsx'
 import { type AgentRecord, MOST_FAILURES } from '../../claims/agents.ts'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
-import { type Counts, SPANS, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
+import { SPANS, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
 import type { ListedClaim } from '../../claims/claims.ts'
 import { added } from '../../claims/verdict-rate.ts'
 import { claimWords, type ProfileOf } from '../claims/claim-words.ts'
 import { listPath } from '../claims/list-query.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Rate, RateCell, RateHelp } from '../parts/rate.tsx'
+import { ClaimLink } from './claim-list.tsx'
 
 interface AgentPageProps {
   readonly viewer: Viewer
@@ -64,21 +64,24 @@ export function AgentPage(props: AgentPageProps) {
   )
 }
 
-const FAILURE_HEAD = ['Verdict', 'Claim', 'Submitted, newest first']
-
 function Failures({ viewer, agentId, record: { failures }, profileOf }: AgentPageProps) {
   const { id: workspaceId } = viewer.workspace!
   if (failures.length === 0) {
     const most = MOST_EXAMINED.toLocaleString('en')
     return <p>None of its claims, up to the newest {most}, is late, mismatch or failed.</p>
   }
+  const columns: readonly Column<ListedClaim>[] = [
+    ['Verdict', ({ verdict }) => <Verdict value={verdict} />],
+    [
+      'Claim',
+      (claim) => <ClaimLink workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />,
+      WIDE,
+    ],
+    ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
+  ]
   return (
     <>
-      <Table label="Last failures" head={FAILURE_HEAD}>
-        {failures.map((claim) => (
-          <Failure workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />
-        ))}
-      </Table>
+      <Table label="Last failures" columns={columns} rows={failures} idOf={({ claimId }) => claimId} />
       <p>
         {failures.length === MOST_FAILURES ? `The last ${MOST_FAILURES}. ` : ''}All:{' '}
         {(['late', 'mismatch', 'failed'] as const).map((verdict, index) => (
@@ -92,34 +95,6 @@ function Failures({ viewer, agentId, record: { failures }, profileOf }: AgentPag
   )
 }
 
-interface FailureProps {
-  readonly workspaceId: string
-  readonly claim: ListedClaim
-  readonly words: string
-}
-
-function Failure({ workspaceId, claim: { claimId, verdict, submittedAt }, words }: FailureProps) {
-  return (
-    <tr id={claimId}>
-      <td>
-        <Verdict value={verdict} />
-      </td>
-      <td class="wide">
-        <a
-          class="clamp"
-          href={paths.claim(workspaceId, claimId)}
-          aria-label={`${words} ${verdict}, submitted ${readableUtc(submittedAt)}`}
-        >
-          {words}
-        </a>
-      </td>
-      <td class="when">
-        <Time at={submittedAt} />
-      </td>
-    </tr>
-  )
-}
-
 /** Days in one row: one alone often has too few claims for a rate. */
 const DAYS_TOGETHER = 5
 
@@ -127,26 +102,20 @@ function OverTime({ stretches }: { readonly stretches: readonly Stretch[] }) {
   const starts = stretches.flatMap((_, index) => (index % DAYS_TOGETHER === 0 ? [index] : []))
   const spans = starts.map((start) => stretches.slice(start, start + DAYS_TOGETHER)).toReversed()
   return (
-    <Table label="Verified over time" head={['Days (UTC), newest first', 'Verified']}>
-      {spans.map((days) => (
-        <RateRow name={daysOf(days)} counts={added(days.map(({ counts }) => counts))} />
-      ))}
-    </Table>
+    <Table
+      label="Verified over time"
+      columns={[
+        ['Days (UTC), newest first', daysOf, { isRowHead: true }],
+        ['Verified', (days) => <RateCell counts={added(days.map(({ counts }) => counts))} />],
+      ]}
+      rows={spans}
+    />
   )
 }
 
 function daysOf(days: readonly Stretch[]): string {
   const day = (at: Instant) => formatInstant(at).slice(0, 10)
   return `${day(days[0]!.start)} to ${day(days.at(-1)!.start + SPANS.month.stretchMs - 1)}`
-}
-
-function RateRow({ name, counts }: { readonly name: string; readonly counts: Counts }) {
-  return (
-    <tr>
-      <th scope="row">{name}</th>
-      <RateCell counts={counts} />
-    </tr>
-  )
 }
 
 /** An agent may claim any action: more than these say nothing. */
@@ -157,23 +126,22 @@ function ByAction({ viewer, agentId, record: { byAction }, titleOf }: AgentPageP
   const { actions } = byAction
   if (actions.length === 0) return <p>It claimed nothing in the last 30 days.</p>
   const others = actions.length - MOST_ACTIONS
+  const columns: readonly Column<(typeof actions)[number]>[] = [
+    [
+      'Action',
+      ({ action }) => (
+        <a class="clamp" href={listPath(workspaceId, { filter: { agentId, action } })}>
+          <ActionName action={visible(action)} title={titleOf(action)} />
+        </a>
+      ),
+      ROW_HEAD,
+    ],
+    ['Claims', ({ counts }) => sumOf(counts).toLocaleString('en'), { class: 'when number', isLabelled: () => true }],
+    ['Verified', ({ counts }) => <RateCell counts={counts} />],
+  ]
   return (
     <>
-      <Table label="By action, in the last 30 days" head={['Action', 'Claims', 'Verified']}>
-        {actions.slice(0, MOST_ACTIONS).map(({ action, counts }) => (
-          <tr>
-            <th scope="row" class="wide">
-              <a class="clamp" href={listPath(workspaceId, { filter: { agentId, action } })}>
-                <ActionName action={visible(action)} title={titleOf(action)} />
-              </a>
-            </th>
-            <td class="when number" data-label="Claims">
-              {sumOf(counts).toLocaleString('en')}
-            </td>
-            <RateCell counts={counts} />
-          </tr>
-        ))}
-      </Table>
+      <Table label="By action, in the last 30 days" columns={columns} rows={actions.slice(0, MOST_ACTIONS)} />
       {others > 0 ? (
         <p class="help">{others.toLocaleString('en')} other actions, with fewer claims, are left out.</p>
       ) : null}

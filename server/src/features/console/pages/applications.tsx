@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
-import { Empty, Table } from '../../../web/parts/table.tsx'
+import { type Column, Empty, Table } from '../../../web/parts/table.tsx'
 import { Time } from '../../../web/parts/values.tsx'
 import type { Application } from '../../oauth/applications.ts'
 import { scopeWords } from '../../oauth/scopes.ts'
@@ -60,57 +60,47 @@ function Applications({ viewer, list, machines, done, values = {}, problem }: Ap
           <p>Applications that you allow to act for you are listed here. You can stop them here.</p>
         </Empty>
       ) : (
-        <Table
-          stacks
-          label="Connected applications"
-          head={['Application', 'Workspace', 'It may', 'For', 'Since', 'Action']}
-        >
-          {list.map((application) => (
-            <Row application={application} />
-          ))}
-        </Table>
+        <Table stacks label="Connected applications" columns={COLUMNS} rows={list} />
       )}
       <Machines viewer={viewer} machines={machines} values={values} problem={problem} />
     </ConsolePage>
   )
 }
 
-interface RowProps {
-  readonly application: Application
-}
-
-function Row({ application }: RowProps) {
-  const { grantId, clientName, clientId, workspaceName, scopes, audiences, since } = application
-  const name = clientName ?? clientId
-  return (
-    <tr>
-      <td>
-        {name}
+const COLUMNS: readonly Column<Application>[] = [
+  [
+    'Application',
+    ({ clientName, clientId }) => (
+      <>
+        {clientName ?? clientId}
         {clientName === undefined ? <small> (no longer registered)</small> : null}
-      </td>
-      <td>{workspaceName}</td>
-      <td>
-        {scopes.map((scope) => (
-          <>
-            <code title={scopeWords(scope)}>{scope}</code>{' '}
-          </>
-        ))}
-      </td>
-      <td>
-        {audiences.map((audience) => (
-          <code>{audience}</code>
-        ))}
-      </td>
-      <td>
-        <Time at={since} />
-      </td>
-      <td>
-        <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} class="inline">
-          <button type="submit" class="danger quiet" aria-label={`Stop ${name}, allowed ${formatInstant(since)}`}>
-            Stop
-          </button>
-        </PostForm>
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+  ],
+  ['Workspace', ({ workspaceName }) => workspaceName],
+  [
+    'It may',
+    ({ scopes }) =>
+      scopes.map((scope) => (
+        <>
+          <code title={scopeWords(scope)}>{scope}</code>{' '}
+        </>
+      )),
+  ],
+  ['For', ({ audiences }) => audiences.map((audience) => <code>{audience}</code>)],
+  ['Since', ({ since }) => <Time at={since} />],
+  [
+    'Action',
+    ({ grantId, clientName, clientId, since }) => (
+      <PostForm action={`${paths.applications}/${encodeURIComponent(grantId)}/revoke`} class="inline">
+        <button
+          type="submit"
+          class="danger quiet"
+          aria-label={`Stop ${clientName ?? clientId}, allowed ${formatInstant(since)}`}
+        >
+          Stop
+        </button>
+      </PostForm>
+    ),
+  ],
+]

@@ -2,7 +2,7 @@
 import type { Instant } from '@claimcheck/core/rules'
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
-import { Empty, Table } from '../../../web/parts/table.tsx'
+import { type Column, Empty, Table, WHEN, WIDE } from '../../../web/parts/table.tsx'
 import { readableUtc, Time, Verdict } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MOST_EXAMINED } from '../../claims/claim-choice.ts'
@@ -132,26 +132,24 @@ function Spans({ workspaceId, query }: { readonly workspaceId: string; readonly 
   )
 }
 
-const HEAD = ['Verdict', 'Claim', 'Agent', 'Submitted, newest first']
-/** While something is queued. */
-const HEAD_OF_QUEUED = ['Checks', 'Next check']
-
 function Claims(props: ListProps) {
   const { viewer, query, page, newerCursor, profileOf } = props
   const { id: workspaceId } = viewer.workspace!
   const { filter, cursor, span } = query
   const isFirst = cursor === undefined
   const most = MOST_EXAMINED.toLocaleString('en')
-  const waits = page.claims.some(({ state }) => state === 'queued')
+  const waits = page.claims.some(isQueued)
+  const columns = columnsIn(workspaceId, profileOf)
   return (
     <>
       {page.claims.length > 0 ? (
         <div class="records">
-          <Table label="Claims" head={waits ? [...HEAD, ...HEAD_OF_QUEUED] : HEAD}>
-            {page.claims.map((claim) => (
-              <ClaimRow workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} waits={waits} />
-            ))}
-          </Table>
+          <Table
+            label="Claims"
+            columns={waits ? [...columns, ...OF_QUEUED] : columns}
+            rows={page.claims}
+            idOf={({ claimId }) => claimId}
+          />
         </div>
       ) : (
         <NoMatch {...props} />
@@ -193,57 +191,55 @@ function Export({ workspaceId, filter }: { readonly workspaceId: string; readonl
   )
 }
 
-interface RowProps {
+function columnsIn(workspaceId: string, profileOf: ProfileOf): readonly Column<ListedClaim>[] {
+  return [
+    ['Verdict', ({ verdict }) => <Verdict value={verdict} bare />],
+    [
+      'Claim',
+      (claim) => <ClaimLink workspaceId={workspaceId} claim={claim} words={claimWords(profileOf, claim)} />,
+      WIDE,
+    ],
+    ['Agent', ({ agentId }) => <AgentLink workspaceId={workspaceId} agentId={agentId} />],
+    ['Submitted, newest first', ({ submittedAt }) => <Time at={submittedAt} />, WHEN],
+  ]
+}
+
+/** Shown while something is queued. */
+const OF_QUEUED: readonly Column<ListedClaim>[] = [
+  ['Checks', (claim) => (isQueued(claim) ? claim.attempts : null), { isLabelled: isQueued }],
+  ['Next check', (claim) => (isQueued(claim) ? <Time at={claim.nextCheckAt} /> : null), { isLabelled: isQueued }],
+]
+
+function isQueued({ state }: ListedClaim): boolean {
+  return state === 'queued'
+}
+
+interface ClaimLinkProps {
   readonly workspaceId: string
   readonly claim: ListedClaim
   /** What it says. */
   readonly words: string
-  /** Whether the table has the columns of queued claims. */
-  readonly waits: boolean
 }
 
-function ClaimRow({ workspaceId, claim, words, waits }: RowProps) {
-  const { claimId, verdict, agentId, submittedAt, attempts, state, nextCheckAt } = claim
+export function ClaimLink({ workspaceId, claim: { claimId, verdict, submittedAt }, words }: ClaimLinkProps) {
+  return (
+    <a
+      class="clamp"
+      href={paths.claim(workspaceId, claimId)}
+      aria-label={`${words} ${verdict ?? 'queued'}, submitted ${readableUtc(submittedAt)}`}
+    >
+      {words}
+    </a>
+  )
+}
+
+function AgentLink({ workspaceId, agentId }: { readonly workspaceId: string; readonly agentId: string }) {
+  if (agentId === '') return <span class="none">–</span>
   const agent = visibleName(agentId)
   return (
-    <tr id={claimId}>
-      <td>
-        <Verdict value={verdict} bare />
-      </td>
-      <td class="wide">
-        <a
-          class="clamp"
-          href={paths.claim(workspaceId, claimId)}
-          aria-label={`${words} ${verdict ?? 'queued'}, submitted ${readableUtc(submittedAt)}`}
-        >
-          {words}
-        </a>
-      </td>
-      <td>
-        {agentId === '' ? (
-          <span class="none">–</span>
-        ) : (
-          <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
-            {agent}
-          </a>
-        )}
-      </td>
-      <td class="when">
-        <Time at={submittedAt} />
-      </td>
-      {waits ? (
-        <>
-          {state === 'queued' ? <td data-label="Checks">{attempts}</td> : <td />}
-          {state === 'queued' ? (
-            <td data-label="Next check">
-              <Time at={nextCheckAt} />
-            </td>
-          ) : (
-            <td />
-          )}
-        </>
-      ) : null}
-    </tr>
+    <a class="clip" href={paths.agent(workspaceId, agentId)} title={agent}>
+      {agent}
+    </a>
   )
 }
 

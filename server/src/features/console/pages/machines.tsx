@@ -9,7 +9,7 @@ import type { App } from '../../../http/instance.ts'
 import { paths } from '../../../web/console-paths.ts'
 import { sendPage } from '../../../web/document.tsx'
 import { Facts } from '../../../web/parts/facts.tsx'
-import { Table } from '../../../web/parts/table.tsx'
+import { type Column, ROW_HEAD, Table } from '../../../web/parts/table.tsx'
 import { Code, Codes, Name, Time } from '../../../web/parts/values.tsx'
 import { sentence } from '../../../web/words.tsx'
 import { MACHINE_SECRET_PREFIX, type Machine, type NewMachine } from '../../oauth/machines.ts'
@@ -113,13 +113,7 @@ export function Machines({ viewer, machines, values, problem }: MachinesProps) {
         A machine gets tokens for a workspace with its own id and secret, without a person. Give it a key instead this
         if it calls this API: a token is for other servers, which ask Claimcheck what it permits.
       </p>
-      {machines.length === 0 ? null : (
-        <Table stacks label="Machines" head={['Machine', 'Workspace', 'It may', 'State', 'Last token', 'Action']}>
-          {machines.map((machine) => (
-            <MachineRow machine={machine} />
-          ))}
-        </Table>
-      )}
+      {machines.length === 0 ? null : <Table stacks label="Machines" columns={COLUMNS} rows={machines} />}
       <h3>New machine</h3>
       <PostForm action={paths.machines}>
         <Field
@@ -152,33 +146,30 @@ export function Machines({ viewer, machines, values, problem }: MachinesProps) {
   )
 }
 
-function MachineRow({ machine }: { readonly machine: ListedMachine }) {
-  const { id, name, workspaceName, scopes, lastUsedAt, revokedAt } = machine
-  return (
-    <tr>
-      <th scope="row" class="wide">
+const COLUMNS: readonly Column<ListedMachine>[] = [
+  [
+    'Machine',
+    ({ id, name }) => (
+      <>
         <Name of={name} /> <code>{id}</code>
-      </th>
-      <td>{workspaceName}</td>
-      <td>
-        <Codes values={scopes} />
-      </td>
-      <td>
-        <MachineState revokedAt={revokedAt} />
-      </td>
-      <td>
-        <Time at={lastUsedAt} none="never" />
-      </td>
-      <td>
-        {revokedAt === null ? (
-          <a href={paths.revokeMachine(id)} aria-label={`Revoke ${visibleName(name)}`}>
-            Revoke
-          </a>
-        ) : null}
-      </td>
-    </tr>
-  )
-}
+      </>
+    ),
+    ROW_HEAD,
+  ],
+  ['Workspace', ({ workspaceName }) => workspaceName],
+  ['It may', ({ scopes }) => <Codes values={scopes} />],
+  ['State', ({ revokedAt }) => <MachineState revokedAt={revokedAt} />],
+  ['Last token', ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" />],
+  [
+    'Action',
+    ({ id, name, revokedAt }) =>
+      revokedAt === null ? (
+        <a href={paths.revokeMachine(id)} aria-label={`Revoke ${visibleName(name)}`}>
+          Revoke
+        </a>
+      ) : null,
+  ],
+]
 
 function MachineState({ revokedAt }: { readonly revokedAt: Instant | null }) {
   if (revokedAt === null) return <>active</>

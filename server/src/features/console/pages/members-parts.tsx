@@ -1,7 +1,7 @@
 /** The parts of the members page: the name of the workspace, its members and open invitations. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../web/console-paths.ts'
-import { Table } from '../../../web/parts/table.tsx'
+import { type Column, Table } from '../../../web/parts/table.tsx'
 import { Code, Name, Time } from '../../../web/parts/values.tsx'
 import type { Invitation, InvitationMail, MemberOfWorkspace, Role } from '../../people/members.ts'
 import { SIGN_IN_RULES } from '../../people/sign-in-rules.ts'
@@ -124,30 +124,36 @@ export function KeysOfMember({ made, isSelf }: KeysOfMemberProps) {
 
 export function MemberList({ viewer, workspaceId, isOwner, members, sendsMail }: MembersProps) {
   const list = paths.members(workspaceId)
-  return (
-    <Table stacks label="Members" head={['Name', 'E-mail', 'Role', 'Since', 'Change']}>
-      {members.map((member) => (
-        <tr>
-          <td>
-            <Name of={member.name} /> {member.userId === viewer.user.id ? <small>(you)</small> : null}
-          </td>
-          <td>
-            {member.email} {sendsMail && !member.isConfirmed ? <small>(not confirmed)</small> : null}
-          </td>
-          <td>{member.role}</td>
-          <td>
-            <Time at={member.createdAt} />
-          </td>
-          <td>
-            <div class="actions">
-              {isOwner ? <RoleLink {...{ list, member }} /> : null}
-              <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
-            </div>
-          </td>
-        </tr>
-      ))}
-    </Table>
-  )
+  const columns: readonly Column<MemberOfWorkspace>[] = [
+    [
+      'Name',
+      ({ name, userId }) => (
+        <>
+          <Name of={name} /> {userId === viewer.user.id ? <small>(you)</small> : null}
+        </>
+      ),
+    ],
+    [
+      'E-mail',
+      ({ email, isConfirmed }) => (
+        <>
+          {email} {sendsMail && !isConfirmed ? <small>(not confirmed)</small> : null}
+        </>
+      ),
+    ],
+    ['Role', ({ role }) => role],
+    ['Since', ({ createdAt }) => <Time at={createdAt} />],
+    [
+      'Change',
+      (member) => (
+        <div class="actions">
+          {isOwner ? <RoleLink {...{ list, member }} /> : null}
+          <RemoveLink {...{ list, member, isOwner, isSelf: member.userId === viewer.user.id }} />
+        </div>
+      ),
+    ],
+  ]
+  return <Table stacks label="Members" columns={columns} rows={members} />
 }
 
 interface OfMember {
@@ -233,33 +239,29 @@ export function Invitations({ workspaceId, invitations, invitation, sendsMail }:
 }
 
 function OpenInvitations({ action, invitations }: { readonly action: string } & Pick<MembersProps, 'invitations'>) {
+  const columns: readonly Column<Invitation>[] = [
+    ['For', ({ mail }) => (mail ? <Mailed {...mail} /> : 'whom it was passed on to')],
+    ['Role', ({ role }) => role],
+    ['By', ({ createdBy }) => createdBy ?? 'command line'],
+    ['Made', ({ createdAt }) => <Time at={createdAt} />],
+    ['Expires', ({ expiresAt }) => <Time at={expiresAt} />],
+    [
+      'Withdraw',
+      ({ id, role, createdBy, mail }) => (
+        <RowForm
+          action={`${action}/withdraw`}
+          id={id}
+          label={`Withdraw the invitation for ${mail?.recipient ?? ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
+        >
+          Withdraw
+        </RowForm>
+      ),
+    ],
+  ]
   return (
     <>
       <h2>Open invitations</h2>
-      <Table stacks label="Open invitations" head={['For', 'Role', 'By', 'Made', 'Expires', 'Withdraw']}>
-        {invitations.map(({ id, role, createdBy, createdAt, expiresAt, mail }) => (
-          <tr>
-            <td>{mail ? <Mailed {...mail} /> : 'whom it was passed on to'}</td>
-            <td>{role}</td>
-            <td>{createdBy ?? 'command line'}</td>
-            <td>
-              <Time at={createdAt} />
-            </td>
-            <td>
-              <Time at={expiresAt} />
-            </td>
-            <td>
-              <RowForm
-                action={`${action}/withdraw`}
-                id={id}
-                label={`Withdraw the invitation for ${mail?.recipient ?? ROLE_WORDS[role]} by ${createdBy ?? 'the command line'}`}
-              >
-                Withdraw
-              </RowForm>
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <Table stacks label="Open invitations" columns={columns} rows={invitations} />
     </>
   )
 }

@@ -14,14 +14,12 @@ const WIDTH = 100
 /** The same in a table. */
 export function RateCell({ counts }: { readonly counts: Counts }) {
   return (
-    <td>
-      <div class="rate">
-        <span>
-          <Rate counts={counts} />
-        </span>
-        <RateBar counts={counts} />
-      </div>
-    </td>
+    <div class="rate">
+      <span>
+        <Rate counts={counts} />
+      </span>
+      <RateBar counts={counts} />
+    </div>
   )
 }
 

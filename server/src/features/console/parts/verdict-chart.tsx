@@ -1,7 +1,7 @@
 /** A chart of verdicts over time. The bars differ in pattern and colour; a table has the same numbers. */
 import { formatInstant, type Instant, VERDICTS } from '@claimcheck/core/rules'
 import type { ComponentChildren } from 'preact'
-import { Table } from '../../../web/parts/table.tsx'
+import { type Column, Table } from '../../../web/parts/table.tsx'
 import { readableUtc } from '../../../web/parts/values.tsx'
 import { type Counted, type Span, type Standing, type Stretch, sumOf } from '../../claims/claim-statistics.ts'
 
@@ -177,23 +177,15 @@ function Swatch({ standing }: { readonly standing: Standing }) {
 function Numbers({ stretches, unit }: { readonly stretches: readonly Stretch[]; readonly unit: string }) {
   const filled = stretches.filter(({ counts }) => sumOf(counts) > 0)
   if (filled.length === 0) return <p>There are no claims in this time.</p>
-  return (
-    <Table
-      label={`Claims in each ${unit}, by verdict`}
-      head={[`${unit === 'day' ? 'Day' : 'Hour'} from`, ...STANDINGS]}
-    >
-      {filled.map(({ start, counts }) => (
-        <tr>
-          <th scope="row">
-            <time dateTime={formatInstant(start)}>{readableUtc(start).replace(':00.000', '')}</time>
-          </th>
-          {STANDINGS.map((standing) => (
-            <td>{counts[standing] ?? 0}</td>
-          ))}
-        </tr>
-      ))}
-    </Table>
-  )
+  const columns: readonly Column<Stretch>[] = [
+    [
+      `${unit === 'day' ? 'Day' : 'Hour'} from`,
+      ({ start }) => <time dateTime={formatInstant(start)}>{readableUtc(start).replace(':00.000', '')}</time>,
+      { isRowHead: true },
+    ],
+    ...STANDINGS.map((standing): Column<Stretch> => [standing, ({ counts }) => counts[standing] ?? 0]),
+  ]
+  return <Table label={`Claims in each ${unit}, by verdict`} columns={columns} rows={filled} />
 }
 
 function countOf(stretches: readonly Stretch[], standing: Standing): number {

@@ -2,7 +2,7 @@
 
 import type { Anchor } from '@claimcheck/core/plugin'
 import { formatInstant } from '@claimcheck/core/rules'
-import { Table } from '../../../web/parts/table.tsx'
+import { type Column, Table } from '../../../web/parts/table.tsx'
 import { ExactTime, Hash } from '../../../web/parts/values.tsx'
 import { publicPaths } from '../../../web/paths.ts'
 import type { Day } from '../../log/growth.ts'
@@ -53,14 +53,14 @@ export function Growth({ days }: { readonly days: readonly Day[] }) {
       </p>
       <details>
         <summary>The numbers as a table</summary>
-        <Table label="Entries on each day" head={['day, in UTC', 'entries']}>
-          {days.toReversed().map(({ start, entries }) => (
-            <tr>
-              <td>{dayOf(start)}</td>
-              <td>{entries.toLocaleString('en')}</td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          label="Entries on each day"
+          columns={[
+            ['day, in UTC', ({ start }) => dayOf(start)],
+            ['entries', ({ entries }) => entries.toLocaleString('en')],
+          ]}
+          rows={days.toReversed()}
+        />
       </details>
     </section>
   )
@@ -83,21 +83,20 @@ export function Entries({ page: { treeSize, entries } }: { readonly page: Entrie
         <p class="help">There are no entries yet.</p>
       ) : (
         <>
-          <Table label="Entries on this page" head={['entry', 'leaf hash', 'time']}>
-            {entries.toReversed().map(({ leafIndex, leafHash, createdAt }) => (
-              <tr>
-                <td>
-                  <a href={logPaths.entry(leafIndex)}>{leafIndex}</a>
-                </td>
-                <td>
+          <Table
+            label="Entries on this page"
+            columns={[
+              ['entry', ({ leafIndex }) => <a href={logPaths.entry(leafIndex)}>{leafIndex}</a>],
+              [
+                'leaf hash',
+                ({ leafIndex, leafHash }) => (
                   <Hash value={leafHash} label={`the hash of entry ${leafIndex}`} ends={12} />
-                </td>
-                <td>
-                  <ExactTime at={createdAt} />
-                </td>
-              </tr>
-            ))}
-          </Table>
+                ),
+              ],
+              ['time', ({ createdAt }) => <ExactTime at={createdAt} />],
+            ]}
+            rows={entries.toReversed()}
+          />
           <p class="pager">
             <span>
               Entries {first} to {last}, of {treeSize.toLocaleString('en')} that begin with 0
@@ -129,25 +128,7 @@ export function Anchors({ anchors, next }: AnchorsProps) {
       {anchors.length === 0 ? (
         <p class="help">No anchor of this log has landed yet.</p>
       ) : (
-        <Table label="Landed anchors" head={['tree size', 'chain', 'transaction', 'time of the block', 'root']}>
-          {anchors.map(({ treeSize, chain, txHash, blockTime, blockNumber, rootHash }) => (
-            <tr>
-              <td>{treeSize}</td>
-              <td>
-                <code>{chain}</code>
-              </td>
-              <td>
-                <Hash value={txHash} label={`the transaction of the anchor at size ${treeSize}`} />
-              </td>
-              <td>
-                <ExactTime at={blockTime * 1000} /> <small>block {blockNumber}</small>
-              </td>
-              <td>
-                <Hash value={rootHash} label={`the root at size ${treeSize}`} />
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table label="Landed anchors" columns={ANCHOR_COLUMNS} rows={anchors} />
       )}
       {next === null ? null : (
         <p class="pager">
@@ -157,6 +138,24 @@ export function Anchors({ anchors, next }: AnchorsProps) {
     </section>
   )
 }
+
+const ANCHOR_COLUMNS: readonly Column<Anchor>[] = [
+  ['tree size', ({ treeSize }) => treeSize],
+  ['chain', ({ chain }) => <code>{chain}</code>],
+  [
+    'transaction',
+    ({ txHash, treeSize }) => <Hash value={txHash} label={`the transaction of the anchor at size ${treeSize}`} />,
+  ],
+  [
+    'time of the block',
+    ({ blockTime, blockNumber }) => (
+      <>
+        <ExactTime at={blockTime * 1000} /> <small>block {blockNumber}</small>
+      </>
+    ),
+  ],
+  ['root', ({ rootHash, treeSize }) => <Hash value={rootHash} label={`the root at size ${treeSize}`} />],
+]
 
 interface ProofFormsProps {
   /** What to show in the fields. */

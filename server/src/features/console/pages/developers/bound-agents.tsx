@@ -1,7 +1,7 @@
 /** The agents that are bound to keys, and the page that asks before one is released. */
 import { visible, visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
-import { Table } from '../../../../web/parts/table.tsx'
+import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Name, Time } from '../../../../web/parts/values.tsx'
 import type { BoundAgent } from '../../../workspaces/keys.ts'
 import { ConsolePage, type Viewer } from '../../page.tsx'
@@ -15,38 +15,32 @@ interface BoundAgentsProps {
 
 export function BoundAgents({ viewer, isOwner, agents }: BoundAgentsProps) {
   if (agents.length === 0) return null
-  const head = ['Agent', 'Claims through', 'Bound', ...(isOwner ? ['Release'] : [])]
+  const columns: readonly Column<BoundAgent>[] = [
+    ['Agent', ({ agentId }) => <Name of={agentId} />, ROW_HEAD],
+    [
+      'Claims through',
+      ({ keys }) =>
+        keys.length === 0 ? <span class="none">no key</span> : visible(keys.map(({ name }) => name).join(', ')),
+    ],
+    ['Bound', ({ boundAt }) => <Time at={boundAt} />],
+  ]
+  const release: Column<BoundAgent> = [
+    'Release',
+    ({ agentId, keys }) =>
+      keys.length === 0 ? (
+        <a
+          href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
+          aria-label={`Release ${visibleName(agentId)}`}
+        >
+          Release
+        </a>
+      ) : null,
+  ]
   return (
     <>
       <h2 id="agents">Bound agents</h2>
       <p>Only the keys named here claim for these agents. An agent stays bound when its last key ends.</p>
-      <Table stacks label="Bound agents" head={head}>
-        {agents.map(({ agentId, boundAt, keys }) => (
-          <tr>
-            <th scope="row" class="wide">
-              <Name of={agentId} />
-            </th>
-            <td>
-              {keys.length === 0 ? <span class="none">no key</span> : visible(keys.map(({ name }) => name).join(', '))}
-            </td>
-            <td>
-              <Time at={boundAt} />
-            </td>
-            {isOwner ? (
-              <td>
-                {keys.length === 0 ? (
-                  <a
-                    href={`${paths.releaseAgent(viewer.workspace!.id)}?${new URLSearchParams({ agent: agentId })}`}
-                    aria-label={`Release ${visibleName(agentId)}`}
-                  >
-                    Release
-                  </a>
-                ) : null}
-              </td>
-            ) : null}
-          </tr>
-        ))}
-      </Table>
+      <Table stacks label="Bound agents" columns={isOwner ? [...columns, release] : columns} rows={agents} />
     </>
   )
 }

@@ -1,7 +1,7 @@
 /** The list of a workspace's keys: what each is held to, its state, and when and from where it was last used. */
 import { visibleName } from '@claimcheck/core/words/plain-text'
 import { paths } from '../../../../web/console-paths.ts'
-import { Table } from '../../../../web/parts/table.tsx'
+import { type Column, ROW_HEAD, Table } from '../../../../web/parts/table.tsx'
 import { Codes, Name, Time, useNow } from '../../../../web/parts/values.tsx'
 import { hasExpired } from '../../../workspaces/key-settings.ts'
 import { type ApiKey, KEY_PREFIX } from '../../../workspaces/keys.ts'
@@ -18,35 +18,20 @@ interface KeyTableProps {
 }
 
 export function KeyTable({ viewer, isOwner, keys, names }: KeyTableProps) {
-  const head = ['Name', 'Key', 'State', 'Held to', 'Last used', 'Created', 'Created by', ...(isOwner ? ['Action'] : [])]
-  return (
-    <Table stacks label="API keys" head={head}>
-      {keys.map((key) => (
-        <tr>
-          <th scope="row" class="wide">
-            <Name of={key.name} />
-          </th>
-          <td>
-            <KeyText apiKey={key} />
-          </td>
-          <td>
-            <KeyState apiKey={key} successor={keys.find(({ id }) => id === key.replacedBy)} />
-          </td>
-          <td>
-            <HeldTo apiKey={key} />
-          </td>
-          <td>
-            <LastUse apiKey={key} />
-          </td>
-          <td>
-            <Time at={key.createdAt} />
-          </td>
-          <td>{key.createdBy === null ? COMMAND_LINE : names.get(key.createdBy)}</td>
-          {isOwner ? <td>{key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} /> : null}</td> : null}
-        </tr>
-      ))}
-    </Table>
-  )
+  const columns: readonly Column<ApiKey>[] = [
+    ['Name', ({ name }) => <Name of={name} />, ROW_HEAD],
+    ['Key', (key) => <KeyText apiKey={key} />],
+    ['State', (key) => <KeyState apiKey={key} successor={keys.find(({ id }) => id === key.replacedBy)} />],
+    ['Held to', (key) => <HeldTo apiKey={key} />],
+    ['Last used', (key) => <LastUse apiKey={key} />],
+    ['Created', ({ createdAt }) => <Time at={createdAt} />],
+    ['Created by', ({ createdBy }) => (createdBy === null ? COMMAND_LINE : names.get(createdBy))],
+  ]
+  const action: Column<ApiKey> = [
+    'Action',
+    (key) => (key.revokedAt === null ? <Actions viewer={viewer} apiKey={key} /> : null),
+  ]
+  return <Table stacks label="API keys" columns={isOwner ? [...columns, action] : columns} rows={keys} />
 }
 
 export function KeyText({ apiKey }: { readonly apiKey: ApiKey }) {
