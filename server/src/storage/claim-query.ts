@@ -1,7 +1,7 @@
 /** Which claims of a workspace are listed or counted: what is asked for, as the condition of a statement. */
 import { isAscii } from 'node:buffer'
-import type { Instant } from '@claimcheck/core/rules'
-import { claims } from './claim-row.ts'
+import type { Instant, VerdictValue } from '@claimcheck/core/rules'
+import { type ClaimRow, claims } from './claim-row.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'
 import { part, type RowOf } from './table.ts'
@@ -24,8 +24,8 @@ export interface ClaimQuery {
   readonly agentId?: string
   readonly action?: string
   readonly target?: string
-  readonly verdict?: string
-  readonly state?: string
+  readonly verdict?: VerdictValue
+  readonly state?: ClaimRow['state']
   /** A part of the target, of the agent, of an id, or of the params as JSON. Letters of ASCII match in either case. */
   readonly search?: string
 }

@@ -1,21 +1,7 @@
-/** Which claims of a workspace somebody asks for, and how far such a choice may make the database look. */
-import type { Instant, VerdictValue } from '@claimcheck/core/rules'
-import { type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
-import type { ClaimRow } from '../../storage/claim-row.ts'
+/** Which claims of a workspace a request chooses, and how many of them the database may read for it. */
+import { type ClaimQuery, type ClaimScope, isWholeId } from '../../storage/claim-query.ts'
 
-export interface ClaimChoice {
-  readonly agentId?: string
-  readonly action?: string
-  readonly target?: string
-  readonly verdict?: VerdictValue
-  readonly state?: ClaimRow['state']
-  /** A part of the target, of the agent, of an id, or of the params. */
-  readonly search?: string
-  /** Submitted then or later. */
-  readonly since?: Instant
-  /** Submitted before then. */
-  readonly until?: Instant
-}
+export type ClaimChoice = Omit<ClaimQuery, 'workspaceId' | 'limit' | 'before' | 'from'>
 
 /** A choice is applied to so many claims at a time: to read all of a large workspace would take the database from claims. */
 export const MOST_EXAMINED = 10_000

@@ -5,7 +5,6 @@ import {
   type CompactRange,
   EMPTY_RANGE,
   fullTilesAbove,
-  type Log,
   type ProvenConsistency,
   type ProvenInclusion,
   partialTiles,
@@ -15,6 +14,7 @@ import {
   type ReadTiles,
   restoreRange,
   rootAt,
+  type SignedTreeHead,
   TILE_WIDTH,
   type TileId,
 } from '@claimcheck/core/log'
@@ -32,7 +32,16 @@ export interface LogView {
   proveConsistency(first: number, second: number): Promise<ProvenConsistency>
 }
 
-export interface StoredLog extends Log {
+/**
+ * The log as it is stored. Each writer appends in the transaction that stores what the entries are about, and guarantees:
+ *
+ * - An entry, the hashes above it and the signed head are on disk before any of them is published.
+ * - Of two writers that append to the same size one succeeds, and the other starts again: the log never forks.
+ * - The tree never shrinks, and each size has one root.
+ */
+export interface StoredLog {
+  /** The newest signed head. */
+  head(): Promise<SignedTreeHead>
   /**
    * The newest committed log at the time of the call, including entries that other hosts appended. The size never goes back between
    * calls.
@@ -111,13 +120,10 @@ export function createStoredLog(log: LogRows, readState: () => Promise<AnchoredL
     },
     { maxItems: MAX_SHARING },
   )
-  const view = () => views.add(undefined)
 
   return {
-    view,
+    view: () => views.add(undefined),
     head: async () => JSON.parse((await log.newestHead((await readState()).logId))!.signed),
-    proveInclusion: async (leafIndex, treeSize) => (await view()).proveInclusion(leafIndex, treeSize),
-    proveConsistency: async (first, second) => (await view()).proveConsistency(first, second),
   }
 }
 

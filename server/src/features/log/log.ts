@@ -202,8 +202,9 @@ async function headAbove(served: Served, proof: Parameters<LogService['headAbove
   const treeHead = JSON.stringify(await log.head())
   const [first, second] = [proof?.tree_size ?? 0, treeSizeIn(treeHead) ?? 0]
   if (first === 0 || first >= second) return { treeHead, consistency: undefined }
-  const { logId } = (await log.view()).state
-  return { treeHead, consistency: toConsistency(logId, first, second, await log.proveConsistency(first, second)) }
+  const view = await log.view()
+  const proven = await view.proveConsistency(first, second)
+  return { treeHead, consistency: toConsistency(view.state.logId, first, second, proven) }
 }
 
 async function consistency(log: StoredLog, first: number, requestedSecond?: number): Promise<ConsistencyProof> {

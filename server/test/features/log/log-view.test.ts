@@ -168,11 +168,11 @@ t.test('what a replica has otherwise is read at the primary', async (t) => {
 
 t.test('a size that the log has not come to has no proof', async (t) => {
   const storage = await openLog(t)
-  const log = storedLog(storage.read)
   await grow(storage, 300)
-  await t.rejects(log.proveInclusion(299, 301), { code: 'short_tile' })
-  await t.rejects(log.proveInclusion(300, 300), RangeError)
-  await t.rejects(log.proveConsistency(300, 600), { code: 'short_tile' })
+  const view = await storedLog(storage.read).view()
+  await t.rejects(view.proveInclusion(299, 301), { code: 'short_tile' })
+  await t.rejects(view.proveInclusion(300, 300), RangeError)
+  await t.rejects(view.proveConsistency(300, 600), { code: 'short_tile' })
 })
 
 t.test('where the stored tiles do not make up the newest root, nothing is proven', async (t) => {
