@@ -8,10 +8,10 @@ const C8 = resolve('test/tools/runner/node_modules/c8/bin/c8.js')
 const TESTS = ['core', 'server/test/http', 'server/test/console', 'test/cli-try.test.ts', 'test/cli-verify.test.ts']
 
 const counted = ['--all', '--src', 'core/src', '--include', 'core/src/**', '--exclude-after-remap']
-const told = ['--reporter', 'text', '--reporter', 'text-summary', '--temp-directory', 'node_modules/.cache/coverage']
+const shown = ['--reporter', 'text', '--reporter', 'text-summary', '--temp-directory', 'node_modules/.cache/coverage']
 const held = ['--check-coverage', '--lines', String(LEAST_PERCENT)]
 const tests = ['node', 'build/scripts/test.js', ...TESTS]
 // What takes long runs few lines more.
 const env = { TEST_EXTENT: 'short', ...process.env }
-const { status } = spawnSync(process.execPath, [C8, ...counted, ...told, ...held, ...tests], { stdio: 'inherit', env })
+const { status } = spawnSync(process.execPath, [C8, ...counted, ...shown, ...held, ...tests], { stdio: 'inherit', env })
 process.exitCode = status ?? 1

@@ -1,4 +1,4 @@
-/** What a test file takes: its process prints it in a line of its own, and the run reads it there. */
+/** The time of a test file: its process prints it in a separate line, which the run reads. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface FileTime {

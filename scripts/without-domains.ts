@@ -1,5 +1,5 @@
 /**
- * Loaded before tap, in each process of tests. tap follows every promise, to tell in which test an error arose that nobody handled; that takes
+ * Loaded before tap, in each process of tests. tap follows every promise, to tell in which test an unhandled error arose; that takes
  * a seventh of the tests' processor time. Without it such an error ends the process, and with that the run fails as well.
  */
 import asyncHooks, { type AsyncHook } from 'node:async_hooks'

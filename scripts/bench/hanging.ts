@@ -1,4 +1,4 @@
-/** A plugin whose destination never answers. */
+/** A plugin with a destination that never answers. */
 import { definePlugin, defineVerifier } from '@claimcheck/core/plugin'
 import { Type } from 'typebox'
 

@@ -15,7 +15,7 @@ export interface Installation {
 
 export interface InstallationOptions {
   readonly dialect?: Dialect
-  /** Built files of plugins that run in processes of their own. */
+  /** Built files of plugins that run in separate processes. */
   readonly isolated?: readonly string[]
   readonly plugins?: readonly { readonly use: string; readonly with?: object; readonly trusted?: boolean }[]
   readonly env?: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-/** Servers in processes of their own: what they cost is theirs alone, and the load that they are under is not. */
+/** Servers in separate processes: their processor time is measured without that of the load generator. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** What a tenant waits for beside others, in processor time: on a quiet machine it is the time that passes. */
+/** How long a tenant waits while others send load, in processor time: on a quiet machine it is the time that passes. */
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { claimsOf, type Target } from './claims.ts'

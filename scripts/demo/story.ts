@@ -75,7 +75,7 @@ export function tamperedCopy(receipt: string): string {
 }
 
 /** @returns what went otherwise than it should, in sentences */
-async function tell(
+async function play(
   gitServer: GitServer,
   codeHost: StandIn,
   agent: Agent,
@@ -230,7 +230,7 @@ export async function tellStory({ isAnchored }: { readonly isAnchored: boolean }
     anchoring ? [anchoring.plugin] : [],
   )
   try {
-    const problems = await tell(gitServer, codeHost, agent, service, anchoring)
+    const problems = await play(gitServer, codeHost, agent, service, anchoring)
     const seconds = Math.round((Date.now() - startedAt) / 1000)
     if (problems.length === 0) say(`\nFive claims, five verdicts, in ${seconds} s.`)
     else say(['\nThe story did not end as it should:', ...problems].join('\n  '))

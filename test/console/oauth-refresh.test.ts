@@ -118,12 +118,12 @@ for (const dialect of DIALECTS) {
             ? records.rotate({ used, grantId: grantId!, asked: '', issued: [issued], answer: {} }, BY_SERVICE)
             : records.put(issued)
         let ended: Promise<unknown> = Promise.resolve()
-        const tell = async () => {
+        const recordAudit = async () => {
           ended = end(grantId!, accountId!)
           await setTimeout(200)
         }
         const token = { model: 'AccessToken', payload, ttlMs: 60_000 }
-        await store({ ...token, id: 'during', tell })
+        await store({ ...token, id: 'during', recordAudit })
         await ended
         t.same(await query(installation.config.databaseUrl, ISSUED), [], `${what}, ${isRefresh}`)
         t.equal(await store({ ...token, id: 'after' }), undefined, 'nor is anything stored after that')

@@ -25,7 +25,7 @@ export interface CallOptions {
 }
 
 export interface Transport {
-  /** What anybody may read, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
+  /** Reads what is public, without the key: the text as it was sent. @throws ClaimcheckError, and the signal's reason */
   text(path: string, options: CallOptions | undefined): Promise<string>
   /** With the key. A body is posted. @throws ClaimcheckError, and the signal's reason */
   json<T>(answer: Answer<T>, path: string, options: CallOptions | undefined, body?: unknown): Promise<T>

@@ -59,7 +59,7 @@ export const ClaimRequest = Type.Object(
 )
 export type ClaimRequest = Static<typeof ClaimRequest>
 
-/** A claim request whose target and params must be as the action's profile says. The claims of unknown actions can have any. */
+/** A claim request: target and params must be as the action's profile says. Claims of unknown actions can have any. */
 export function claimRequest(profiles: readonly ActionProfile[]) {
   const byAction = profiles.map(({ action, aliases = {}, target, params }) => ({
     if: { properties: { action: { enum: [action, ...Object.keys(aliases)] } }, required: ['action'] },

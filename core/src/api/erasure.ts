@@ -1,4 +1,4 @@
-/** The wire format of what is left of a receipt whose content was erased. */
+/** The wire format of what is left of an erased receipt. */
 import { type Static, Type } from '../typebox.ts'
 import { count, Hash, nullable, Timestamp } from './primitives.ts'
 

@@ -15,7 +15,7 @@ export function count(options: { readonly description?: string } = {}) {
 /** A schema keyword: the most bytes that the object may take as JSON. */
 export const MAX_BYTES = 'x-max-bytes'
 
-/** An object whose members are not described here. */
+/** An object with members that are not described here. */
 export function plainObject(
   options: { readonly description?: string; readonly examples?: JsonObject[]; readonly [MAX_BYTES]?: number } = {},
 ) {

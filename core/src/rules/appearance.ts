@@ -26,7 +26,7 @@ export interface Window {
 export interface Account {
   /** `contradictory`: the evidence excludes itself. Undefined: nothing shows that it appeared. */
   readonly interval: Interval | 'contradictory' | undefined
-  /** The last read that shows it, or whose log does. Undefined: none does. */
+  /** The last read that shows it, itself or in the destination's log. Undefined: none does. */
   readonly shownBy: ReadRecord | undefined
   /** A log can be read here. */
   readonly hasLog: boolean

@@ -8,7 +8,7 @@ export function toleranceEnd(rules: Pick<Rules, 'toleranceMs'>, claim: Pick<Clai
   return claim.claimedAt + rules.toleranceMs
 }
 
-/** Blame rests on two successful reads at least this far apart, so that one odd answer blames no agent. Milliseconds. */
+/** Blame needs two successful reads with at least so much time between them: one odd answer blames no agent. Milliseconds. */
 export const CONFIRMATION_MS = 2000
 
 /** Failing reads are tried again until here. */

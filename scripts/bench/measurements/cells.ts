@@ -108,7 +108,7 @@ function claims({ url }: Served, keys: readonly string[]) {
   return { ...each[0]!, request: () => each[next++ % each.length]!.request() }
 }
 
-/** A host whose workspaces have connections; they are made without processes. */
+/** A host with connections in all workspaces; they are made without processes. */
 function withWorkspaces<T>(isTrusted: boolean, work: (side: Side) => Promise<T>): Promise<T> {
   return withInstallation({ plugins: [] }, async (installation) => {
     const use = makePluginPackage(installation.folder, DEEDS_FILE)

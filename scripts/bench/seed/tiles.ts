@@ -8,7 +8,7 @@ import { seedReceipts } from './receipts.ts'
 const HASH_BYTES = 32
 const BATCH = 256 * TILE_WIDTH
 
-/** The newest leaves are not in a tile of their own yet: those are receipts, as everywhere. */
+/** The newest leaves are in no full tile yet: they are receipts, as in every log. */
 export async function seedLog(claimcheck: Claimcheck, workspaceId: string, treeSize: number): Promise<void> {
   const inTiles = treeSize - (treeSize % TILE_WIDTH)
   await seedTiles(claimcheck, inTiles)

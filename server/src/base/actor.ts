@@ -1,4 +1,4 @@
-/** Who does something, and from where: what the audit trail names beside each event. */
+/** Who does something, and from where: the audit trail records it with each event. */
 import { hostname, userInfo } from 'node:os'
 
 /** `nobody` has not signed in. `service` is the service itself, such as a worker. */

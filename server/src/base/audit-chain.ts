@@ -26,7 +26,7 @@ export interface AuditEntry {
 /** Before the first entry. */
 export const CHAIN_START: Uint8Array = new Uint8Array(32)
 
-/** SHA-256 of the previous entry's hash and the canonical JSON (RFC 8785) of the entry, whose member names are those of the export. */
+/** SHA-256 of the previous entry's hash and the canonical JSON (RFC 8785) of the entry, with the member names of the export. */
 export function chainHash(previous: Uint8Array, entry: AuditEntry): Uint8Array {
   return documentHash(previous, chainedDocument(entry) as unknown as JsonValue)
 }

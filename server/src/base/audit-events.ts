@@ -6,7 +6,7 @@ export type AuditEvent = `${string}.${string}`
 /** By event, what completes "ACTOR ...": what was done. */
 export type AuditWords = Readonly<Record<AuditEvent, string>>
 
-/** The words; an event of another version stands for itself. */
+/** The words; an event of another version is shown by its name. */
 export function auditEventWords(words: AuditWords, event: string): string {
   return Object.hasOwn(words, event) ? words[event as AuditEvent]! : event
 }

@@ -1,4 +1,4 @@
-/** Matches the patterns of plugins that nobody vouches for in linear time, so that no text keeps the host busy. */
+/** Matches the patterns of untrusted plugins in linear time, so that no text keeps the host busy. */
 import { RE2JS } from 're2js'
 import type { TSchema } from 'typebox'
 
@@ -138,7 +138,7 @@ function compile(pattern: string): LinearPattern {
       // What costs more counts as no match: params of a valid claim cost less.
       return steps <= MOST_STEPS && compiled.matcher(text).find()
     },
-    // Ajv tells patterns apart by this.
+    // Ajv distinguishes patterns by this.
     toString: () => `linear ${pattern}`,
   } as LinearPattern
 }

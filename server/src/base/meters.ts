@@ -6,7 +6,7 @@ export interface Meters {
   gauge<L extends string>(name: string, help: string, labels?: readonly L[]): Gauge<L>
   /** @param name ends in `_total` */
   counter<L extends string>(name: string, help: string, labels?: readonly L[]): Counter<L>
-  /** A counter by one label, whose values begin at 0: what rises from nothing is no increase to Prometheus. */
+  /** A counter by one label. Each value begins at 0: Prometheus sees no increase in a series that did not exist. */
   counterOf<L extends string, V extends string>(
     name: string,
     help: string,

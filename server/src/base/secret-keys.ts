@@ -6,7 +6,7 @@ import { CodedError } from './errors.ts'
 import { readPrivateFile, replaceFile, writeNewFile } from './files.ts'
 
 export interface SecretKey {
-  /** 8 hexadecimal digits, derived from the key. They say nothing about it, and stand before each value that it seals. */
+  /** 8 hexadecimal digits, derived from the key. They say nothing about it, and prefix each value that it seals. */
   readonly id: string
   /** Encrypts values. */
   readonly sealing: Buffer

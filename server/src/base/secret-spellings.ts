@@ -56,7 +56,7 @@ function byteForms(secret: string): string[] {
   ])
 }
 
-/** What of its base64 is the same whatever stands before and after it, for each of the three ways in which it can be aligned. */
+/** The part of its base64 that does not depend on the text around it, for each of the three alignments. */
 function base64Forms(bytes: Uint8Array): string[] {
   return ALIGNMENTS.map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes])

@@ -1,4 +1,4 @@
-/** SHA-256 by node:crypto, in place of core's slower portable one. */
+/** SHA-256 by node:crypto, which is faster than core's portable one. */
 import { hash } from 'node:crypto'
 
 /** Of bytes, or of a text in UTF-8. */
@@ -11,5 +11,5 @@ export const sha256Text = (text: string): string => hash('sha256', text, 'base64
 /** RFC 6962 2.1 hashes it before the entry of a leaf. */
 export const LEAF_BEGINNING = '\0'
 
-/** The hash of a leaf of the log, whose entry is this text, in hex. */
+/** The hash of the leaf for this entry of the log, in hex. */
 export const leafHashHex = (entry: string): string => hash('sha256', `${LEAF_BEGINNING}${entry}`, 'hex')

@@ -1,4 +1,4 @@
-/** Spans of OpenTelemetry, each under a parent that is named by its `traceparent`: a claim's checks may be hours and hosts apart. */
+/** Spans of OpenTelemetry, each under a parent that is named by its `traceparent`: a claim's checks may run on several hosts, with hours between them. */
 import {
   isSpanContextValid,
   type Span as OpenSpan,

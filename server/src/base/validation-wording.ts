@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv'
 import type { Issue, Loc } from './errors.ts'
 import { readTimestamp, type TimestampProblem } from './timestamp.ts'
 
-/** The keyword beside a pattern that says what to write: a phrase that begins with a verb, `enter owner/repo`. */
+/** The keyword that says what to write for a pattern: a phrase that begins with a verb, `enter owner/repo`. */
 export const PATTERN_HELP = 'x-pattern-help'
 
 type Wording = Pick<Issue, 'msg' | 'type' | 'ctx'>
@@ -16,7 +16,7 @@ function patternWording(pattern: string, parent: ErrorObject['parentSchema']): W
   return { type: 'string_pattern_mismatch', msg: formInWords(parent ?? {}), ctx: { pattern } }
 }
 
-/** What to write, from what the schema says for people: nobody reads a regular expression. */
+/** What to write, from the schema's words for people, who do not read regular expressions. */
 export function formInWords(schema: Readonly<Record<string, unknown>>): string {
   const { [PATTERN_HELP]: help, description, examples } = schema
   const [example] = Array.isArray(examples) ? (examples as unknown[]) : []

@@ -8,7 +8,7 @@ import { beginValidation, patternEngine } from './linear-patterns.ts'
 import { readTimestamp } from './timestamp.ts'
 import { PATTERN_HELP, wording } from './validation-wording.ts'
 
-/** Returns the mistakes in `value`, whose position is `loc`, the first hundreds; empty when it is valid. Does not change or coerce the value. */
+/** Returns the first hundreds of mistakes in `value`, which is at the position `loc`; empty when it is valid. Does not change or coerce the value. */
 export type Validator = (value: unknown, loc: Loc) => Issue[]
 
 const MAX_ECHOED_LENGTH = 128

@@ -4,7 +4,7 @@ import type { HostConfig } from './config.ts'
 
 /**
  * Addresses that browsers of this machine reach as `localhost`. That name is used for all of them: passkeys belong to a host
- * name, and a browser keeps cookies of `localhost` and `127.0.0.1` apart, so that links may name one of them only.
+ * name, and a browser has separate cookies for `localhost` and `127.0.0.1`, so that links may name one of them only.
  */
 const THIS_MACHINE: ReadonlySet<string> = new Set(['127.0.0.1', '::1', '0.0.0.0', '::', 'localhost'])
 

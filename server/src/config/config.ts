@@ -279,7 +279,7 @@ function readLogLevel(given: string | undefined, report: Report): string {
   return text
 }
 
-/** @param name where the entries stand */
+/** @param name of the list, for error messages */
 function readHosts(given: readonly string[], name: string, report: Report): string[] {
   const entries = given.map((entry) => entry.trim()).filter(Boolean)
   return entries.flatMap((entry, index) => {

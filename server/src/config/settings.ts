@@ -3,7 +3,7 @@ import { type TSchema, Type } from '@claimcheck/core/plugin'
 
 type Setting<T> = readonly [nameInFile: string, schema: TSchema, byDefault: T]
 
-/** What of a group stands in the file: what is valid, if its schema is. */
+/** A group as the file has it, valid by its schema. */
 type Given = Readonly<Record<string, unknown>>
 
 export function settings<T extends object>(members: { readonly [Name in keyof T]: Setting<T[Name]> }) {

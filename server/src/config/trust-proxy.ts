@@ -1,9 +1,9 @@
-/** TRUST_PROXY: the proxies whose word about a client's address counts. */
+/** TRUST_PROXY: the proxies that the service believes about a client's address. */
 import { isIP } from 'node:net'
 import type { Report } from './report.ts'
 
 /**
- * How many proxies stand between clients and this service, or the networks that they are in: addresses, `address/prefix`, and the names
+ * How many proxies are between clients and this service, or the networks that they are in: addresses, `address/prefix`, and the names
  * in NETWORK_NAMES. 0: none.
  */
 export type TrustedProxies = number | readonly string[]

@@ -1,4 +1,4 @@
-/** The sites whose scripts may submit claims with the keys of a workspace. */
+/** The sites from which scripts may submit claims with the keys of a workspace. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'

@@ -29,7 +29,7 @@ export function anchorReads(db: Db) {
   }
 
   return {
-    /** A log as it stands, the open one if none is named, and how far it is anchored. */
+    /** The state of a log, the open one if none is named, and how far it is anchored. */
     async log(logId?: string): Promise<AnchoredLogState | undefined> {
       const from = logId === undefined ? OPEN_LOG : logStates('logs.log_id = ?')
       const [row] = await db.query(`SELECT ${ANCHORED_LOG_COLUMNS} FROM ${from}`, logId === undefined ? [] : [logId])

@@ -41,7 +41,7 @@ export interface AuditFilter {
   readonly searchedUsers?: readonly string[]
 }
 
-export interface AuditPlace {
+export interface AuditPage {
   readonly order: 'newest first' | 'oldest first'
   /** Only those that follow this position in the order. */
   readonly beyond?: number
@@ -61,12 +61,12 @@ interface Condition {
 const COLUMNS = qualified(auditTrail)
 const SEARCHED = ['event', 'actor_id', 'address', 'subject', 'details']
 
-export function listStatement(dialect: Dialect, { scope, ...filter }: AuditFilter, place: AuditPlace): Statement {
-  const order = place.order === 'newest first' ? 'DESC' : 'ASC'
-  const rest = conditionOf(dialect, filter, place)
+export function listStatement(dialect: Dialect, { scope, ...filter }: AuditFilter, page: AuditPage): Statement {
+  const order = page.order === 'newest first' ? 'DESC' : 'ASC'
+  const rest = conditionOf(dialect, filter, page)
   const select = (from: string, condition: string) =>
     `SELECT ${COLUMNS} FROM ${from} WHERE ${condition} AND ${rest.condition} ORDER BY audit_trail.position ${order} LIMIT ?`
-  const limited = [...rest.bindings, place.limit]
+  const limited = [...rest.bindings, page.limit]
   if (scope === 'everything') return { sql: select('audit_trail', '1 = 1'), bindings: limited }
   if ('userId' in scope) {
     const condition = 'audit_trail.user_id = ? AND audit_trail.workspace_id IS NULL'
@@ -82,14 +82,14 @@ export function listStatement(dialect: Dialect, { scope, ...filter }: AuditFilte
   return {
     sql: `SELECT * FROM (SELECT * FROM (${own}) AS own UNION ALL SELECT * FROM (${accounts}) AS accounts) AS shown
       ORDER BY position ${order} LIMIT ?`,
-    bindings: [...half, ...half, place.limit],
+    bindings: [...half, ...half, page.limit],
   }
 }
 
 function conditionOf(
   dialect: Dialect,
   { events, actor, since, until, search, searchedUsers = [] }: Omit<AuditFilter, 'scope'>,
-  { order, beyond }: AuditPlace,
+  { order, beyond }: AuditPage,
 ): Condition {
   const parts: Condition[] = []
   const add = (condition: string, ...bindings: Binding[]) => parts.push({ condition, bindings })

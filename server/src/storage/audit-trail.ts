@@ -3,7 +3,7 @@ import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../base/actor.ts'
 import { type AuditDetails, type AuditEntry, CHAIN_START, chainHash } from '../base/audit-chain.ts'
 import type { AuditEvent } from '../base/audit-events.ts'
-import { type AuditFilter, type AuditPlace, auditTrail, listStatement } from './audit-query.ts'
+import { type AuditFilter, type AuditPage, auditTrail, listStatement } from './audit-query.ts'
 import type { Db } from './db.ts'
 import { insertRows, rowsOf, selectRow, selectRows, toJson } from './rows.ts'
 import { bigint, bytes, integer, part, type RowOf, table, toHex } from './table.ts'
@@ -45,8 +45,8 @@ export interface NewAuditEntry {
 
 export function auditTrailReads(db: Db) {
   return {
-    async list(filter: AuditFilter, place: AuditPlace): Promise<AuditTrailRow[]> {
-      const { sql, bindings } = listStatement(db.dialect, filter, place)
+    async list(filter: AuditFilter, page: AuditPage): Promise<AuditTrailRow[]> {
+      const { sql, bindings } = listStatement(db.dialect, filter, page)
       return (await db.query(sql, bindings, { replanned: true })).map(auditTrail.read)
     },
     /** Undefined before the first entry. */
@@ -79,7 +79,7 @@ export interface AuditCut {
   /** The positions of the first and the last entry that were removed. */
   readonly from: number
   readonly through: number
-  /** The hash of the last of them, on which the rest of the chain stands. */
+  /** The hash of the last of them, from which the rest of the chain follows. */
   readonly throughHash: Uint8Array
 }
 

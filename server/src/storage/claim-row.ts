@@ -22,7 +22,7 @@ import {
 /** How a claim's destination is read, fixed at submission; with the last three it cannot be read. */
 export type Access = 'connection' | 'anonymous' | 'no_connection' | 'ambiguous_claim' | 'unsupported_action'
 
-/** What becomes of a field beside being stored. A field that says nothing of it is the service's own. */
+/** Where a field goes after it is stored. A field without uses is internal. */
 interface Uses {
   /** The claim's submitters see it, in the API and in the console. */
   readonly isShown?: boolean
@@ -209,7 +209,7 @@ export const RECEIPT_OF_CLAIM = 'receipts.log_id = claims.log_id AND receipts.re
 export const UNDECIDED = `state <> 'decided'`
 
 /**
- * Whether a new claim may be stored, beside what the unique index refuses: a client_claim_id that a claim has already. None is stored either
+ * Whether a new claim may be stored, after what the unique index refuses: a client_claim_id that a claim has already. None is stored either
  * with what erasure left of that; the statement sees every claim that could be erased by now: one that was decided since it began has changed
  * the log. And an agent that is bound, and what looks like it, speaks through its own keys alone, and a key speaks for it as bound only while it is good. The key was
  * looked up before the body arrived, and may have ended since.

@@ -208,7 +208,7 @@ function countReads(db: Db) {
         count: Number(row.count),
       }))
     },
-    /** The agents whose newest claim is in the scope, the latest first. Each claim that is read costs one look into an index. */
+    /** The agents that have their newest claim in the scope, the latest first. Each claim that is read costs one look into an index. */
     async agents({ limit, ...scope }: Omit<ClaimScope, 'agentId'> & { readonly limit: number }): Promise<LastClaim[]> {
       const { condition, bindings } = narrowed(scope)
       const sql = `SELECT agent_id, submitted_at, claim_id FROM claims WHERE ${condition} AND agent_id <> '' AND NOT EXISTS (
@@ -244,7 +244,7 @@ function queueReads(db: Db) {
         deadlineAt: Number(row.deadline_at),
       }))
     },
-    /** The queued claim whose next check comes first, also when it is not due yet. */
+    /** The queued claim with the earliest next check, also when it is not due yet. */
     async firstQueued(): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, `WHERE state = 'queued' ORDER BY due_at LIMIT 1`, [])
     },
@@ -260,7 +260,7 @@ function queueReads(db: Db) {
         count: Number(row.count),
       }))
     },
-    /** How many claims of all workspaces are due, of each kind, and since when the oldest whose check decides has been. */
+    /** How many claims of all workspaces are due, of each kind, and since when the oldest check that decides has been. */
     async dueCounts(
       now: Instant,
     ): Promise<Readonly<Record<DueKind, number>> & { readonly decidingSince: Instant | null }> {
@@ -283,7 +283,7 @@ export function claimWrites(db: Db) {
   return {
     ...claimReads(db),
     /**
-     * Inserts those whose client_claim_id is new in its workspace, and whose agent is not bound to keys that they did not come through, or
+     * Inserts those with a new client_claim_id in their workspace, unless the agent is bound to keys that they did not come through, or
      * that ended since, each with its last check. Returns the ids of these.
      */
     async insertNew(rows: readonly NewClaim[]): Promise<Set<string>> {

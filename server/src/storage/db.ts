@@ -16,7 +16,7 @@ export interface QueryOptions {
 export interface Db {
   readonly dialect: Dialect
   /**
-   * The rows of one statement, whose `?` stand for the bindings. Each connection prepares a text once, so there must be few texts: a
+   * The rows of one statement, in which `?` marks each binding. Each connection prepares a text once, so there must be few texts: a
    * list is one binding.
    * @throws StorageError `unavailable`
    */

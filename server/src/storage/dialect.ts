@@ -1,10 +1,10 @@
-/** Everything in which databases differ. One file beside this one implements it for each database; `open.ts` chooses by the scheme of the URL. */
+/** Everything in which databases differ. One file implements it for each database; `open.ts` chooses by the scheme of the URL. */
 import type { Knex } from 'knex'
 
 /** What a column holds; a `bigint` is a safe integer. */
 export type ColumnType = 'text' | 'integer' | 'bigint' | 'bytes'
 
-/** SQL that stands within statements. */
+/** SQL expressions within statements. */
 export interface Expressions {
   /** The bytes of a text in hex. */
   bytes(hex: string): string
@@ -34,7 +34,7 @@ export interface Dialect extends Expressions {
   readonly begin: string
   /** Begins a transaction that reads everything as it is at one moment. */
   readonly beginSnapshot: string
-  /** Ends a SELECT whose rows must stay as they are until the transaction ends. */
+  /** Ends a SELECT that locks its rows until the transaction ends. */
   readonly forUpdate: string
   /**
    * The same for rows that others refer to, and that are never deleted: a row that refers to them may come meanwhile. Otherwise who holds a
@@ -59,7 +59,7 @@ export interface Dialect extends Expressions {
   tableNames(table: (name: string) => Knex.QueryBuilder): Promise<string[]>
   /** The database cannot be used now: not reached, full, read-only, interrupted. */
   isUnavailable(error: unknown): boolean
-  /** Why it cannot be used, by the code of its error. They name no address and no path: anybody may read them. */
+  /** Why it cannot be used, by the code of its error. They name no address and no path: they are public. */
   readonly reasons: Readonly<Record<string, string>>
   /** Values out of range, and constraints: the rows are at fault, so that trying again does not help. */
   refusesRows(error: unknown): boolean
@@ -72,11 +72,11 @@ export interface Dialect extends Expressions {
 export interface MigrationStatements {
   /** Statements that keep other processes from migrating until the transaction ends. */
   readonly lock: readonly string[]
-  /** Statements that wait until nobody uses these tables, one after the other, and keep everybody from them until the transaction ends. */
+  /** Statements that lock these tables, one after the other, until the transaction ends. */
   takeTables(tables: readonly string[]): readonly string[]
   /** Statements after which every change and deletion of a row of this table fails. */
   appendOnly(table: string): readonly string[]
-  /** Statements after which no row of this table changes, and only those go whose number is below the one in the head's row. */
+  /** Statements after which no row of this table changes, and only rows below the number in the head's row can be deleted. */
   keepFrom(table: string, number: string, head: string, first: string): readonly string[]
   /**
    * For a table that is append-only. Statements after which rows change in this one way where the condition is true of OLD, and with an

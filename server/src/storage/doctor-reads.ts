@@ -31,7 +31,7 @@ export interface WithOwners {
   }[]
 }
 
-/** Small tables, whose rows are examined one by one. */
+/** Small tables, examined row by row. */
 const SMALL = { users, workspaces, members, sessions, links, api_keys: apiKeys, machines, connections } as const
 
 export function doctorReads(db: Db) {

@@ -1,5 +1,5 @@
 /**
- * What was erased: a row for each receipt whose content is gone. The triggers of the append-only tables let that content go, and no
+ * What was erased: a row for each erased receipt. The triggers of the append-only tables let that content go, and no
  * other, because this row is there.
  */
 import type { Instant } from '@claimcheck/core/rules'
@@ -79,7 +79,7 @@ export function erasureReads(db: Db) {
         receiptId: row.receipt_id === null ? null : String(row.receipt_id),
       }))
     },
-    /** The claim whose receipt this is. */
+    /** The claim of this receipt. */
     async claimOf(receiptId: string): Promise<ClaimRow | undefined> {
       return selectRow(db, claims, 'WHERE receipt_id = ?', [receiptId])
     },

@@ -44,7 +44,7 @@ export const tiles = table('tiles', ['logId', 'level', 'index', 'width'], {
 export const evidence = table('evidence', ['logId', 'receiptId'], {
   logId: text('log_id'),
   receiptId: text('receipt_id'),
-  /** Exactly the bytes whose digest the receipt signs. */
+  /** Exactly the bytes of the digest that the receipt signs. */
   document: text('document'),
 })
 

@@ -8,7 +8,7 @@ export const mails = table('mails', ['id'], {
   id: text('id'),
   kind: text<'message' | 'reset'>('kind'),
   recipient: text('recipient'),
-  /** Sealed. null for a reset, whose link is made when it is sent, and for a mail that was sent. */
+  /** Sealed. null for a reset, which gets its link when it is sent, and for a mail that was sent. */
   content: nullable(text('content')),
   /** Of several mails with the same text here only the first is stored. */
   once: nullable(text('once')),

@@ -116,7 +116,7 @@ async function passwordOf(file: string): Promise<string> {
   return password
 }
 
-/** @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` stands for any */
+/** @param text in the format of libpq: lines of `host:port:database:user:password`, where `*` matches any */
 function passwordIn(text: string, { host, port = 5432, database, user }: ClientConfig): string {
   const isSocket = !host || host.startsWith('/')
   const wanted = [isSocket ? 'localhost' : host, String(port), database, user]

@@ -31,7 +31,7 @@ const expressions: Expressions = {
   unfold: (binding) => `jsonb_array_elements(CAST(${binding} AS jsonb))`,
   cell: (index, type) => (type === 'bytes' ? `decode(value->>${index}, 'hex')` : `CAST(value->>${index} AS ${type})`),
   texts: '(SELECT jsonb_array_elements_text(CAST(? AS jsonb)))',
-  // The operator for it is a question mark, which stands for a binding here.
+  // The operator for it is a question mark, which marks a binding here.
   includes: (column, text) => `jsonb_exists(CAST(${column} AS jsonb), ${text})`,
   // A language has its own idea of which letters are the same; C has that of ASCII.
   matches: (column) => `${column} COLLATE "C" ILIKE CAST(? AS text) ESCAPE '\\'`,
@@ -84,7 +84,7 @@ export const postgres: Dialect = {
       `SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`,
     ],
     takeTables: (tables) => [
-      // Running hosts stand meanwhile: a copy that takes long must not hold them up.
+      // Running hosts wait meanwhile: a copy that takes long must not hold them up.
       `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`,
       `LOCK TABLE ${tables.join(', ')} IN ACCESS EXCLUSIVE MODE`,
       'SET LOCAL lock_timeout = 0',

@@ -36,7 +36,7 @@ export function retentionWrites(db: Db) {
     async remove(workspaceId: string): Promise<void> {
       await db.query('DELETE FROM retentions WHERE workspace_id = ?', [workspaceId])
     },
-    /** The row, which nobody changes until this transaction ends; undefined when it was removed. */
+    /** The row, locked until this transaction ends; undefined when it was removed. */
     async lock(workspaceId: string): Promise<RetentionRow | undefined> {
       return selectRow(db, retentions, `WHERE workspace_id = ? ${db.dialect.forUpdate}`, [workspaceId])
     },

@@ -35,7 +35,7 @@ export function valuesOf(column: SealedColumn, { key, stored }: SealedCell): rea
   }))
 }
 
-/** The cell with these values in place of those that `valuesOf` found. */
+/** The cell with these values instead of those that `valuesOf` found. */
 export function toStored(column: SealedColumn, values: readonly Pick<SealedValue, 'name' | 'sealed'>[]): string {
   if (!isJson(column)) return values[0]!.sealed
   return JSON.stringify(Object.fromEntries(values.map(({ name, sealed }) => [name, sealed])))

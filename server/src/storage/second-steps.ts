@@ -1,4 +1,4 @@
-/** Second steps at signing in, and the codes that stand in for them, as rows. */
+/** Second steps at signing in, and their recovery codes, as rows. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import { insertRows, selectRow } from './rows.ts'
@@ -8,7 +8,7 @@ export const secondSteps = table('second_steps', ['userId'], {
   userId: text('user_id'),
   /** Sealed. */
   secret: text('secret'),
-  /** The number of the last 30 seconds whose code was used: none of them works again, nor an earlier one. */
+  /** The number of the last 30 seconds in which a code was used: neither it nor an earlier one works again. */
   lastCounter: bigint('last_counter'),
   /** Wrong codes since the last right one. */
   failures: integer('failures'),

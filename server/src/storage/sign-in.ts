@@ -5,7 +5,7 @@ import type { Role } from './people.ts'
 import { insertRows, selectRow, selectRows } from './rows.ts'
 import { bigint, instant, json, nullable, qualified, type RowOf, table, text } from './table.ts'
 
-/** How a session was begun. A code stands beside a password only. */
+/** How a session was begun. A code comes after a password only. */
 export type SignedInBy = 'password' | 'password_and_code' | 'passkey' | 'outside'
 
 export const sessions = table('sessions', ['id'], {
@@ -27,7 +27,7 @@ export const links = table('links', ['id'], {
   /** With an invitation. */
   workspaceId: nullable(text('workspace_id')),
   role: nullable(text<Role>('role')),
-  /** With a reset: whose password. With an address: who confirms it. With a used set-up link: the account that it made. */
+  /** With a reset: the account of the password. With an address: who confirms it. With a used set-up link: the account that it made. */
   userId: nullable(text('user_id')),
   createdBy: nullable(text('created_by')),
   createdAt: instant('created_at'),

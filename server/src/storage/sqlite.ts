@@ -61,7 +61,7 @@ export const sqlite: Dialect = {
   allowIdle: [],
   analyze: () => [],
   applyChanges: `INSERT INTO changes (${PARAMETERS.join(', ')}) VALUES (${PARAMETERS.map(() => '?').join(', ')})`,
-  // While it waits for readers, nobody writes.
+  // While it waits for readers, no transaction writes.
   forgetDeleted: ['PRAGMA busy_timeout = 1000', 'PRAGMA wal_checkpoint(TRUNCATE)', 'PRAGMA busy_timeout = 10000'],
   // What secure_delete overwrites is the row as it is: where a full page was divided, each part keeps what went into the other.
   rewrite: () => ['VACUUM'],
@@ -111,7 +111,7 @@ export const sqlite: Dialect = {
 }
 
 /**
- * A statement of SQLite changes one table; only a trigger changes more. So `applyChanges` inserts into a view, whose trigger makes the
+ * A statement of SQLite changes one table; only a trigger changes more. So `applyChanges` inserts into a view, and its trigger makes the
  * changes. Each writing connection defines both.
  */
 function changesTrigger(): string {
@@ -225,7 +225,7 @@ async function openWith(
 
 /** When the file changed last, if no other program has it open, and nothing of it is in the write-ahead log. */
 function idleState(file: string): string | undefined {
-  // SQLite's other files are beside the one that a link leads to.
+  // SQLite's other files are in the folder of the file that a link leads to.
   const path = realpathSync(file)
   const sizeOf = (ending: string) => statSync(path + ending, { throwIfNoEntry: false })?.size ?? 0
   if (sizeOf('-wal') > 0 || sizeOf('-shm') >= SHARED_MEMORY_BYTES) return undefined

@@ -74,7 +74,7 @@ export interface Storage {
   readonly use: () => StorageUse
   /** The file of the database, where one host has it. */
   readonly file: string | undefined
-  /** What hosts share beside the data, each statement on its own. Absent where one host has the database to itself. */
+  /** What hosts share other than the data, without transactions. Absent where one host has the database to itself. */
   readonly shared: Shared | undefined
   /**
    * Takes what was deleted out of the files in which the database keeps changes for a while, where a statement can do that. False: a
@@ -83,7 +83,7 @@ export interface Storage {
   forgetDeleted(): Promise<boolean>
   /**
    * Writes the files of the tables whose content can be erased anew, so that nothing is left in them of what was deleted. Takes as long as
-   * the tables are large, and nobody writes meanwhile. False: as above.
+   * the tables are large, and writers wait meanwhile. False: as above.
    */
   rewrite(): Promise<boolean>
   close(): Promise<void>

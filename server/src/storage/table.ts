@@ -31,7 +31,7 @@ export interface Table<R> {
   /** The columns that order the rows and identify one. */
   readonly key: readonly string[]
   readonly columns: readonly (Column & { readonly field: string })[]
-  /** The columns for a SELECT: never `*`, whose meaning changes with the schema under statements that are prepared already. */
+  /** The columns for a SELECT: never `*`, which changes its meaning with the schema under prepared statements. */
   readonly names: string
   cells(row: R): Cells
   /** Takes a row that has other columns as well. */

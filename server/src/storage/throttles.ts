@@ -5,7 +5,7 @@ import { insertRows } from './rows.ts'
 import { instant, integer, type RowOf, table, text } from './table.ts'
 
 export const throttles = table('throttles', ['subject'], {
-  /** What is counted, and whose. */
+  /** What is counted, and for which account, address or network. */
   subject: text('subject'),
   count: integer('count'),
   /** Nothing more is taken before this time. */

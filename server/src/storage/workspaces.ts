@@ -70,7 +70,7 @@ export type ConnectionState = Proven | 'refused'
 export const connections = table('connections', ['id'], {
   id: text('id'),
   workspaceId: text('workspace_id'),
-  /** null: nobody has named it. */
+  /** null: it has its usual name. */
   name: nullable(text('name')),
   provider: text('provider'),
   /** The options that are not secret. */
@@ -79,7 +79,7 @@ export const connections = table('connections', ['id'], {
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
   /** What refresh tokens brought, by the option of each, sealed. */
   sealedTokens: json<Readonly<Record<string, string>>>('sealed_tokens'),
-  /** Sealed: the key of the id that receipts name in place of a withheld address. null: made before there were such keys. */
+  /** Sealed: the key of the id that receipts name instead of a withheld address. null: made before there were such keys. */
   sourceKey: nullable(text('source_key')),
   /** Whether receipts name the base address of its destination. */
   address: text<AddressVisibility>('address'),
@@ -99,7 +99,7 @@ export const connections = table('connections', ['id'], {
   stateAt: nullable(instant('state_at')),
   /** What trials read through it: a repository, a package, a page. */
   trialTarget: nullable(text('trial_target')),
-  /** When the credentials end, as the destination told. */
+  /** When the credentials end, as the destination said. */
   expiresAt: nullable(instant('expires_at')),
 })
 
@@ -204,7 +204,7 @@ export function workspaceWrites(db: Db) {
     async setSignInRule(id: string, rule: SignInRule): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ sign_in_rule: rule })
     },
-    /** Its name is its id from now on, which is nobody else's name. */
+    /** Its name is its id from now on, which no other workspace has as a name. */
     async delete(id: string, at: Instant): Promise<void> {
       await db.table(workspaces.name).where({ id }).update({ name: id, deleted_at: at })
     },

@@ -168,10 +168,10 @@ function headProblem({ tree_head: found }: BundleReport, { head }: VerifyOptions
   return head !== undefined || contradictsProof(found) ? HEAD_PROBLEMS[found.tree_head] : undefined
 }
 
-function issuerWords({ body }: Receipt, { bundle, toldBy }: Gathered): IssuerWords | undefined {
+function issuerWords({ body }: Receipt, { bundle, profilesFrom }: Gathered): IssuerWords | undefined {
   const { id, version } = body.observation.verifier
   const words = publishedWords(bundle.profiles ?? '')(id, version)
-  return words && toldBy !== undefined ? { host: toldBy, words } : undefined
+  return words && profilesFrom !== undefined ? { host: profilesFrom, words } : undefined
 }
 
 const OF_RECEIPTS = { evidence: '--evidence', expectSource: '--expect-source', listed: '--listed' } as const

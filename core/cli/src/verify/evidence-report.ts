@@ -8,13 +8,13 @@ import type { Paint } from './style.ts'
 /** @param finding undefined where the receipt signs none */
 export function evidenceLine(
   finding: EvidenceFinding | undefined,
-  { noEvidence, toldBy }: Pick<Gathered, 'noEvidence' | 'toldBy'>,
+  { noEvidence, profilesFrom }: Pick<Gathered, 'noEvidence' | 'profilesFrom'>,
   paint: Paint,
 ): string {
   if (!finding) return 'Evidence: absent. The receipt signs none, so the verdict cannot be recomputed.'
   switch (finding.evidence) {
     case 'follows': {
-      const words = toldBy === 'the bundle' ? GIVEN_RULES_WORDS : RULES_WORDS
+      const words = profilesFrom === 'the bundle' ? GIVEN_RULES_WORDS : RULES_WORDS
       const line = `Evidence: the verdict follows from the checks, ${words[finding.rules]}. ${EVIDENCE_LIMIT}`
       return finding.rules === 'differs' ? paint('bad', line) : line
     }

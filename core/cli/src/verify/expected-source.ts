@@ -25,7 +25,7 @@ export function sourceProblem(source: WireSource | undefined, options: SourceOpt
   return found === expected ? undefined : `it was read at ${visible(found)}, and ${expected} was expected`
 }
 
-/** Host, port and path: a host alone does not stand for a path on it, which may have another owner. */
+/** Host, port and path: a host alone does not name a path on it, which may have another owner. */
 function placeOf(text: string): string {
   const address = /^https?:\/\//i.test(text) ? text : `https://${text}`
   const url = parseUrl(address)

@@ -18,7 +18,7 @@ export interface Gathered {
   /** Undefined: those in the bundle are all there is, and they show nothing of who made it. */
   readonly keys: KeySet | undefined
   /** The host that publishes rules and words, if any. */
-  readonly toldBy: string | undefined
+  readonly profilesFrom: string | undefined
   /** Any URL of the issuer's host. */
   readonly issuer: string | undefined
   /** Why there is no evidence to check. */
@@ -60,7 +60,7 @@ export async function gather(text: string, source: string, options: GatherOption
   return {
     bundle,
     keys: keySource === undefined ? undefined : keys,
-    toldBy: published !== undefined && issuer !== undefined ? new URL(issuer).host : profiles && 'the bundle',
+    profilesFrom: published !== undefined && issuer !== undefined ? new URL(issuer).host : profiles && 'the bundle',
     issuer,
     noEvidence: problemOf(evidence),
     noHead: problemOf(head),

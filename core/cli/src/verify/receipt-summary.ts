@@ -54,14 +54,14 @@ export function receiptSummary({ body }: Receipt, issuerWords: IssuerWords | und
       { heading: 'Facts', facts: named(observation.facts, titles?.facts) },
     ].filter(({ facts }) => facts.length > 0),
     sentences: [
-      ...(issuerWords ? toldBy(issuerWords, body) : []),
+      ...(issuerWords ? issuerLines(issuerWords, body) : []),
       agent.bound === true ? BOUND_WORDS : undefined,
       isOpen ? undefined : vouchedFor(value),
     ].filter((sentence) => sentence !== undefined),
   }
 }
 
-function toldBy({ host, words }: IssuerWords, { claim, observation, verdict }: Receipt['body']): string[] {
+function issuerLines({ host, words }: IssuerWords, { claim, observation, verdict }: Receipt['body']): string[] {
   const named = { target: claim.target, params: claim.params, facts: observation.facts }
   const found = outcomeSentence(words, verdict.value, named)
   return [

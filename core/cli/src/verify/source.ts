@@ -78,7 +78,7 @@ async function follow(url: string, signal: AbortSignal): Promise<Response> {
   }
 }
 
-/** What an issuer says of a receipt whose content it has erased. Anyone may have written it. */
+/** What an issuer says of a receipt after it erased the content. Anyone may have written it. */
 function detailIn(body: Buffer): string {
   try {
     const { detail } = JSON.parse(body.toString()) as { readonly detail?: unknown }

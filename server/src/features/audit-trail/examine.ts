@@ -39,7 +39,7 @@ async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTr
   if (first === 1 && !isSame(beforeHash, CHAIN_START)) return '1: the hash before the first entry is not all zeros'
   let [position, hash] = [first - 1, beforeHash]
   // The newest cut is in what is left, because each cut appends an entry.
-  let isCutTold = first === 1
+  let isCutRecorded = first === 1
   while (position < last) {
     const read = await readAfter(audit, position)
     if (!read) return `${position + 1}: its details are not JSON`
@@ -51,13 +51,13 @@ async function walk(audit: Audit, { first, beforeHash, last, lastHash }: AuditTr
       if (!computed || !isSame(computed, row.hash)) {
         return `${row.position}: its hash does not follow from it and the entry before it`
       }
-      isCutTold ||= tellsOfCut(row, first, beforeHash)
+      isCutRecorded ||= recordsCut(row, first, beforeHash)
       position = row.position
       hash = computed
     }
   }
   if (!isSame(hash, lastHash)) return `${last}: audit_trail_head has another hash for it`
-  if (!isCutTold) return `${first}: the entries before it are missing, and no entry tells that they were removed`
+  if (!isCutRecorded) return `${first}: the entries before it are missing, and no entry tells that they were removed`
   return beyond(audit, last)
 }
 
@@ -82,7 +82,7 @@ async function readAfter(audit: Audit, position: number): Promise<AuditTrailRow[
   return undefined
 }
 
-function tellsOfCut({ event, details }: AuditTrailRow, first: number, beforeHash: Uint8Array): boolean {
+function recordsCut({ event, details }: AuditTrailRow, first: number, beforeHash: Uint8Array): boolean {
   const { through, through_hash: hash } = details ?? {}
   return event === 'audit_trail.cut' && through === first - 1 && hash === Buffer.from(beforeHash).toString('hex')
 }

@@ -4,7 +4,7 @@ import type { Asker, ConcurrencyLimit, Share } from '../../outbound/concurrency-
 import type { Destinations } from '../../outbound/destinations.ts'
 import type { RateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
 import { type DueClaim, type DueKind, type Lane, namesOfLane, partsOfLane } from '../../storage/claims.ts'
-import { type CircuitBreakers, createCircuitBreakers, type Hanging } from './circuit-breaker.ts'
+import { type CircuitBreakers, createCircuitBreakers, type DueRead } from './circuit-breaker.ts'
 import type { ClaimsConfig } from './config.ts'
 
 export interface Admission {
@@ -105,7 +105,7 @@ function enter(admissions: Admissions, due: DueClaim, kind: DueKind): Entry | un
 }
 
 /** Whether `enter` would let the check begin now: with a slot, or by sharing, which takes none. */
-function mayEnter(admissions: Admissions, read: Hanging, kind: DueKind): boolean {
+function mayEnter(admissions: Admissions, read: DueRead, kind: DueKind): boolean {
   const { slots, breakers } = admissions
   if (!mayRead(admissions, read, kind)) return false
   const mayShare = mayAddSharer(admissions, kind) && breakers.mayShare(read)
@@ -116,7 +116,7 @@ function mayEnter(admissions: Admissions, read: Hanging, kind: DueKind): boolean
  * A check that only looks waits for its destination and its budget. One that decides never waits for them: its receipt has to say
  * that the destination hung, or that the budget was used up.
  */
-function mayRead({ budgets, breakers }: Admissions, read: Hanging, kind: DueKind): boolean {
+function mayRead({ budgets, breakers }: Admissions, read: DueRead, kind: DueKind): boolean {
   return isDeciding(kind) || (budgets.mayBegin(read.lane) && !breakers.mustWait(read))
 }
 
@@ -128,7 +128,7 @@ function isDeciding(kind: DueKind): boolean {
   return kind === 'deciding'
 }
 
-function readOf({ lane, ...due }: DueClaim): Hanging {
+function readOf({ lane, ...due }: DueClaim): DueRead {
   return { ...due, lane: partsOfLane(lane) }
 }
 

@@ -1,4 +1,4 @@
-/** The agents of a workspace: which there are, and how their claims held. Everything follows from the claims; nothing is kept beside them. */
+/** The agents of a workspace: which there are, and how their claims held. Everything is computed from the claims; nothing else is stored. */
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import type { Storage } from '../../storage/storage.ts'
 import { MOST_EXAMINED } from './claim-choice.ts'
@@ -72,7 +72,7 @@ export function createAgentService({ storage, claims, claimStatistics }: AgentSe
       return { agents: await Promise.all(agents), nextCursor: last ? writeCursor(last) : null }
     },
     async get(workspaceId, agentId) {
-      // That of claims whose content was erased.
+      // That of erased claims.
       if (agentId === '') return undefined
       const blamed = (verdict: VerdictValue) =>
         claims.list(workspaceId, { agentId, verdict, limit: MOST_FAILURES, mostExamined: MOST_EXAMINED })

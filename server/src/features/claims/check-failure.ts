@@ -1,4 +1,4 @@
-/** Reads what a verifier threw: why it could not read, or a fault of its own, as a text for the log without secrets. */
+/** Reads what a verifier threw: why it could not read, or its own fault, as a text for the log without secrets. */
 
 import { type DestinationError, isDestinationError } from '@claimcheck/core/plugin'
 import { DESTINATION_ERROR_CODES, type Failure, type Instant } from '@claimcheck/core/rules'
@@ -37,7 +37,7 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): string {
 function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instant): Failure {
   return {
     code,
-    // Rounds a fraction up, and limits a wait whose end would be later than the latest timestamp.
+    // Rounds a fraction up, and ends no wait later than the latest timestamp.
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
       ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
       : {}),

@@ -57,7 +57,7 @@ interface CheckRunnerOptions {
 interface CheckedSource {
   readonly baseUrl: string
   readonly recorded: Source
-  /** It is listed now, whatever `recorded` says: its time counts beside our clock. */
+  /** It is listed now, whatever `recorded` says: its time is compared with our clock. */
   readonly hasVoice: boolean
   /** What its requests may spend. */
   readonly connected: GivenConnection | undefined

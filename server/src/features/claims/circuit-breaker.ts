@@ -10,21 +10,21 @@ import { checkTime } from './check.ts'
 
 export interface CircuitBreakers {
   /** Whether a check that only looks has to wait. */
-  mustWait(due: Hanging): boolean
+  mustWait(due: DueRead): boolean
   /** Whether a check that decides may share an outcome. */
-  mayShare(due: Hanging): boolean
+  mayShare(due: DueRead): boolean
   /**
    * The outcome that a check that decides shares, which is true when the other one hung; undefined: it reads itself.
    * @param again also when the claim's last check was shared: there is no slot for it
    */
-  toShare(due: Hanging, again?: boolean): Promise<boolean> | undefined
+  toShare(due: DueRead, again?: boolean): Promise<boolean> | undefined
   /** A check begins to read. The result ends it, with its record, or without one when it was not made. */
-  begin(due: Hanging): (record: CheckRecord | undefined) => void
+  begin(due: DueRead): (record: CheckRecord | undefined) => void
   /** How many destinations hang, each counted for every workspace and connection that reads it. */
   open(): number
 }
 
-export interface Hanging extends Omit<DueClaim, 'lane'> {
+export interface DueRead extends Omit<DueClaim, 'lane'> {
   readonly lane: Lane
 }
 
@@ -51,7 +51,7 @@ function nameOf({ workspaceId, connectionId, origin }: Lane): string {
   return `${workspaceId} ${connectionId ?? ''} ${origin ?? ''}`
 }
 
-/** A check that reads. Most end before anybody waits for that. */
+/** A check that reads. Most end before another check waits for the outcome. */
 interface Try extends Span {
   /** True when it hung. */
   outcome: Promise<boolean> | undefined
@@ -72,25 +72,25 @@ function outcomeOf(one: Try): Promise<boolean> {
   return one.outcome
 }
 
-interface HangsOptions {
+interface CircuitBreakersOptions {
   /** A check that was ended earlier, by its own deadline, says nothing of the destination. */
   readonly timeoutMs: number
   readonly now: () => Instant
 }
 
-export function createCircuitBreakers({ timeoutMs, now }: HangsOptions): CircuitBreakers {
+export function createCircuitBreakers({ timeoutMs, now }: CircuitBreakersOptions): CircuitBreakers {
   const origins = new LRUCache<string, Origin>({ max: MAX_DESTINATIONS })
-  /** Claims whose last check was shared: the next one is read, where there is a slot, so that no claim depends on others alone. */
+  /** Claims that shared an outcome at their last check: the next one is read, where there is a slot, so that no claim depends on others alone. */
   const sharers = new LRUCache<string, true>({ max: MAX_SHARERS })
 
-  function spanOf(due: Hanging): Span {
+  function spanOf(due: DueRead): Span {
     const startedAt = now()
     const tookMs = checkTime(due, startedAt, timeoutMs)
     return { endsAt: startedAt + tookMs, isWhole: tookMs === timeoutMs }
   }
 
   /** The tries at a destination that hangs, when there are enough of them. */
-  function triesAt({ lane, target }: Hanging): readonly Try[] | undefined {
+  function triesAt({ lane, target }: DueRead): readonly Try[] | undefined {
     const known = origins.get(nameOf(lane))
     if (!known || known.timeouts < TIMEOUTS_IN_A_ROW || known.tries.size < MOST_TRIES) return undefined
     const hangs = known.targets.size >= TARGETS_OF_A_DESTINATION || known.targets.has(target)
@@ -98,7 +98,7 @@ export function createCircuitBreakers({ timeoutMs, now }: HangsOptions): Circuit
   }
 
   /** The last try that tells whether this check would hang: one that is not cut short, or not before this one. */
-  function tryFor(due: Hanging): Try | undefined {
+  function tryFor(due: DueRead): Try | undefined {
     const tries = triesAt(due)
     if (!tries) return undefined
     const { endsAt } = spanOf(due)

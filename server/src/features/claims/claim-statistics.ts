@@ -46,7 +46,7 @@ export interface ClaimStatistics {
   actions(workspaceId: string): Promise<readonly string[]>
 }
 
-interface ClaimCountsOptions {
+interface ClaimStatisticsOptions {
   readonly storage: {
     readonly read: { readonly claims: Pick<Reads['claims'], 'counts' | 'countsByAction' | 'actions' | 'position'> }
   }
@@ -65,7 +65,7 @@ interface Cached {
 }
 
 interface Statistics {
-  readonly claims: ClaimCountsOptions['storage']['read']['claims']
+  readonly claims: ClaimStatisticsOptions['storage']['read']['claims']
   readonly now: () => Instant
   readonly cache: LRUCache<string, Cached>
   /**
@@ -75,7 +75,7 @@ interface Statistics {
   readonly settled: LRUCache<string, ReadonlyMap<number, Counts>>
 }
 
-export function createClaimStatistics({ storage, now }: ClaimCountsOptions): ClaimStatistics {
+export function createClaimStatistics({ storage, now }: ClaimStatisticsOptions): ClaimStatistics {
   const { claims } = storage.read
   const cache = new LRUCache<string, Cached>({ max: MAX_CACHED })
   const settled = new LRUCache<string, ReadonlyMap<number, Counts>>({ max: MAX_CACHED })
@@ -202,7 +202,7 @@ async function bounded({ claims }: Statistics, workspaceId: string, choice: Clai
   return { query: { workspaceId, ...choice, ...(end ? { from: end } : {}) }, cutShort: end !== undefined }
 }
 
-/** The first of the stretches whose last one includes a moment: how many have passed since the Unix epoch. */
+/** The number of the first stretch, counted from the Unix epoch, if the last one includes this moment. */
 function firstStretch(span: Span, last: Instant): number {
   const { stretchMs, stretches } = SPANS[span]
   return Math.floor(last / stretchMs) - stretches + 1

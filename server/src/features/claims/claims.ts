@@ -31,9 +31,9 @@ import type { Quotas } from './quotas.ts'
 
 export type ClaimState = ClaimRow['state']
 
-/** How a claim stands: the part of its row that its submitters see. */
+/** The part of a claim's row that its submitters see. */
 export type ClaimStatus = ShownClaim & {
-  /** Of a claim whose content was erased. */
+  /** Of an erased claim. */
   readonly erasure?: ErasureRow
 }
 

@@ -1,6 +1,6 @@
 /**
  * Leases due claims to workers, each claim to one worker at a time: in memory for a single host, in the database when several hosts
- * share it. Claims whose checks decide come first.
+ * share it. Claims with a check that decides come first.
  */
 import type { Instant } from '@claimcheck/core/rules'
 import type { ClaimRow } from '../../storage/claim-row.ts'
@@ -9,9 +9,9 @@ import type { Storage } from '../../storage/storage.ts'
 import type { Admission, Entry } from './admission.ts'
 
 export interface DueClaims {
-  /** Leases due claims of one kind whose checks may begin now, each with its entry. */
+  /** Leases due claims of one kind that admission lets begin now, each with its entry. */
   take(kind: DueKind, request: DueRequest): Promise<readonly TakenClaim[]>
-  /** Ends the lease of a claim whose outcome is stored: the stored `dueAt` counts from now on. */
+  /** Ends the lease of a claim after its outcome is stored: the stored `dueAt` counts from now on. */
   recorded(claimId: string): void
   /** Ends the lease of a claim that was not checked: it is due as before. */
   putBack(claim: ClaimRow): Promise<void>
@@ -121,7 +121,7 @@ function leasesInMemory(storage: Storage): Leases {
     async lease(claimIds, { at, leaseEnd }) {
       for (const [claimId, end] of leases) if (end <= at) leases.delete(claimId)
       for (const claimId of claimIds) leases.set(claimId, leaseEnd)
-      // A claim whose outcome was stored between the two reads is not due any more.
+      // A claim is not due any more if its outcome was stored between the two reads.
       const rows = await storage.read.claims.byIds(claimIds).catch((error: unknown) => {
         for (const claimId of claimIds) leases.delete(claimId)
         throw error

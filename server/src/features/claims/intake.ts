@@ -69,7 +69,7 @@ export function isBoundTo(speaksFor: SpeaksFor, agentId: string): boolean {
 /** The clock of a client may be this much ahead. */
 const CLOCK_SKEW_MS = 5 * 60_000
 
-/** The rules for claims whose action no plugin can check. */
+/** The rules for actions that no plugin can check. */
 export const UNSUPPORTED_RULES: Rules = { rulesVersion: 1, required: {}, toleranceMs: 0 }
 const UNSUPPORTED_MAX_DEADLINE_MS = 24 * 60 * 60_000
 
@@ -251,7 +251,7 @@ export async function fittingConnections<C extends Connection>(
   return readableConnections(claim, registered, resolving, named)
 }
 
-/** Those whose plugin says that the claim means them. */
+/** Those that the claim means, by what their plugin says. */
 async function namedConnections<C extends Connection>(
   claim: Claim,
   { providers }: RegisteredVerifier,
@@ -323,7 +323,7 @@ async function chooseAccess(
 
 const NOWHERE = { connectionId: null, origin: null } as const
 
-/** What a plugin's failure to say where a claim is read is to whoever submits the claim. */
+/** The submitter's error for a plugin that fails to say where a claim is read. */
 function refusalOf(error: unknown, { action }: ActionProfile): ServiceError {
   if (error instanceof ServiceError) return error
   if (isDestinationError(error) && error.code === 'unsupported_target') {

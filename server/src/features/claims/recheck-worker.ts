@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts'
 import type { DueClaims, TakenClaim } from './due-claims.ts'
 
 export interface RecheckWorker extends Worker {
-  /** Looks at the queue without waiting for the end of the pause: for whoever moves the clock. */
+  /** Looks at the queue without waiting for the end of the pause, after the clock was moved. */
   lookNow(): void
 }
 

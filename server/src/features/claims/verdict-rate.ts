@@ -1,4 +1,4 @@
-/** How often the claims of an agent hold: a rate that never stands without what it is of. */
+/** How often the claims of an agent hold: a rate, with the counts behind it. */
 import type { Counts } from './claim-statistics.ts'
 
 export interface VerdictRate {

@@ -1,4 +1,4 @@
-/** A short name of a browser from its User-Agent, to tell sessions apart. */
+/** A short name of a browser from its User-Agent, by which users distinguish sessions. */
 
 type Names = readonly (readonly [name: string, pattern: RegExp])[]
 

@@ -1,8 +1,8 @@
-/** The cookie by which a browser is known to have signed in to an account, and guesses at the account's secrets by who sends them. */
+/** The cookie by which a browser is known to have signed in to an account, and login throttling by who sends the attempts. */
 import type { FastifyRequest } from 'fastify'
 import type { App } from '../../http/instance.ts'
 import { networkOf } from '../../http/network.ts'
-import type { Guess } from '../people/login-throttle.ts'
+import type { Attempt } from '../people/login-throttle.ts'
 import type { User } from '../people/sessions.ts'
 import type { ConsoleDependencies } from './dependencies.ts'
 import { cookieName, cookieOptions, optionalSessionOf } from './session.ts'
@@ -23,31 +23,31 @@ export function rememberBrowsers(app: App, { knownBrowsers, config: { publicUrl 
   })
 }
 
-const NO_LIMIT: Guess = { succeeded: async () => {} }
+const NO_LIMIT: Attempt = { succeeded: async () => {} }
 
-/** What is guessed at. Each kind is counted by itself. */
-export type Guessed =
+/** What is attempted at. Each kind is counted by itself. */
+export type Attempted =
   /** The password of the account with this e-mail address, if there is one. */
   | { readonly passwordOf: string }
   /** The second step, after a right password. */
   | { readonly codeOf: Pick<User, 'id' | 'generation'> }
 
 /**
- * Counts a guess as failed until `succeeded` is called.
+ * Counts an attempt as failed until `succeeded` is called.
  * @throws ServiceError `too_many`; StorageError `unavailable`
  */
-export async function beginGuess(
+export async function beginAttempt(
   { loginThrottle, knownBrowsers, config }: ConsoleDependencies,
   request: FastifyRequest,
-  guessed: Guessed,
-): Promise<Guess> {
+  attempted: Attempted,
+): Promise<Attempt> {
   if (config.signInLimit === 0) return NO_LIMIT
   const kept = request.cookies[nameOf(config.publicUrl)]
   const network = networkOf(request.ip)
-  if ('codeOf' in guessed) {
-    const browser = knownBrowsers.idFor(kept, guessed.codeOf)
-    return loginThrottle.begin(`code of ${guessed.codeOf.id}`, { network, browser })
+  if ('codeOf' in attempted) {
+    const browser = knownBrowsers.idFor(kept, attempted.codeOf)
+    return loginThrottle.begin(`code of ${attempted.codeOf.id}`, { network, browser })
   }
-  const email = guessed.passwordOf.trim().toLowerCase()
+  const email = attempted.passwordOf.trim().toLowerCase()
   return loginThrottle.begin(`password of ${email}`, { network, browser: await knownBrowsers.idForEmail(kept, email) })
 }

@@ -4,7 +4,7 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 import type { Report } from '../../config/report.ts'
 import type { ConfigSection, Env } from '../../config/section.ts'
 
-/** A folder that remembers the newest head of the log, apart from DATA_DIR. */
+/** A folder outside DATA_DIR that remembers the newest head of the log. */
 export interface HeadMemory {
   readonly folder: string
   /** Nobody named it: where it cannot be used, or hosts that share a database remember for each other, it is not used. */

@@ -76,7 +76,7 @@ interface Agreement extends Omit<LogAgreementOptions, 'config'> {
   peers: ReadonlySet<string>
 }
 
-/** The same after a restart: nobody waits for what this host was before. */
+/** The same after a restart: no host waits for what this one was before. */
 function hostIdIn(dataDir: string): string {
   const path = join(dataDir, 'host-id')
   try {
@@ -97,7 +97,7 @@ async function settle(
   const others = hosts.filter(({ hostId }) => hostId !== agreement.hostId)
   agreement.question ??= knowNewest || others.length === 0 ? 0 : asked + 1
   const change = log.agreedOn === log.answersAs ? undefined : changeOf(agreement, hosts, log)
-  await tell(agreement, { comparedOn: log.answersAs, knows: knowLog ? log.logId : '' }, asked)
+  await share(agreement, { comparedOn: log.answersAs, knows: knowLog ? log.logId : '' }, asked)
   if (change) return afterChange(agreement, change, others, log, knowLog)
   agreement.change = undefined
   agreement.peers = new Set(others.filter(({ isAlive }) => isAlive).map(({ hostId }) => hostId))
@@ -105,7 +105,7 @@ async function settle(
 }
 
 /** Others learn at once what they may wait for, and else that this host runs. */
-async function tell(agreement: Agreement, state: Pick<LogHost, 'comparedOn' | 'knows'>, asked: number): Promise<void> {
+async function share(agreement: Agreement, state: Pick<LogHost, 'comparedOn' | 'knows'>, asked: number): Promise<void> {
   const { shared, hostId, beat, question = 0 } = agreement
   const next = { ...state, at: performance.now(), asked: question, answered: Math.max(asked, question) }
   const isSame = (name: 'comparedOn' | 'knows' | 'asked' | 'answered') => beat?.[name] === next[name]

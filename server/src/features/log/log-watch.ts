@@ -24,7 +24,7 @@ const LONGEST_BEGINNING_MS = 2000
 export function createLogWatch({ logGuard, logAgreement, logger }: LogWatchOptions): LogWatch {
   const worker = createLoop(
     async () => {
-      // In an outage of the database nobody signs.
+      // In an outage of the database no host signs.
       await logGuard.maySign().catch((error) => logger.error({ err: error }, 'cannot compare the log'))
       return logGuard.isWaiting() ? WHILE_WAITING_MS : EVERY_MS
     },

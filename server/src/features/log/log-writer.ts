@@ -35,7 +35,7 @@ import { SHA256_TREE, tileReader } from './stored-log.ts'
 export interface Draft extends Omit<ReceiptRow, 'logId' | 'leafIndex'> {
   readonly keyId: string
   readonly content: ReceiptContent
-  /** What is published beside the receipt. */
+  /** What is published with the receipt. */
   readonly evidence: string | undefined
 }
 
@@ -48,7 +48,7 @@ export type Append = Pick<Changes, 'log' | 'head' | 'receipts' | 'evidence' | 't
 export interface LogWriter {
   /**
    * Signs a receipt before the log is locked, because signing is most of the cost of an append.
-   * @param evidence is published beside it
+   * @param evidence is published with it
    * @param decidedAt when the check behind it was answered: by then the receipt is issued
    */
   draft(claimId: string, content: ReceiptContent, evidence?: string, decidedAt?: Instant): Promise<Draft>

@@ -9,7 +9,7 @@ import type { ClaimRow } from '../../storage/claim-row.ts'
 export interface Decided extends Decision {
   readonly facts: JsonObject
   readonly source: Source | undefined
-  /** The text that is published beside the receipt; undefined where it is too large. */
+  /** The text that is published with the receipt; undefined where it is too large. */
   readonly evidence: string | undefined
 }
 

@@ -166,7 +166,7 @@ async function flushOptimistically(flushing: Flushing, steps: readonly Step[]): 
   const append = await logWriter.planOptimistically(draftsOf(all))
   if (!append) return undefined
   if (await isApplied(storage, append, all)) return { applied: all, append }
-  // New claims that are stored already are no reason to lock: whoever submits old claims again would slow down everybody else.
+  // New claims that are stored already are no reason to lock: a client that submits old claims again would slow down all others.
   const unknown = await withoutStored(storage, all)
   const appendUnknown = unknown.length < all.length && (await logWriter.planOptimistically(draftsOf(unknown)))
   if (appendUnknown && (await isApplied(storage, appendUnknown, unknown)))

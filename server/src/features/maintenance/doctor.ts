@@ -1,6 +1,6 @@
 /**
  * Checks the stored data by deriving it again: receipts from claims and checks, leaves from receipts, tiles and roots from leaves,
- * signatures from keys. `doctor/README.md` lists the data that cannot be derived, whose changes stay unnoticed.
+ * signatures from keys. `doctor/README.md` lists the data that cannot be derived: their changes stay unnoticed.
  */
 import type { AnchorExaminer } from '@claimcheck/core/plugin'
 import { createProblems, type Problems } from '../../base/problems.ts'

@@ -28,7 +28,7 @@ interface Installation {
 }
 
 /**
- * What a snapshot of an installation has to give, before anything is written: rows whose secrets cannot be decrypted are useless.
+ * What a snapshot of an installation has to give, before anything is written: rows with secrets that cannot be decrypted are useless.
  * @throws SecretError, SigningError
  */
 export async function handOver(source: Storage, snapshot: Db, { config, schema }: Installation) {

@@ -1,4 +1,4 @@
-/** Walks through everything that is sealed, row by row, and through the sealed files beside the database. */
+/** Walks through everything that is sealed: row by row, and then the sealed files. */
 import type { Secrets } from '../../base/secrets.ts'
 import { type SealedCell, type SealedColumn, type SealedValue, valuesOf } from '../../storage/sealed-columns.ts'
 import type { Reads } from '../../storage/storage.ts'

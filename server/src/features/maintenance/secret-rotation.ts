@@ -15,7 +15,7 @@ import { type SealedKeyFile, sealedKeyFiles } from '../log/signing/key-files.ts'
 import type { ConnectionService } from '../workspaces/connections.ts'
 import { type SealedRow, sealedRows } from './sealed-values.ts'
 
-/** `current` seals and opens, `also` opens, and what is sealed under an `unknown` key nobody here opens. */
+/** `current` seals and opens, `also` opens, and no configured key opens what is sealed under an `unknown` one. */
 export type KeyRole = 'current' | 'also' | 'unknown'
 
 export interface KeyUse {
@@ -105,7 +105,7 @@ function createResealing({ storage, schema, secrets, config }: ResealingOptions)
     try {
       return secrets.reseal(sealed, context)
     } catch {
-      // The doctor names it. It may open with a key that somebody still has.
+      // The doctor names it. It may open with a key that the operator still has.
       return undefined
     }
   }
@@ -173,7 +173,7 @@ export function createSecretRotation(options: SecretRotationOptions): SecretRota
         throw new ServiceError('bad_request', message)
       }
       if (secrets.keyIds().length === 1) return []
-      // A host may be about to store what it sealed before the rotation. Without the key, nobody would ever open it.
+      // A host may be about to store what it sealed before the rotation. Without the key, it could never be opened.
       const restMs = Math.min(LONGEST_WRITE_MS - keyFileAgeMs(config.dataDir), LONGEST_WRITE_MS)
       if (restMs > 0) await pause(restMs)
       // The transaction keeps other commands from changing the file.

@@ -18,7 +18,7 @@ export interface Owner {
 
 export interface Exchanges {
   /**
-   * @param owner whose it is
+   * @param owner of the exchange
    * @param isGood asked again and again, while it is open
    * @throws HttpError 429 when too many are open
    */

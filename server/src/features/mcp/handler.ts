@@ -1,4 +1,4 @@
-/** The SDK's side of /mcp. Imported at the first request: whoever uses no MCP does not wait for it. */
+/** The SDK's side of /mcp. Imported at the first request: without MCP the start does not wait for it. */
 
 import type { Backend } from '@claimcheck/cli/mcp/backend'
 import { createMcpServer } from '@claimcheck/cli/mcp/server'

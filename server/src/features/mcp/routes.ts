@@ -44,7 +44,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     const key = await keys.authenticate(text, address)
     if (key) return key
     const token = await tokens.authenticate(text)
-    // A token that was meant for somebody else is none here, and none of ours is of use elsewhere (RFC 8707).
+    // A token for another audience is refused here, and ours are for no other audience (RFC 8707).
     return token?.audience === oauth.audiences().mcp ? token : undefined
   }
 
@@ -53,7 +53,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
     return `Bearer ${error}resource_metadata="${oauth.mcpMetadataUrl()}", scope="${SCOPES.join(' ')}"`
   }
 
-  /** A page whose name was made to lead to this machine carries its own name as Host, and as Origin. */
+  /** DNS rebinding: a page that resolves its own name to this machine sends that name as Host and as Origin. */
   async function refuseOtherNames(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { hostHeaderValidation, originValidation } = await load()
     const own = new URL(oauth.audiences().own).hostname

@@ -10,7 +10,7 @@ export interface MonitoringConfig {
 }
 
 export interface MetricsSettings {
-  /** An address of their own; undefined: they are at the service's. */
+  /** A separate address; undefined: that of the service. */
   readonly listen: { readonly host: string; readonly port: number } | undefined
   /** What a reader must show. */
   readonly token: string | undefined

@@ -47,7 +47,7 @@ export const monitoringFeature = {
   },
 } satisfies Feature<Services>
 
-/** Undefined: they are at an address of their own. */
+/** Undefined: they are at a separate address. */
 function metricsReader({
   metrics: { listen, token },
   publicUrl,

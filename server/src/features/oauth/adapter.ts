@@ -10,8 +10,8 @@ import {
   type Payload,
   REFRESH_TOKEN,
   REPEATABLE_MS,
+  type RecordAudit,
   type StoredRecord,
-  type Tell,
 } from './records.ts'
 import type { Rotation } from './rotation.ts'
 import { translateStorageErrors } from './storage-errors.ts'
@@ -34,7 +34,7 @@ interface AdapterOptions {
   /** Called with a refresh token that a client presents. */
   readonly refreshing: (token: Payload) => void
   /** What the audit trail records of a new record. */
-  readonly tell: (model: string, id: string, payload: Payload) => Tell | undefined
+  readonly recordAudit: (model: string, id: string, payload: Payload) => RecordAudit | undefined
 }
 
 /** Where the clients of machines are: the library only reads them. */
@@ -45,7 +45,7 @@ export interface MachineClients {
 
 /** The library calls the returned function once for each of its models. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
-  const { records, rotation, errors, machines, now, acting, grantEnd, refreshing, tell } = options
+  const { records, rotation, errors, machines, now, acting, grantEnd, refreshing, recordAudit } = options
 
   /** Converts the expiry to this host's clock, with which the library compares it; records use the database's clock. */
   function toPayload({ payload, consumedAt, expiresAt }: StoredRecord): AdapterPayload {
@@ -77,7 +77,13 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
         }),
       upsert: (id, payload, ttlSeconds) => {
         const ttlMs = typeof ttlSeconds === 'number' ? ttlSeconds * 1000 : UNUSED_CLIENT_TTL_MS
-        const record = { model, id, payload: payload as Payload, ttlMs, tell: tell(model, id, payload as Payload) }
+        const record = {
+          model,
+          id,
+          payload: payload as Payload,
+          ttlMs,
+          recordAudit: recordAudit(model, id, payload as Payload),
+        }
         // Nothing is stored for a request until a person is there: the address of the sign-in page holds it.
         if (model === 'Interaction' && isUnanswered(payload)) return Promise.resolve()
         const refresh = rotation.current()

@@ -15,7 +15,7 @@ import { loadLibrary } from './library.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
 import { createProvider } from './provider.ts'
-import type { OAuthRecords, Tell } from './records.ts'
+import type { OAuthRecords, RecordAudit } from './records.ts'
 import { createRegistrationQuota, type RegistrationQuota } from './registration-quota.ts'
 import { readScopes, type Scope } from './scopes.ts'
 
@@ -65,7 +65,7 @@ export class OAuth {
   /** The addresses of requests that the library handles. */
   readonly #addresses = new WeakMap<IncomingMessage, string>()
   /** What the audit trail records of grants that are being stored. */
-  readonly #granting = new Map<string, Tell>()
+  readonly #granting = new Map<string, RecordAudit>()
   #providerPromise: Promise<Provider> | undefined
   #handlerPromise: Promise<Handler> | undefined
   /** The name of this service towards applications. */
@@ -123,7 +123,7 @@ export class OAuth {
     for (const resource of resourcesOf(params.resource)) grant.addResourceScope(resource, scopes.join(' '))
     await removeExpiry(this.#records, clientId)
     const name = (await this.clientName(clientId)) ?? clientId
-    this.#granting.set(grantId, this.#toldOf(clientId, name, memberId, scopes, exchange.address))
+    this.#granting.set(grantId, this.#auditOf(clientId, name, memberId, scopes, exchange.address))
     try {
       await grant.save()
     } finally {
@@ -172,13 +172,13 @@ export class OAuth {
       errorPage: oauthPages.errorPage,
       signInUrl: oauthPages.signInUrl,
       addressOf: (request) => this.#addresses.get(request) ?? null,
-      tell: (model, id) => (model === 'Grant' ? this.#granting.get(id) : undefined),
+      recordAudit: (model, id) => (model === 'Grant' ? this.#granting.get(id) : undefined),
     })
     return this.#providerPromise
   }
 
   /** The person allows it; the audit trail names the application. */
-  #toldOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): Tell {
+  #auditOf(clientId: string, name: string, memberId: string, scopes: readonly Scope[], address: string): RecordAudit {
     return async (tx) => {
       const member = await tx.members.byId(memberId)
       if (!member) return

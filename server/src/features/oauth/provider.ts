@@ -18,7 +18,7 @@ import { hashSecret, isMachineId, machineScopes } from './machines.ts'
 import { COOKIE_NAMES, onlyClearRedirects, onlyQueryResponses, onlyUsedCookies, withoutOpenid } from './middleware.ts'
 import type { OAuthPages } from './pages.ts'
 import { OAUTH_PATHS } from './paths.ts'
-import type { OAuthRecords, Payload, Tell } from './records.ts'
+import type { OAuthRecords, Payload, RecordAudit } from './records.ts'
 import { CLIENT_AUTHENTICATION, FIXED, restrictMetadata } from './registration.ts'
 import { createRotation, type Rotation } from './rotation.ts'
 import { SCOPES, scopesAskedAgain, scopesAskedFor, scopesFor } from './scopes.ts'
@@ -34,7 +34,7 @@ export interface ProviderOptions {
   readonly secrets: Pick<Secrets, 'derive' | 'deriveAll'>
   readonly now: () => Instant
   /** What the audit trail records of a new record, in addition to what applications do themselves. */
-  readonly tell: (model: string, id: string) => Tell | undefined
+  readonly recordAudit: (model: string, id: string) => RecordAudit | undefined
   /** The client's address of a request. */
   readonly addressOf: (request: IncomingMessage) => string | null
   /** True when the browser has a session of the console. */
@@ -251,10 +251,10 @@ function features({ errors }: Library, { audiences, config }: ProviderOptions): 
 
 /** What the adapter tells the audit trail: who asks, by the request in which the library calls it. */
 function recording({ Provider }: Library, options: ProviderOptions) {
-  const { tell, now } = options
+  const { recordAudit, now } = options
   const acting = () => actingIn(options)(Provider.ctx)
 
-  function registered(id: string, { client_name: name, redirect_uris: uris }: Payload): Tell {
+  function registered(id: string, { client_name: name, redirect_uris: uris }: Payload): RecordAudit {
     const by: Acting = { actor: { kind: 'application', id }, address: acting().address }
     const details = { name: String(name ?? '').slice(0, 200), redirect_uris: [uris].flat().join(' ').slice(0, 1000) }
     return async (tx) => tx.audit.record({ event: 'application.registered', at: now(), by, subject: id, details })
@@ -267,8 +267,8 @@ function recording({ Provider }: Library, options: ProviderOptions) {
       if (params) params.scope = scopesAskedAgain(scope, params.scope)
     },
     grantEnd: () => (Provider.ctx?.oidc.route === 'revocation' ? 'application.returned' : 'application.token_reused'),
-    tell: (model: string, id: string, payload: Payload) =>
-      model === 'Client' ? registered(id, payload) : tell(model, id),
+    recordAudit: (model: string, id: string, payload: Payload) =>
+      model === 'Client' ? registered(id, payload) : recordAudit(model, id),
   } as const
 }
 

@@ -38,7 +38,7 @@ export interface NewRecord {
   /** undefined for a record that does not expire */
   readonly ttlMs: number | undefined
   /** Called in the same transaction, for the audit trail. */
-  readonly tell?: Tell | undefined
+  readonly recordAudit?: RecordAudit | undefined
 }
 
 /** A refresh: the token that it uses up, and what it is about to give. */
@@ -66,7 +66,7 @@ interface KeptAnswer extends Payload {
   readonly isRecorded: boolean
 }
 
-export type Tell = (tx: Writes) => Promise<void>
+export type RecordAudit = (tx: Writes) => Promise<void>
 
 const GRANT = 'Grant'
 export const REFRESH_TOKEN = 'RefreshToken'
@@ -208,7 +208,7 @@ export class OAuthRecords {
 
   async #putIn(tx: Writes, record: NewRecord, at: Instant): Promise<void> {
     await tx.records.put(this.#toRow(record, at))
-    await record.tell?.(tx)
+    await record.recordAudit?.(tx)
   }
 
   /** The kept answer to the same refresh, and how long it is kept; undefined when its refresh token was used. */

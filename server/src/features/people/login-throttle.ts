@@ -1,6 +1,6 @@
 /**
- * Slows guesses at the secret of an account, and locks no account. Failures count by account and source together: each source has
- * some free guesses, then waits, longer each time. A source is the network that a guess comes from, or a browser that is known to have
+ * Slows attempts at the secret of an account, and locks no account. Failures count by account and source together: each source has
+ * some free attempts, then waits, longer each time. A source is the network that an attempt comes from, or a browser that is known to have
  * signed in to the account. Strangers also wait for what other strangers did: at the account, so that many addresses gain little, and
  * in their network. That wait begins for each network when it first asks, so that others cannot use up the turn of the account's person.
  */
@@ -46,26 +46,26 @@ export interface Place {
   readonly browser: string | undefined
 }
 
-/** One guess, which counts as failed until it is known to be right. */
-export interface Guess {
+/** An attempt, which counts as failed until it is known to be right. */
+export interface Attempt {
   succeeded(): Promise<void>
 }
 
 export interface LoginThrottle {
   /**
-   * Counts a guess before it is looked at, so that guesses at the same time are all counted.
-   * @param account what is guessed at, whether it exists or not: an e-mail address, or `code` and the id of a user
-   * @throws ServiceError `too_many`; StorageError `unavailable`: no guess goes uncounted
+   * Counts an attempt before it is checked, so that concurrent attempts are all counted.
+   * @param account what is attempted at, whether it exists or not: an e-mail address, or `code` and the id of a user
+   * @throws ServiceError `too_many`; StorageError `unavailable`: no attempt goes uncounted
    */
-  begin(account: string, place: Place): Promise<Guess>
+  begin(account: string, place: Place): Promise<Attempt>
 }
 
-export interface GuessesOptions {
+export interface LoginThrottleOptions {
   readonly storage: Pick<Storage, 'write'>
   readonly now: () => Instant
 }
 
-export function createLoginThrottle({ storage, now }: GuessesOptions): LoginThrottle {
+export function createLoginThrottle({ storage, now }: LoginThrottleOptions): LoginThrottle {
   let removedAt: Instant = Number.NEGATIVE_INFINITY
 
   async function removeForgotten(): Promise<void> {
@@ -114,7 +114,7 @@ function subjectsOf(account: string, { network, browser }: Place): Subjects {
   return { pair: `guess ${name} from ${network}`, account: `guess ${name}`, network: `guess from ${network}` }
 }
 
-/** The throttles that a guess changes, and how long it has to wait: 0 for one that is looked at. */
+/** The throttles that an attempt changes, and how long it has to wait: 0 for one that is looked at. */
 function count(subjects: Subjects, taken: ReadonlyMap<string, Throttle>, at: Instant) {
   const tallyOf = (subject: string | undefined) => (subject === undefined ? undefined : taken.get(subject))
   const [pair, account, network] = [tallyOf(subjects.pair)!, tallyOf(subjects.account), tallyOf(subjects.network)]
@@ -123,7 +123,7 @@ function count(subjects: Subjects, taken: ReadonlyMap<string, Throttle>, at: Ins
 
   if (network && network.nextAt > at) return { changed: [], waitMs: network.nextAt - at }
   if (pair.nextAt > at) return { changed: [], waitMs: pair.nextAt - at }
-  // The first guess from a network waits for the strangers before it; a time that has come was waited for.
+  // The first attempt from a network waits for the strangers before it; a time that has come was waited for.
   if (pair.nextAt === 0 && accountMs > 0) {
     return { changed: [{ ...pair, nextAt: at + accountMs, expiresAt }], waitMs: accountMs }
   }

@@ -10,7 +10,7 @@ import type { Secrets } from '../../base/secrets.ts'
 import { hashToken } from '../../base/tokens.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { requireCurrent } from './current.ts'
-import type { Guess } from './login-throttle.ts'
+import type { Attempt } from './login-throttle.ts'
 import type { User } from './sessions.ts'
 import type { TicketService } from './tickets.ts'
 
@@ -36,7 +36,7 @@ export interface Answer {
 }
 
 /** @throws ServiceError `too_many` */
-export type BeginGuess = (user: Pick<User, 'id' | 'generation'>) => Promise<Guess>
+export type BeginAttempt = (user: Pick<User, 'id' | 'generation'>) => Promise<Attempt>
 
 /**
  * `again`: another ticket, while tries are left; without it the sign-in begins anew. `retryAfterMs`: nothing was looked at, and nothing is
@@ -177,7 +177,7 @@ export class SecondStepService {
     ticket: string | undefined,
     code: string,
     by: Acting = byCommand(),
-    begin: BeginGuess = uncounted,
+    begin: BeginAttempt = uncounted,
   ): Promise<Outcome> {
     const asked = (await this.#tickets.take('second_step', ticket)) as AskedCode | undefined
     if (!asked) return { problem: EXPIRED, again: undefined }
@@ -262,7 +262,7 @@ const TOO_MANY =
   'too many wrong codes: use a recovery code or a passkey, or wait for 15 minutes before you try a code of your app'
 const EXPIRED = 'signing in took too long or was begun in another browser: begin again'
 
-const uncounted: BeginGuess = async () => ({ succeeded: async () => {} })
+const uncounted: BeginAttempt = async () => ({ succeeded: async () => {} })
 
 function refusedForNow(error: unknown): ServiceError {
   if (error instanceof ServiceError && error.code === 'too_many') return error

@@ -39,7 +39,7 @@ export interface SignedIn {
   readonly session: Session
 }
 
-/** The browser and address of a sign-in, by which users tell their sessions apart. */
+/** The browser and address of a sign-in, by which users distinguish their sessions. */
 export interface Visitor {
   readonly userAgent: string
   readonly address: string

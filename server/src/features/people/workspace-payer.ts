@@ -1,4 +1,4 @@
-/** Who pays for a workspace that a person made: one of its owners. So nobody pays for what they cannot stop. */
+/** Who pays for a workspace that a person made: one of its owners, who can stop what they pay for. */
 import type { Instant } from '@claimcheck/core/rules'
 import type { Acting } from '../../base/actor.ts'
 import type { Writes } from '../../storage/storage.ts'

@@ -1,4 +1,4 @@
-/** What is said of a receipt whose content was erased. */
+/** What is said of an erased receipt. */
 import { formatInstant } from '@claimcheck/core/rules'
 import { ruleWords } from '../../base/erasure-rules.ts'
 import { ServiceError } from '../../base/errors.ts'

@@ -19,7 +19,7 @@ export interface ReceiptService {
    */
   get(receiptId: string): Promise<string | undefined>
   /**
-   * Exactly the text whose digest the receipt signs; undefined for a receipt from before there was evidence, and for none.
+   * Exactly the text of the digest that the receipt signs; undefined for a receipt without evidence, and for none.
    * @throws ErasedError
    */
   evidence(receiptId: string): Promise<string | undefined>

@@ -20,7 +20,7 @@ export interface AllowedOrigins {
   isListedBy(workspaceId: string, origin: string): Promise<boolean>
 }
 
-const MOST_SITES = 20
+const MOST_ORIGINS = 20
 const MOST_LENGTH = 300
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
@@ -30,12 +30,12 @@ const MOST_REMEMBERED = 10_000
 const MOST_PER_STATEMENT = 500
 const PAUSE_MS = 20
 
-interface SiteOptions {
+interface AllowedOriginsOptions {
   readonly storage: Pick<Storage, 'read' | 'write'>
   readonly now: () => Instant
 }
 
-export function createAllowedOrigins({ storage, now }: SiteOptions): AllowedOrigins {
+export function createAllowedOrigins({ storage, now }: AllowedOriginsOptions): AllowedOrigins {
   const remembered = new LRUCache<string, Promise<boolean>>({ max: MOST_REMEMBERED, ttl: REMEMBERED_MS })
   const lookups = createBatch<string, boolean>(
     async (origins) => {
@@ -49,9 +49,9 @@ export function createAllowedOrigins({ storage, now }: SiteOptions): AllowedOrig
   return {
     list: (workspaceId) => storage.read.allowedOrigins.of(workspaceId),
     async set(workspaceId, sites, by) {
-      const origins = [...new Set(sites.map(readSite))].toSorted()
-      if (origins.length > MOST_SITES)
-        throw new ServiceError('bad_request', `a workspace lists at most ${MOST_SITES} sites`)
+      const origins = [...new Set(sites.map(readOrigin))].toSorted()
+      if (origins.length > MOST_ORIGINS)
+        throw new ServiceError('bad_request', `a workspace lists at most ${MOST_ORIGINS} sites`)
       await storage.write(async (tx) => {
         await requireWorkspace(tx, workspaceId)
         const before = await tx.allowedOrigins.of(workspaceId)
@@ -81,7 +81,7 @@ function isOrigin(text: string): boolean {
 }
 
 /** @throws ServiceError `bad_request` */
-function readSite(text: string): string {
+function readOrigin(text: string): string {
   const url = text.length <= MOST_LENGTH ? parseUrl(text.trim()) : undefined
   const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
   const isBare = url && url.username + url.password + url.search + url.hash === '' && url.pathname === '/'

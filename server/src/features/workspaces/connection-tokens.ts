@@ -1,4 +1,4 @@
-/** What the refresh tokens of connections bring: stored with the connection, sealed, apart from what a person typed. */
+/** What the refresh tokens of connections bring: stored with the connection, sealed, in another column than what a person typed. */
 import {
   createMemoryRefreshes,
   type MemoryRefreshes,

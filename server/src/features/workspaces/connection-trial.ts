@@ -88,7 +88,7 @@ export function createTrial(parts: TrialOptions): Trial {
   ): Promise<Probe> {
     const timer = new AbortController()
     let end = () => {}
-    // New credentials have a budget that nobody else uses, until the trial ends.
+    // New credentials have a separate budget until the trial ends.
     const newBudget = `trial ${newToken()}`
     const probing = async () => {
       const { workspaceId, connectionId } = trying

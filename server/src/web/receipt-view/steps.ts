@@ -65,7 +65,7 @@ export function anyFails(steps: readonly Step[]): boolean {
   return steps.some(({ state }) => state === 'fails')
 }
 
-/** Before anybody has checked. */
+/** Before a check. */
 export function uncheckedSteps(): readonly Step[] {
   return STEPS.map(([name, title]) => ({ name, title, state: 'not_checked', text: 'Not checked yet.' }))
 }

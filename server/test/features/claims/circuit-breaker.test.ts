@@ -1,5 +1,5 @@
 import type { CheckRecord } from '@claimcheck/core/rules'
-import { createCircuitBreakers, type Hanging } from '@claimcheck/server/features/claims/circuit-breaker'
+import { createCircuitBreakers, type DueRead } from '@claimcheck/server/features/claims/circuit-breaker'
 import t from 'tap'
 
 const TIMEOUT_MS = 10_000
@@ -9,7 +9,7 @@ let claims = 0
 const claimAt = (
   target: string,
   over: { workspaceId?: string; connectionId?: string; deadlineAt?: number } = {},
-): Hanging => ({
+): DueRead => ({
   claimId: `clm_${++claims}`,
   target,
   deadlineAt: over.deadlineAt ?? 0,

@@ -47,14 +47,14 @@ export function isSifted({ from: _, to: __, agentId: ___, ...others }: TableFilt
   return Object.keys(others).length > 0
 }
 
-export interface ListPlace {
+export interface ListView {
   readonly filter?: TableFilter
   readonly cursor?: string | undefined
   readonly span?: Span
 }
 
 /** The address of a view of the list. Defaults are left out. */
-export function listPath(workspaceId: string, { filter = {}, cursor, span }: ListPlace = {}): string {
+export function listPath(workspaceId: string, { filter = {}, cursor, span }: ListView = {}): string {
   return FILTERS.path(paths.claims(workspaceId), filter, {
     span: span === defaultSpan(filter) ? undefined : span,
     cursor,

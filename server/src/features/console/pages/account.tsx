@@ -9,7 +9,7 @@ import type { Sharing } from '../../people/allowances.ts'
 import type { Kept } from '../../people/new-passwords.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
 import { freshSignInOnly, isFresh } from '../fresh-sign-in.ts'
-import { beginGuess } from '../known-browser.ts'
+import { beginAttempt } from '../known-browser.ts'
 import { ConsolePage, type Viewer } from '../page.tsx'
 import { Field, PostForm } from '../parts/form.tsx'
 import { allKept, KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -53,7 +53,7 @@ export function accountRoutes(app: App, services: ConsoleDependencies): void {
   app.post(paths.accountPassword, fresh, async (request, reply) => {
     const { user, session } = sessionOf(request)
     const { current = '', next = '' } = formOf(request)
-    const guess = user.hasPassword ? await beginGuess(services, request, { passwordOf: user.email }) : undefined
+    const guess = user.hasPassword ? await beginAttempt(services, request, { passwordOf: user.email }) : undefined
     const kept = keptIn(request)
     const change = async () => {
       const change = { current, next, keep: kept, sessionId: session.id }

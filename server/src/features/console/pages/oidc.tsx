@@ -23,7 +23,7 @@ export function oidcRoutes(app: App, services: ConsoleDependencies): void {
   const { oidcSignIn, counters, config, ownAddress } = services
   if (!oidcSignIn) return
   const attempts = createAttempts(counters, config.signInLimit)
-  // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anybody can send one.
+  // By themselves: who may begin may come back. A refused answer stays in the audit trail, and anyone can send one.
   const returns = createAttempts(counters, config.signInLimit, 'outside_return')
   const cookie = ticketCookie('outside', config.publicUrl)
   const { name } = oidcSignIn

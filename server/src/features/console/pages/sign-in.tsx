@@ -13,7 +13,7 @@ import type { Kept } from '../../people/new-passwords.ts'
 import type { User } from '../../people/sessions.ts'
 import { type Attempts, createAttempts } from '../attempts.ts'
 import type { ConsoleDependencies } from '../dependencies.ts'
-import { beginGuess } from '../known-browser.ts'
+import { beginAttempt } from '../known-browser.ts'
 import { PlainPage } from '../page.tsx'
 import { Field, PostForm, Tick } from '../parts/form.tsx'
 import { KeptWaysIn, keptIn, type WaysIn, waysInOf } from '../parts/kept-ways-in.tsx'
@@ -94,7 +94,7 @@ function passwordRoutes(app: App, services: ConsoleDependencies): void {
   app.post(paths.signIn, HASHES, async (request, reply) => {
     const values = formOf(request)
     const { email = '', password = '', next } = values
-    const guess = await beginGuess(services, request, { passwordOf: email })
+    const guess = await beginAttempt(services, request, { passwordOf: email })
     const user = await accounts.byPassword(email, password, byNobody(request.ip))
     if (user) await guess.succeeded()
     const unsent = carriedForm(values)
@@ -120,7 +120,7 @@ function codeRoutes(app: App, services: ConsoleDependencies): void {
     const values = formOf(request)
     const { code = '', next } = values
     const destination = { next: returnPath(next), unsent: carriedForm(values) }
-    const begin = (user: Pick<User, 'id' | 'generation'>) => beginGuess(services, request, { codeOf: user })
+    const begin = (user: Pick<User, 'id' | 'generation'>) => beginAttempt(services, request, { codeOf: user })
     const outcome = await secondSteps.answer(cookie.take(request, reply), code, byNobody(request.ip), begin)
     if ('user' in outcome) {
       const arrival = { user: outcome.user, method: 'password_and_code' } as const

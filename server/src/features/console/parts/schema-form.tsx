@@ -29,7 +29,7 @@ interface SchemaFieldsProps {
   readonly values: FormValues
   /** As `problemsByField` returns them. */
   readonly problems: Readonly<Record<string, string>>
-  /** Before the name of each property, to keep it apart from other fields of the page. */
+  /** The prefix of each property's name: other fields of the page have none. */
   readonly prefix: string
 }
 
@@ -73,8 +73,8 @@ export function readSchemaForm(schema: TSchema, form: FormValues, prefix: string
     const kind = kindOf(property)
     if (kind !== 'boolean') return [key, text.trim() === '' ? undefined : READ[kind](text, property)]
     // Browsers do not send an empty checkbox: for an optional property without default that means no value.
-    const isTold = text !== '' || isRequired(schema, key) || property.default === true
-    return [key, isTold ? text !== '' : undefined]
+    const isGiven = text !== '' || isRequired(schema, key) || property.default === true
+    return [key, isGiven ? text !== '' : undefined]
   })
   return Object.fromEntries(entries.filter((entry): entry is [string, JsonValue] => entry[1] !== undefined))
 }

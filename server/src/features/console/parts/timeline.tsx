@@ -27,7 +27,7 @@ export function Timeline({ moments, claim, profile }: TimelineProps) {
   return (
     <ol class="timeline">
       {moments.map((moment, index) => {
-        const tell = TELLERS[moment.kind] as Tell<Moment>
+        const render = RENDERERS[moment.kind] as Render<Moment>
         const isToCome = moment.kind === 'unanchored' ? moment.isToCome : moment.at !== null && moment.at > now
         return (
           <li class={isToCome ? 'to-come' : undefined}>
@@ -37,7 +37,7 @@ export function Timeline({ moments, claim, profile }: TimelineProps) {
               )}
               {isToCome ? <small> to come</small> : null}
             </p>
-            <div>{tell(moment, { claim, profile })}</div>
+            <div>{render(moment, { claim, profile })}</div>
           </li>
         )
       })}
@@ -74,9 +74,9 @@ function partsOf(at: Instant): readonly [day: string, time: string] {
 
 type Around = Omit<TimelineProps, 'moments'>
 
-type Tell<M> = (moment: M, around: Around) => ComponentChildren
+type Render<M> = (moment: M, around: Around) => ComponentChildren
 
-const TELLERS: { readonly [K in MomentKind]: Tell<MomentOf<K>> } = {
+const RENDERERS: { readonly [K in MomentKind]: Render<MomentOf<K>> } = {
   claimed: (_, { claim: { agentId } }) => (
     <p>
       <strong>Claimed</strong> by <Name of={agentId} />

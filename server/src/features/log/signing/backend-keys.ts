@@ -34,7 +34,7 @@ export function createBackendKeys(backend: SigningBackend, stored: KeyVault & Ke
         const message = signedMessage(domain, body)
         const signature = await asked(async () => {
           const made = await backend.sign(keyId, message)
-          // A backend that errs must not put into the log what nobody can take out again. And a wrong signature may reveal the key.
+          // A backend that errs must not put into the log what cannot be removed again. And a wrong signature may reveal the key.
           if (await verifyInPool(null, message, verifier, made)) return made
           throw new Error(`${backend.name} made a signature that does not hold`)
         })

@@ -68,8 +68,8 @@ function inDataDir(dataDir: string): HeadFiles {
 }
 
 /**
- * A folder that nobody named is used where one host has the database, and where it can be. A copy of DATA_DIR beside it, as for a trial, has
- * files of its own there.
+ * The default folder is used where one host has the database, and where it can be. A copy of DATA_DIR, as for a trial, has
+ * separate files there.
  */
 function apartFrom(config: CheckpointStoreOptions['config']) {
   const folder = apartFolderOf(config)
@@ -91,7 +91,7 @@ export function apartFolderOf({ databaseUrl = '', headMemory }: CheckpointStoreO
   return isDefault && (isSharedDatabase(databaseUrl) || !isUsable(folder)) ? undefined : folder
 }
 
-/** Names apart the files that several folders have in one. */
+/** Distinguishes the files of several data folders in one folder. */
 export function folderIdOf(dataDir: string): string {
   return sha256Text(resolve(dataDir)).slice(0, 8)
 }
@@ -129,7 +129,7 @@ function quietly<T>(use: () => T): T | undefined {
   }
 }
 
-/** As it is not where a service has no home of its own, or a read-only one. */
+/** A service without a home, or with a read-only one, cannot write there. */
 function isUsable(folder: string): boolean {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -65,7 +65,7 @@ function reasonOf(cause: unknown): string {
   return code ?? message
 }
 
-/** Returns false when the file does not exist. Keeps a later head, because a command beside the server uses the same file. */
+/** Returns false when the file does not exist. Keeps a later head, because commands use the same file while the server runs. */
 function overwrite(path: string, record: Buffer, head: Head, parse: Parse): boolean {
   const file = openExisting(path, 'r+')
   if (file === undefined) return false

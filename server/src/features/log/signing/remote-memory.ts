@@ -168,7 +168,7 @@ function signedHeads(text: string, logId: string, keys: readonly SigningKeyRow[]
   return { head: record && largest && { ...record, ...largest, logId }, retired }
 }
 
-/** Without the address: anybody may read it. */
+/** Without the address: the text is public. */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { readonly cause?: { readonly code?: string } }
   if (name === 'TimeoutError') return 'it does not answer'

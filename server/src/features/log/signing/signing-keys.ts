@@ -16,15 +16,15 @@ import type { LogGuard } from '../log-guard.ts'
 import { SHA256_TREE } from '../stored-log.ts'
 
 /** In the signing backend, where one is configured; or as without one. */
-export type KeyPlace = 'configured' | 'stored'
+export type KeyLocation = 'configured' | 'stored'
 
-/** Where sealed keys are read: what reads them in a transaction must not wait for a connection beside its own. */
+/** Where sealed keys are read: a transaction must not wait for a second connection. */
 export type SealedKeyRows = Pick<Reads['log'], 'sealedKey'>
 
 /** Creates and loads private keys. */
 export interface KeyVault {
-  /** Generates a key and stores it, before it returns or with the transaction. @param place `stored` also where a signing backend is configured */
-  create(tx: Writes, place?: KeyPlace): Promise<Signer>
+  /** Generates a key and stores it, before it returns or with the transaction. @param location `stored` also where a signing backend is configured */
+  create(tx: Writes, location?: KeyLocation): Promise<Signer>
   /** @param rows of the transaction in which it is loaded @throws SigningError when the key is missing; the log cannot continue without it */
   load(keyId: string, rows?: SealedKeyRows): Promise<Signer>
   /** Seals the keys that are stored in the clear, where the configuration has a key for that. @throws SigningError */
@@ -42,9 +42,9 @@ export interface SigningKeys {
   /** The current signer as far as this host knows: another host may have rotated the key. */
   latest(): Promise<Signer>
   /** Replaces the signing key. The old key's window ends when the new key's window begins. */
-  rotate(by?: Acting, place?: KeyPlace): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
+  rotate(by?: Acting, location?: KeyLocation): Promise<{ readonly keyId: string; readonly retiredKeyId: string }>
   /**
-   * Ends this log and begins another one with its entries and a new key, for a log whose newest entries are lost.
+   * Ends this log, after its newest entries are lost, and begins another one with its entries and a new key.
    * @throws ServiceError `not_found` when no log exists, `read_only` when the stored log is damaged
    */
   beginLog(by?: Acting): Promise<{
@@ -81,7 +81,7 @@ export function createSigningKeys({ storage, vault, logGuard, now, config }: Sig
     signer: (keyId, rows) => signer(keys, keyId, rows),
     latest: async () => signer(keys, keys.latestKeyId ?? (await storage.read.log.state())!.keyId),
     ensureLog: () => ensureLog(keys),
-    rotate: (by = byCommand(), place) => rotate(keys, by, place),
+    rotate: (by = byCommand(), location) => rotate(keys, by, location),
     beginLog: (by = byCommand()) => beginLog(keys, by),
     document: (current) => document(keys, current),
   }
@@ -125,12 +125,12 @@ async function ensureLog(keys: Keys): Promise<void> {
   }
 }
 
-async function rotate(keys: Keys, by: Acting, place?: KeyPlace): ReturnType<SigningKeys['rotate']> {
+async function rotate(keys: Keys, by: Acting, location?: KeyLocation): ReturnType<SigningKeys['rotate']> {
   const { storage, logGuard, now } = keys
   const { before, after } = await storage.write(async (tx) => {
     const before = (await tx.log.lock())!
     await logGuard.check(before, tx.log)
-    const { by: next, issuedAt } = await replaceKey(keys, tx, before, place)
+    const { by: next, issuedAt } = await replaceKey(keys, tx, before, location)
     const after = { ...before, number: before.number + 1, issuedAt, keyId: next.keyId }
     await tx.log.insertHead(await signed(after, next))
     const about = { subject: after.keyId, details: { retired_key_id: before.keyId } }
@@ -180,11 +180,11 @@ async function replaceKey(
   keys: Keys,
   tx: Writes,
   log: LogState,
-  place?: KeyPlace,
+  location?: KeyLocation,
 ): Promise<{ by: Signer; issuedAt: Instant }> {
   // Only a host that has the current key may replace it.
   await signer(keys, log.keyId, tx.log)
-  const by = await keys.vault.create(tx, place)
+  const by = await keys.vault.create(tx, location)
   // The old key's window ends here, after everything that it signed.
   const issuedAt = Math.max(keys.now(), log.issuedAt + 1)
   await tx.log.insertSigningKey(toRow(by, issuedAt))

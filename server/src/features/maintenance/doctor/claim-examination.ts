@@ -35,7 +35,7 @@ export function examineClaim(claim: StoredClaim): string[] {
   return problems
 }
 
-/** For a claim whose receipt is erased. */
+/** For an erased claim. */
 export function examineErasedClaim(claim: StoredClaim): string[] {
   const problems = examineRow(claim)
   const { claimId, row, checks, lastCheck } = claim

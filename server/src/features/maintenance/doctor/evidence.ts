@@ -5,7 +5,7 @@ import { recordsOf } from './claim-examination.ts'
 import type { StoredClaim } from './stored.ts'
 
 /** What the evidence says again from the claim's own row and checks: the document as it must be, and its decision. */
-export interface Retold {
+export interface Recomputed {
   readonly text: string
   readonly decision: Decision
 }
@@ -14,7 +14,7 @@ export interface Retold {
  * Only the rules and the moment of the decision are taken from the document: nothing else keeps them.
  * @throws TypeError, RangeError, SyntaxError for what is no such document
  */
-export function retell(document: string, claim: StoredClaim): Retold | undefined {
+export function recompute(document: string, claim: StoredClaim): Recomputed | undefined {
   const { row } = claim
   if (!row) return undefined
   const { rules, closing, decidedAt } = caseOf(JSON.parse(document) as EvidenceDocument)
@@ -36,13 +36,13 @@ export function evidenceProblems(body: ReceiptBody, document: string | null, cla
   if (finding.evidence === 'does_not_follow')
     return [`it does not follow from its evidence: ${finding.differs.join(', ')}`]
   if (finding.evidence === 'not_checked') return ['its evidence is of rules that this version does not know']
-  if (claim === undefined || tryRetelling(document, claim)?.text === document) return []
+  if (claim === undefined || tryRecomputing(document, claim)?.text === document) return []
   return [`its evidence is not what claim ${claim.claimId} and its checks say`]
 }
 
-function tryRetelling(document: string, claim: StoredClaim): Retold | undefined {
+function tryRecomputing(document: string, claim: StoredClaim): Recomputed | undefined {
   try {
-    return retell(document, claim)
+    return recompute(document, claim)
   } catch {
     return undefined
   }

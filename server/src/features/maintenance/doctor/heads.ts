@@ -11,11 +11,11 @@ import type { Segment } from './chunk.ts'
 import { createKeyRing } from './key-ring.ts'
 
 export interface Step extends Segment {
-  /** The head whose last leaves these are; undefined when more leaves of the head follow. */
+  /** The head that ends with these leaves; undefined when more leaves of the head follow. */
   readonly head: SoundHead | undefined
 }
 
-/** A head whose row equals its signed text. */
+/** A head, after its row was compared with its signed text. */
 export interface SoundHead {
   readonly row: TreeHeadRow
   readonly signed: SignedTreeHead

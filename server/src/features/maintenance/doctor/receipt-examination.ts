@@ -16,7 +16,7 @@ import { parseJson } from '../../../base/parse-json.ts'
 import { LEAF_BEGINNING, sha256 } from '../../../base/sha256.ts'
 import { type Decided, receiptContent } from '../../log/receipt-content.ts'
 import { examineClaim, examineErasedClaim, recordsOf } from './claim-examination.ts'
-import { evidenceProblems, retell } from './evidence.ts'
+import { evidenceProblems, recompute } from './evidence.ts'
 import type { KeyRing } from './key-ring.ts'
 import type { StoredClaim, StoredReceipt } from './stored.ts'
 
@@ -126,7 +126,7 @@ function decisionsOf({ evidence }: StoredReceipt, claim: StoredClaim): Omit<Deci
     const restingOn = (basis: CheckRecord) => ({ basis, ...signedEvidence({ basis }, records), evidence: undefined })
     return records.toReversed().map(restingOn)
   }
-  const retold = retell(evidence, claim)
+  const retold = recompute(evidence, claim)
   return retold?.text === evidence
     ? [{ ...retold.decision, ...signedEvidence(retold.decision, records), evidence }]
     : []

@@ -95,7 +95,7 @@ export function createTree(doctor: Reads['doctor'], logId: string, problems: Pro
   }
 }
 
-/** The hash of a leaf whose receipt is missing. */
+/** The hash of a leaf without a receipt. */
 async function hashInTile(doctor: Reads['doctor'], logId: string, leaf: number): Promise<Uint8Array> {
   const [tile] = await doctor.tiles([{ logId, level: 0, index: Math.floor(leaf / TILE_WIDTH), width: TILE_WIDTH }])
   const at = (leaf % TILE_WIDTH) * HASH_BYTES

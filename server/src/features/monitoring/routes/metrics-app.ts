@@ -1,4 +1,4 @@
-/** The metrics at an address of their own, which no proxy needs to lead to. */
+/** The metrics at a separate address, which no proxy has to expose. */
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Metrics } from '../../../host/monitoring.ts'
 import { ARRIVAL_TIMES } from '../../../http/connections.ts'
@@ -9,7 +9,7 @@ import { metricsRoutes } from './metrics.ts'
 
 export interface MetricsAppOptions {
   readonly metrics: Metrics
-  /** Undefined: whoever reaches the address may read. */
+  /** Undefined: every client that reaches the address may read. */
   readonly token: string | undefined
   readonly logger: FastifyBaseLogger
 }

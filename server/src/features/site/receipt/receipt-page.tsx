@@ -156,7 +156,7 @@ interface NotValidProps extends Pick<ReceiptArticleProps, 'steps' | 'checkedBy' 
   readonly problem: string
 }
 
-/** A document that is not valid: nothing in it is shown as said by anybody. */
+/** A document that is not valid: the page attributes nothing in it to anyone. */
 export function NotValid({ problem, steps, checkedBy, raw }: NotValidProps) {
   return (
     <article class="receipt tone-doubtful">
