@@ -22,6 +22,11 @@ export function print(options: OutputOptions, value: unknown, lines: readonly st
   else writeLines(lines)
 }
 
+/** For an option that may be repeated. */
+export function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}
+
 /** Columns of text, each as wide as its widest cell; what is not seen is written out. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const all = [head, ...rows.map((row) => row.map(visibleName))]

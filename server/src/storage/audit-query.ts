@@ -1,9 +1,10 @@
 /** Which entries of the audit trail are listed: what is asked for, as a statement. */
-import { isAscii } from 'node:buffer'
+
 import type { Instant } from '@claimcheck/core/rules'
 import type { AuditDetails } from '../base/audit-chain.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'
+import { patternOf, variantsOf } from './search.ts'
 import { bigint, bytes, instant, json, nullable, qualified, table, text } from './table.ts'
 
 export const auditTrail = table('audit_trail', ['position'], {
@@ -108,8 +109,7 @@ function conditionOf(
 }
 
 function searched({ matches, texts }: Dialect, search: string, users: readonly string[]): Condition {
-  // The databases know the cases of ASCII's letters alone.
-  const variants = isAscii(Buffer.from(search)) ? [search] : [search, search.toLowerCase(), search.toUpperCase()]
+  const variants = variantsOf(search)
   const isIn = SEARCHED.flatMap((column) => variants.map(() => matches(`audit_trail.${column}`)))
   const byUser = ['actor_id', 'user_id'].map((column) => `audit_trail.${column} IN ${texts}`)
   const json = JSON.stringify(users)
@@ -117,9 +117,4 @@ function searched({ matches, texts }: Dialect, search: string, users: readonly s
     condition: [...isIn, ...byUser].join(' OR '),
     bindings: [...SEARCHED.flatMap(() => variants.map(patternOf)), json, json],
   }
-}
-
-/** For LIKE: anything with this text in it, in which `%` and `_` mean themselves. */
-function patternOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }

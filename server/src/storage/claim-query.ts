@@ -1,9 +1,10 @@
 /** Which claims of a workspace are listed or counted: what is asked for, as the condition of a statement. */
-import { isAscii } from 'node:buffer'
+
 import type { Instant, VerdictValue } from '@claimcheck/core/rules'
 import { type ClaimRow, claims } from './claim-row.ts'
 import type { Binding } from './db.ts'
 import type { Dialect } from './dialect.ts'
+import { patternOf, variantsOf } from './search.ts'
 import { part, type RowOf } from './table.ts'
 
 export const position = part(claims, 'submittedAt', 'claimId')
@@ -60,8 +61,7 @@ function searched({ matches }: Dialect, search: string) {
     const [prefix, letters] = search.split('_')
     return { condition: byId, bindings: [`${prefix!.toLowerCase()}_${letters!.toUpperCase()}`] }
   }
-  // The databases know the cases of ASCII's letters alone.
-  const variants = isAscii(Buffer.from(search)) ? [search] : [search, search.toLowerCase(), search.toUpperCase()]
+  const variants = variantsOf(search)
   const isIn = (column: string) => variants.map(() => matches(column)).join(' OR ')
   return {
     condition: `(${[...SEARCHED, 'params'].map(isIn).join(' OR ')})`,
@@ -70,11 +70,6 @@ function searched({ matches }: Dialect, search: string) {
       ...variants.map((variant) => patternOf(JSON.stringify(variant).slice(1, -1))),
     ],
   }
-}
-
-/** For LIKE: anything with this text in it, in which `%` and `_` mean themselves. */
-function patternOf(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
 /** The condition, and what it is given. */

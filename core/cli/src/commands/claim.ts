@@ -1,7 +1,7 @@
 /** `claimcheck claim`: submits a claim to a service, waits for its verdict where asked to, and ends with an exit code by verdict. */
 import type { NewClaim } from '@claimcheck/client'
 import { CommandError } from '@claimcheck/command-line/errors'
-import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { collect, type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { typed } from '@claimcheck/command-line/typed'
 import type { Command } from 'commander'
 import { type AccessOptions, keyedAccess, withAccessOptions } from '../service/access.ts'
@@ -91,8 +91,4 @@ function waitOf(wait: string | true | undefined): number | undefined {
   if (wait === true) return Number.POSITIVE_INFINITY
   if (/^\d{1,6}$/.test(wait)) return Number(wait) * 1000
   throw new CommandError('bad_arguments', `--wait takes a number of seconds, and not ${JSON.stringify(wait)}.`)
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }

@@ -1,7 +1,9 @@
 /** The audit trail as JSON lines: each entry with the two hashes by which anyone can check it. */
+
 import { chainedDocument } from '../../base/audit-chain.ts'
 import type { AuditFilter, AuditTrailRow } from '../../storage/audit-trail.ts'
 import type { Reads } from '../../storage/storage.ts'
+import { toHex } from '../../storage/table.ts'
 
 type Reading = Pick<Reads, 'audit'>
 
@@ -35,10 +37,6 @@ async function previousHashes(
 /** Undefined where the entry before was removed since this one was read: then this one was removed, too. */
 function lineOf(row: AuditTrailRow, previous: Uint8Array | undefined): string | undefined {
   if (!previous) return undefined
-  const hashes = { previous_hash: hex(previous), hash: hex(row.hash) }
+  const hashes = { previous_hash: toHex(previous), hash: toHex(row.hash) }
   return `${JSON.stringify({ ...chainedDocument(row), ...hashes })}\n`
-}
-
-function hex(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('hex')
 }

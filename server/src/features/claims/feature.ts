@@ -43,10 +43,7 @@ export const claimsFeature = {
     'claims.exported': 'exported claims',
   },
   config: claimsConfig,
-  services: async () => {
-    const { services } = await import('./services.ts')
-    return services
-  },
+  services: async () => (await import('./services.ts')).services,
   routes: async ({ claims, registry, published }) => {
     const [{ claimRoutes }, { profileRoutes }] = await Promise.all([
       import('./routes/claims.ts'),

@@ -74,10 +74,7 @@ export const logFeature = {
     'signing_key.rotated': 'replaced the key that signs receipts',
   },
   config: logConfig,
-  services: async () => {
-    const { services } = await import('./services.ts')
-    return services
-  },
+  services: async () => (await import('./services.ts')).services,
   closes: ['signedReceipts'],
   async prepare({ storage, signingKeys, logWatch, clockWatch, durabilityWarnings }) {
     const hasLog = (await storage.read.log.state()) !== undefined

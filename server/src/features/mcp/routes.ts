@@ -1,6 +1,8 @@
 /** The route /mcp: who may call it, from where, and how long. What it answers is the SDK's and the tools'. */
+
 import { isIP } from 'node:net'
 import { Readable } from 'node:stream'
+import { parseUrl } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { requireCredential } from '../../http/auth.ts'
@@ -63,7 +65,7 @@ export async function mcpRoutes(app: App, parts: McpParts, gate: Gate): Promise<
 
   /** Of a server without a public name, an address is as good as any: no other site leads to it by one. */
   function addressIn(host: string | undefined): string[] {
-    const { hostname = '' } = publicUrl === undefined && host ? (parsed(`http://${host}`) ?? {}) : {}
+    const { hostname = '' } = publicUrl === undefined && host ? (parseUrl(`http://${host}`) ?? {}) : {}
     return isIP(hostname.replace(/^\[|\]$/g, '')) ? [hostname] : []
   }
 
@@ -122,14 +124,6 @@ function toRequest({ headers }: FastifyRequest, url: string, signal: AbortSignal
     name === 'authorization' || value === undefined ? [] : [[name, String(value)] as [string, string]],
   )
   return new Request(url, { method: 'POST', headers: given, signal })
-}
-
-function parsed(url: string): URL | undefined {
-  try {
-    return new URL(url)
-  } catch {
-    return undefined
-  }
 }
 
 /** A body that is no JSON is answered as JSON-RPC 2.0 5.1 says. */

@@ -42,10 +42,7 @@ export const oauthFeature = {
     'machine.revoked': 'revoked the OAuth client of a machine',
   },
   config: oauthConfig,
-  services: async () => {
-    const { services } = await import('./services.ts')
-    return services
-  },
+  services: async () => (await import('./services.ts')).services,
   access: ({ tokens, oauth, config }) => ({
     securitySchemes: { oauth: securityScheme(config.publicUrl) },
     tokens: (text) => tokens.authenticate(text),

@@ -75,9 +75,6 @@ export const peopleFeature = {
     'workspace.sign_in_rule_changed': 'changed which sign-in a workspace asks for',
   },
   config: peopleConfig,
-  services: async () => {
-    const { services } = await import('./services.ts')
-    return services
-  },
+  services: async () => (await import('./services.ts')).services,
   commands: addUserCommands,
 } satisfies Feature

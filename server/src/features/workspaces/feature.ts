@@ -63,10 +63,7 @@ export const workspacesFeature = {
     'workspace.sites_changed': 'changed from which sites scripts may submit claims to a workspace',
   },
   config: workspacesConfig,
-  services: async () => {
-    const { services } = await import('./services.ts')
-    return services
-  },
+  services: async () => (await import('./services.ts')).services,
   closes: ['activity', 'connections'],
   async prepare({ connections, keys }) {
     await connections.fillSourceKeys()

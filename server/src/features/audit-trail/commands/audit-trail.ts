@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { CommandError } from '@claimcheck/command-line/errors'
-import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
+import { collect, type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { typed } from '@claimcheck/command-line/typed'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import { terminalJson } from '@claimcheck/core/words/terminal'
@@ -16,6 +16,7 @@ import { ServiceError } from '../../../base/errors.ts'
 import { readTimestamp } from '../../../base/timestamp.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
+import { toHex } from '../../../storage/table.ts'
 import type { WorkspaceService } from '../../workspaces/workspaces.ts'
 import type { AuditFilter, AuditTrailPage, AuditTrailRow, AuditTrailService, ShownEntry } from '../audit-trail.ts'
 import { checkLines, type FileEntry, type FileReport } from '../check-file.ts'
@@ -72,10 +73,6 @@ export function addAuditTrailCommand(program: Command, withServices: WithService
     })
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
-}
-
 async function list(withServices: WithServices<Services>, options: AuditOptions): Promise<void> {
   const limit = Number(options.limit)
   if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
@@ -91,7 +88,7 @@ async function list(withServices: WithServices<Services>, options: AuditOptions)
     ...(page.before === undefined
       ? []
       : [`There are older ones: add --limit, or --until ${timeOf(page.entries.at(-1)!)}.`]),
-    ...(ends ? [`The newest entry of all is ${ends.last}, with the hash ${hex(ends.lastHash)}.`] : []),
+    ...(ends ? [`The newest entry of all is ${ends.last}, with the hash ${toHex(ends.lastHash)}.`] : []),
   ])
 }
 
@@ -133,7 +130,7 @@ async function compare(withServices: WithServices<Services>, options: AuditOptio
       const hashes = await storage.read.audit.hashesOf(waiting.map(({ position }) => position))
       for (const { position, hash } of waiting) {
         const stored = hashes.get(position)
-        if (stored && hex(stored) === hash) continue
+        if (stored && toHex(stored) === hash) continue
         // Retention removed it.
         if (!stored && position < first) removed.push(position)
         else differing.push(position)
@@ -245,9 +242,5 @@ function timeOf({ at }: AuditTrailRow): string {
 }
 
 function toJson(entry: AuditTrailRow) {
-  return { ...chainedDocument(entry), hash: hex(entry.hash) }
-}
-
-function hex(hash: Uint8Array): string {
-  return Buffer.from(hash).toString('hex')
+  return { ...chainedDocument(entry), hash: toHex(entry.hash) }
 }

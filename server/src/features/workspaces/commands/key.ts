@@ -1,6 +1,6 @@
 /** `claimcheck key`: makes, lists, changes, rotates and revokes API keys, and releases agents that are bound to them. */
 
-import { type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
+import { collect, type OutputOptions, print, subcommand, table } from '@claimcheck/command-line/run'
 import { formatInstant, type Instant } from '@claimcheck/core/rules'
 import type { Command } from 'commander'
 import { readDuration } from '../../../base/duration.ts'
@@ -153,10 +153,6 @@ function addRelease(key: Command, withServices: WithServices<Services>): void {
       })
       print(options, { released: agent }, [`The agent ${agent} is released.`])
     })
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 function limitsOf({ expires, network, agent }: LimitOptions, now: Instant): Partial<KeySettings> {
