@@ -1,4 +1,6 @@
 /** A request of each class of routes, of the usual ones a costly one, and the world that they are about. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { resolve } from 'node:path'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import type { CostClass } from '@claimcheck/server/http/costs'
@@ -10,6 +12,18 @@ import { createWorkspace } from './installation.ts'
 
 export const PLUGINS = [SCRIPTED, { use: resolve('build/test/plugins/reading.js'), trusted: true }]
 const CLAIMS = 200
+
+/** Runs a destination that answers every request. @param work gets its host and port */
+export async function withDestination<T>(work: (address: string) => Promise<T>): Promise<T> {
+  const server = createServer((_request, response) => response.end())
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  try {
+    return await work(`127.0.0.1:${(server.address() as AddressInfo).port}`)
+  } finally {
+    server.closeAllConnections()
+    server.close()
+  }
+}
 
 /** What the requests are about. */
 export interface World {
@@ -76,7 +90,7 @@ export const SAMPLES: Readonly<Record<CostClass, Sample>> = {
 const MCP = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-06-18' }
 const MCP_CALL = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} })
 
-function claimText(): string {
+export function claimText(): string {
   const number = ++made
   return JSON.stringify({
     client_claim_id: `run-${number}`,
@@ -88,7 +102,7 @@ function claimText(): string {
   })
 }
 
-function cookiesOf({ cookies }: Visitor) {
+export function cookiesOf({ cookies }: Visitor) {
   return { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
 }
 

@@ -3,8 +3,6 @@
  * tenant waits, which is what a quiet machine takes for it. The account has several workspaces, keys and sessions. The limits are those
  * that ship.
  */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { connect } from '../../../test/support/connect.ts'
@@ -13,7 +11,7 @@ import { emailOf, PASSWORD, Visitor } from '../../../test/support/visitor.ts'
 import { claimsOf, withHost } from '../claims.ts'
 import { type Figure, figure } from '../figure.ts'
 import { load } from '../load.ts'
-import { PLUGINS } from '../samples.ts'
+import { claimText, cookiesOf, PLUGINS, withDestination } from '../samples.ts'
 import { quantile } from '../statistics.ts'
 import { waits } from '../waits.ts'
 
@@ -40,31 +38,22 @@ type Request = readonly [path: string, init: RequestInit]
 type Kind = (hostile: Hostile, count: number) => Request
 
 const turn = <T>(all: readonly T[], count: number): T => all[count % all.length]!
-const cookiesOf = ({ cookies }: Visitor) => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
 
 function form(hostile: Hostile, count: number, path: string, fields: Readonly<Record<string, string>>): Request {
   const visitor = turn(hostile.sessions, count)
-  const headers = { origin: hostile.url, cookie: cookiesOf(visitor) }
+  const headers = { origin: hostile.url, ...cookiesOf(visitor) }
   return [path, { method: 'POST', headers, body: new URLSearchParams({ _csrf: visitor.csrf!, ...fields }) }]
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
   claims: ({ keys }, count) => {
-    const claim = {
-      client_claim_id: `hostile-${count}`,
-      agent_id: 'hostile',
-      action: 'test.outcome.reach',
-      target: `place ${count}`,
-      params: { see: 'present' },
-      claimed_at: new Date().toISOString(),
-    }
     const headers = { authorization: `Bearer ${turn(keys, count)}`, 'content-type': JSON_TYPE }
-    return ['/v1/claims', { method: 'POST', headers, body: JSON.stringify(claim) }]
+    return ['/v1/claims', { method: 'POST', headers, body: claimText() }]
   },
   lists: ({ keys }, count) => ['/v1/claims?limit=200', { headers: { authorization: `Bearer ${turn(keys, count)}` } }],
   pages: (hostile, count) => [
     `/console/w/${turn(hostile.workspaces, count).id}/claims`,
-    { headers: { cookie: cookiesOf(turn(hostile.sessions, count)) } },
+    { headers: cookiesOf(turn(hostile.sessions, count)) },
   ],
   tests: (hostile, count) => {
     const { id, connectionId } = turn(hostile.workspaces, count)
@@ -78,15 +67,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
 }
 
-export async function measureAccount(): Promise<Figure[]> {
-  const healthy = createServer((_request, response) => response.end())
-  await new Promise<void>((listening) => healthy.listen(0, '127.0.0.1', listening))
-  const place = `127.0.0.1:${(healthy.address() as AddressInfo).port}`
-  const file = { quotas: undefined }
-  const options = { plugins: PLUGINS, env: { ALLOW_PRIVATE: place }, limits: {}, file }
-  try {
-    return await withHost<Figure[], Awaited<ReturnType<typeof prepare>>>(
-      options,
+export function measureAccount(): Promise<Figure[]> {
+  return withDestination((address) =>
+    withHost<Figure[], Awaited<ReturnType<typeof prepare>>>(
+      { plugins: PLUGINS, env: { ALLOW_PRIVATE: address }, limits: {}, file: { quotas: undefined } },
       async ({ served, target }, prepared) => {
         const hostile = await enter(served.url, prepared)
         await load({ ...claimsOf(target, 'test.outcome.reach'), connections: 4, durationMs: WARM_UP_MS })
@@ -94,15 +78,12 @@ export async function measureAccount(): Promise<Figure[]> {
         const alone = await waits(served, target, EVERY_MS)
         await minuteBegins()
         const attack = begin(hostile)
-        const beside = await waits(served, target, EVERY_MS)
-        return figuresOf(alone, beside, await attack.stop())
+        const disturbed = await waits(served, target, EVERY_MS)
+        return figuresOf(alone, disturbed, await attack.stop())
       },
-      (claimcheck) => prepare(claimcheck, `http://${place}`),
-    )
-  } finally {
-    healthy.closeAllConnections()
-    healthy.close()
-  }
+      (claimcheck) => prepare(claimcheck, `http://${address}`),
+    ),
+  )
 }
 
 function figuresOf(alone: readonly number[], beside: readonly number[], answers: Readonly<Record<string, number>>) {

@@ -1,12 +1,10 @@
 /** What one request of each class of routes costs, against the smallest answer of the same server: the gate takes tokens by it. */
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { COSTS, type CostClass } from '@claimcheck/server/http/costs'
 import { NO_LIMITS } from '../../../test/support/installation.ts'
 import { type Figure, figure } from '../figure.ts'
 import { withInstallation, withOpened } from '../installation.ts'
 import { type Served, withProcess } from '../process.ts'
-import { enterWorld, PLUGINS, prepareWorld, SAMPLES, type Sample, type World } from '../samples.ts'
+import { enterWorld, PLUGINS, prepareWorld, SAMPLES, type Sample, type World, withDestination } from '../samples.ts'
 import { median } from '../statistics.ts'
 
 const ROUNDS = 5
@@ -16,27 +14,21 @@ const AT_ONCE = 8
 /** Shared machines measure a class higher or lower by so much. */
 const MOST_OVER = 1.5
 
-export async function measureCosts(): Promise<Figure[]> {
-  const healthy = createServer((_request, response) => response.end())
-  await new Promise<void>((listening) => healthy.listen(0, '127.0.0.1', listening))
-  const place = `127.0.0.1:${(healthy.address() as AddressInfo).port}`
-  const options = {
-    plugins: PLUGINS,
-    env: { ALLOW_PRIVATE: place, METRICS_TOKEN: '' },
-    limits: { ...NO_LIMITS, refusals: 0, sign_in: 0 },
-    file: { limits: { exports_per_account: 0 } },
-  }
-  try {
-    return await withInstallation(options, async (installation) => {
-      const prepared = await withOpened(installation, (claimcheck) => prepareWorld(claimcheck, `http://${place}`))
+export function measureCosts(): Promise<Figure[]> {
+  return withDestination((address) => {
+    const options = {
+      plugins: PLUGINS,
+      env: { ALLOW_PRIVATE: address, METRICS_TOKEN: '' },
+      limits: { ...NO_LIMITS, refusals: 0, sign_in: 0 },
+      file: { limits: { exports_per_account: 0 } },
+    }
+    return withInstallation(options, async (installation) => {
+      const prepared = await withOpened(installation, (claimcheck) => prepareWorld(claimcheck, `http://${address}`))
       return withProcess('host', installation, async (served) =>
         measure(served, await enterWorld(served.url, prepared)),
       )
     })
-  } finally {
-    healthy.closeAllConnections()
-    healthy.close()
-  }
+  })
 }
 
 async function measure(served: Served, world: World): Promise<Figure[]> {
