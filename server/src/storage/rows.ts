@@ -2,7 +2,7 @@
 
 import type { Binding, Db, QueryOptions, Row } from './db.ts'
 import type { Expressions } from './dialect.ts'
-import type { Cells, Table } from './table.ts'
+import type { Cell, Cells, Table } from './table.ts'
 
 /** The rows that meet what follows FROM. */
 export async function selectRows<R>(
@@ -33,6 +33,12 @@ export function rowsOf(sql: Pick<Expressions, 'cell' | 'unfold'>, { columns }: T
 
 export function toJson<R>(table: Table<R>, rows: readonly R[]): string {
   return JSON.stringify(rows.map(table.cells))
+}
+
+/** The cells of a row by their columns, as knex's builder takes them. */
+export function columnsOf<R>({ columns, cells }: Table<R>, row: R): Readonly<Record<string, Cell>> {
+  const all = cells(row)
+  return Object.fromEntries(columns.map(({ name }, index) => [name, all[index]!]))
 }
 
 /** Inserts rows in one statement. Returns what `suffix` returns. */

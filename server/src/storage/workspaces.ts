@@ -5,7 +5,7 @@ import type { Instant, JsonObject } from '@claimcheck/core/rules'
 import { LOOKS_VERSION, looksOf } from '../base/confusables.ts'
 import { type Db, runAll } from './db.ts'
 import { type Payer, payerOfWorkspace } from './payers.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
+import { columnsOf, insertRows, selectRow, selectRows } from './rows.ts'
 import { instant, json, nullable, part, type RowOf, table, text } from './table.ts'
 
 /** What a workspace asks of the sign-in of its members. */
@@ -109,24 +109,17 @@ export type ApiKeyRow = RowOf<typeof apiKeys>
 export type BoundAgentRow = RowOf<typeof boundAgents>
 export type BoundLookRow = RowOf<typeof boundLooks>
 
-/** What may change of a key. */
-export type KeyChanges = Partial<
-  Pick<ApiKeyRow, 'name' | 'expiresAt' | 'networks' | 'agentIds' | 'replacedBy' | 'revokedAt'>
->
 const changeable = part(apiKeys, 'name', 'expiresAt', 'networks', 'agentIds', 'replacedBy', 'revokedAt')
+/** What may change of a key. */
+export type KeyChanges = Partial<RowOf<typeof changeable>>
 export type ConnectionRow = RowOf<typeof connections>
 
 /** The codes of failures that say that the destination refuses a connection. */
 export const REFUSALS: ReadonlySet<string> = new Set(['unauthorized', 'forbidden'])
 
-/** What a trial found out. */
-export type Found = Pick<ConnectionRow, 'scopes' | 'notes' | 'state' | 'stateAt' | 'trialTarget' | 'expiresAt'>
 const found = part(connections, 'scopes', 'notes', 'state', 'stateAt', 'trialTarget', 'expiresAt')
-
-function foundColumns(of: Found) {
-  const cells = found.cells(of)
-  return Object.fromEntries(found.columns.map(({ name }, index) => [name, cells[index]!]))
-}
+/** What a trial found out. */
+export type Found = RowOf<typeof found>
 
 /** A key that was looked up to authenticate a request. */
 export interface FoundKeyRow extends ApiKeyRow {
@@ -268,9 +261,7 @@ export function keyWrites(db: Db) {
     },
     async change(key: ApiKeyRow, changes: KeyChanges): Promise<ApiKeyRow> {
       const changed = { ...key, ...changes }
-      const cells = changeable.cells(changed)
-      const columns = Object.fromEntries(changeable.columns.map(({ name }, index) => [name, cells[index]!]))
-      await db.table(apiKeys.name).where({ id: key.id }).update(columns)
+      await db.table(apiKeys.name).where({ id: key.id }).update(columnsOf(changeable, changed))
       return changed
     },
     async revokeAll(workspaceId: string, at: Instant): Promise<void> {
@@ -388,15 +379,15 @@ export function connectionWrites(db: Db) {
           sealed_secrets: JSON.stringify(to.sealedSecrets),
           sealed_tokens: JSON.stringify(to.sealedTokens),
           source_key: to.sourceKey,
-          ...foundColumns(to),
+          ...columnsOf(found, to),
         })
       return changed === 1
     },
     /** What a trial of an active connection found out. Nothing, when the connection has other secrets than these by now. */
-    async tried({ id, sealedSecrets }: ConnectionRow, found: Found): Promise<void> {
+    async tried({ id, sealedSecrets }: ConnectionRow, by: Found): Promise<void> {
       await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
-        .update(foundColumns(found))
+        .update(columnsOf(found, by))
     },
     /** Gives a connection its source key, unless it has one. */
     async fillSourceKey(id: string, sealed: string): Promise<void> {

@@ -118,10 +118,7 @@ export class PasskeyService {
     const { registrationInfo } = await verifyOrRefuse(() =>
       verifyRegistrationResponse({
         response,
-        expectedChallenge,
-        expectedOrigin: party.origin,
-        expectedRPID: party.id,
-        requireUserVerification: true,
+        ...expectationsOf(party, expectedChallenge),
         supportedAlgorithmIDs: ALGORITHMS,
       }),
     )
@@ -212,10 +209,7 @@ export class PasskeyService {
     const { authenticationInfo } = await verifyOrRefuse(() =>
       verifyAuthenticationResponse({
         response,
-        expectedChallenge,
-        expectedOrigin: party.origin,
-        expectedRPID: party.id,
-        requireUserVerification: true,
+        ...expectationsOf(party, expectedChallenge),
         credential: { id, counter, publicKey: new Uint8Array(Buffer.from(publicKey, 'base64url')) },
       }),
     )
@@ -225,6 +219,10 @@ export class PasskeyService {
     if (!isCurrent) throw new ServiceError('bad_request', NOT_ACCEPTED)
     return toUser(user)
   }
+}
+
+function expectationsOf(party: PasskeyAnswer['party'], expectedChallenge: string) {
+  return { expectedChallenge, expectedOrigin: party.origin, expectedRPID: party.id, requireUserVerification: true }
 }
 
 /** Checks only that the text is a JSON object; the library checks its members. @throws ServiceError `bad_request` */
