@@ -2,8 +2,8 @@
 import type { Instant } from '@claimcheck/core/rules'
 import type { Db } from './db.ts'
 import type { Role } from './people.ts'
-import { insertRows, selectRow, selectRows } from './rows.ts'
-import { bigint, instant, json, nullable, qualified, type RowOf, table, text } from './table.ts'
+import { columnsOf, insertRows, selectRow, selectRows } from './rows.ts'
+import { bigint, instant, json, nullable, part, qualified, type RowOf, table, text } from './table.ts'
 
 /** How a session was begun. A code comes after a password only. */
 export type SignedInBy = 'password' | 'password_and_code' | 'passkey' | 'outside'
@@ -151,6 +151,9 @@ export function linkReads(db: Db) {
   }
 }
 
+type LinkMatch = Pick<LinkRow, 'kind'> &
+  Partial<Pick<LinkRow, 'id' | 'workspaceId' | 'userId' | 'createdBy' | 'recipient'>>
+
 /** A link that is over forgets where it was sent. */
 function ended(at: Instant) {
   return { used_at: at, recipient: null, undelivered: null }
@@ -161,11 +164,6 @@ export function linkWrites(db: Db) {
     ...linkReads(db),
     async insert(link: LinkRow): Promise<void> {
       await insertRows(db, links, [link])
-    },
-    /** Ends the open invitation of this address to the workspace. False when there is none. */
-    async endInvitation(workspaceId: string, recipient: string, at: Instant): Promise<boolean> {
-      const open = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', recipient })
-      return (await open.whereNull('used_at').update(ended(at))) > 0
     },
     /** Returns the link, if it is still open. */
     async setUndelivered(id: string, reason: string): Promise<LinkRow | undefined> {
@@ -180,33 +178,11 @@ export function linkWrites(db: Db) {
     async setUserOfSetup(id: string, userId: string): Promise<void> {
       await db.table('links').where({ id, kind: 'setup' }).update({ user_id: userId })
     },
-    /** Ends every unused link of a kind. */
-    async endAll(kind: LinkRow['kind'], at: Instant): Promise<void> {
-      await db.table('links').where({ kind }).whereNull('used_at').update(ended(at))
-    },
-    /** Ends every link with which this person's password could be replaced. */
-    async endResets(userId: string, at: Instant): Promise<void> {
-      await db.table('links').where({ kind: 'reset', user_id: userId }).whereNull('used_at').update(ended(at))
-    },
-    /** False when the workspace has no such open invitation. */
-    async withdraw(workspaceId: string, id: string, at: Instant): Promise<boolean> {
-      const open = db.table('links').where({ id, workspace_id: workspaceId, kind: 'invitation' }).whereNull('used_at')
-      return (await open.update(ended(at))) === 1
-    },
-    /** Every open invitation to the workspace that this person made. */
-    async withdrawAllBy(workspaceId: string, userId: string, at: Instant): Promise<void> {
-      const made = db.table('links').where({ workspace_id: workspaceId, kind: 'invitation', created_by: userId })
-      await made.whereNull('used_at').update(ended(at))
-    },
-    /** Every open invitation that this person made, to whatever workspace. */
-    async withdrawEverywhereBy(userId: string, at: Instant): Promise<void> {
-      const made = db.table('links').where({ kind: 'invitation', created_by: userId })
-      await made.whereNull('used_at').update(ended(at))
-    },
-    /** Every open invitation to the workspace. */
-    async withdrawAllTo(workspaceId: string, at: Instant): Promise<void> {
-      const open = db.table('links').where({ kind: 'invitation', workspace_id: workspaceId }).whereNull('used_at')
-      await open.update(ended(at))
+    /** Ends the unused links of a kind that match. Returns how many. */
+    async endAll(which: LinkMatch, at: Instant): Promise<number> {
+      const columns = Object.keys(which) as (keyof LinkMatch)[]
+      const matching = db.table('links').where(columnsOf(part(links, ...columns), which as LinkRow))
+      return matching.whereNull('used_at').update(ended(at))
     },
   }
 }

@@ -51,7 +51,7 @@ export function createAccountDeletion({ storage, now }: { storage: Storage; now:
     }
     for (const workspace of alone) await deleteWorkspace(tx, workspace.id, now, by)
     await endAccess(tx, id, now())
-    await tx.links.withdrawEverywhereBy(id, now())
+    await tx.links.endAll({ kind: 'invitation', createdBy: id }, now())
     await tx.secondSteps.remove(id)
     for (const passkey of await tx.passkeys.ofUser(id)) await tx.passkeys.remove(id, passkey.id)
     for (const { issuer } of await tx.identities.ofUser(id)) await tx.identities.remove(id, issuer)

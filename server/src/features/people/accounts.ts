@@ -122,7 +122,7 @@ export class AccountService {
     return this.#storage.write(async (tx) => {
       await this.#links.use(tx, link)
       // Ends the other setup links in the same transaction, so that only one of two people with two links becomes the first user.
-      await tx.links.endAll('setup', this.#now())
+      await tx.links.endAll({ kind: 'setup' }, this.#now())
       if (await tx.users.any()) throw unusableLink()
       const user = await insertUser(tx)
       await tx.links.setUserOfSetup(link.id, user.id)

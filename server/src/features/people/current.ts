@@ -24,7 +24,7 @@ export async function requireCurrent(
  */
 export async function endAccess(tx: Writes, userId: string, at: Instant, keptSession?: string): Promise<void> {
   await tx.users.nextGeneration(userId)
-  await tx.links.endResets(userId, at)
+  await tx.links.endAll({ kind: 'reset', userId }, at)
   await tx.sessions.endAll(userId, keptSession)
   const memberships = await tx.members.workspacesOf(userId)
   await tx.records.removeGrantsOf(memberships.map(({ memberId }) => memberId))

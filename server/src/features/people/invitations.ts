@@ -38,7 +38,7 @@ export function invite({ storage, now, links, limits }: Parts, invitation: NewIn
       }
       await spend(tx, limits, { workspaceId, createdBy, recipient }, now())
     }
-    if (recipient !== null) await tx.links.endInvitation(workspaceId, recipient, now())
+    if (recipient !== null) await tx.links.endAll({ kind: 'invitation', workspaceId, recipient }, now())
     const subject = { kind: 'invitation', workspaceId, role, userId: null, createdBy, recipient } as const
     const link = await links.make(tx, subject, by)
     await mailed?.mail(tx, link)

@@ -99,7 +99,7 @@ export class MemberService {
       const { userId, role: from } = await this.#requireMember(tx, workspaceId, memberId)
       if (role !== 'owner') {
         await this.#requireAnotherOwner(tx, workspaceId, memberId)
-        await tx.links.withdrawAllBy(workspaceId, userId, this.#now())
+        await tx.links.endAll({ kind: 'invitation', workspaceId, createdBy: userId }, this.#now())
       }
       await tx.members.setRole(memberId, role)
       if (from === role) return
@@ -125,7 +125,7 @@ export class MemberService {
       const { userId, role } = await this.#requireMember(tx, workspaceId, memberId)
       await this.#requireAnotherOwner(tx, workspaceId, memberId)
       // A removed owner could otherwise come back with an invitation that they made.
-      await tx.links.withdrawAllBy(workspaceId, userId, this.#now())
+      await tx.links.endAll({ kind: 'invitation', workspaceId, createdBy: userId }, this.#now())
       await this.#revokeMadeBy(tx, { workspaceId, userId, revoked }, by)
       await tx.records.removeGrantsOf([memberId])
       await tx.members.remove(memberId)
@@ -181,7 +181,7 @@ export class MemberService {
   /** @throws ServiceError `not_found` */
   withdraw(workspaceId: string, invitationId: string, by: Acting = byCommand()): Promise<void> {
     return this.#storage.write(async (tx) => {
-      if (!(await tx.links.withdraw(workspaceId, invitationId, this.#now()))) {
+      if ((await tx.links.endAll({ kind: 'invitation', workspaceId, id: invitationId }, this.#now())) === 0) {
         throw new ServiceError('not_found', 'there is no such open invitation')
       }
       const about = { workspaceId, subject: invitationId }

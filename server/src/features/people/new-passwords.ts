@@ -84,7 +84,7 @@ export function createNewPasswords({ storage, now, links }: Parts): NewPasswords
         await links.use(tx, link)
         await tx.users.setPassword(userId, passwordHash)
         await endAccess(tx, userId, now())
-        await tx.links.withdrawEverywhereBy(userId, now())
+        await tx.links.endAll({ kind: 'invitation', createdBy: userId }, now())
         tx.audit.record({ event: 'password.reset', at: now(), by, userId, subject: link.id })
         await removeOthers(tx, userId, keep, by)
         return toUser({ ...row, passwordHash, generation: row.generation + 1 })

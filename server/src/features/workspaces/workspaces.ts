@@ -88,7 +88,7 @@ export async function deleteWorkspace(tx: Writes, id: string, now: () => Instant
   const at = now()
   const members = await tx.members.ofWorkspace(id)
   await tx.records.removeGrantsOf(members.map((member) => member.id))
-  await tx.links.withdrawAllTo(id, at)
+  await tx.links.endAll({ kind: 'invitation', workspaceId: id }, at)
   await tx.keys.revokeAll(id, at)
   await tx.machines.revokeAll(id, at)
   await tx.connections.disconnectAll(id, at)
