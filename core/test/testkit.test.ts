@@ -8,7 +8,7 @@ import { CALLS, callPlugin } from './bad-plugins/calls.ts'
 import { examine } from './bad-plugins/cases.ts'
 import { CONNECTIONS } from './bad-plugins/connections.ts'
 import { FORMS } from './bad-plugins/forms.ts'
-import { signedPlugin, ticketPlugin, tokenPlugin } from './bad-plugins/good.ts'
+import { challengedPlugin, signedPlugin, ticketPlugin, tokenPlugin } from './bad-plugins/good.ts'
 import { LEAKS } from './bad-plugins/leaks.ts'
 import { LINES, linePlugin } from './bad-plugins/lines.ts'
 import { MANY, manyPlugin } from './bad-plugins/many.ts'
@@ -28,6 +28,7 @@ const GOOD: readonly (readonly [way: Way, plugin: () => Plugin])[] = [
   ['requests', ticketPlugin],
   ['signatures', signedPlugin],
   ['tokens', tokenPlugin],
+  ['challenges', () => challengedPlugin()],
   ['calls', callPlugin],
   ['many', manyPlugin],
   ['lines', linePlugin],

@@ -172,7 +172,7 @@ function contextOf({ place, manifest, proxy, sockets, now, note, limits, store, 
   const origin = requireOrigin(baseUrl)
   const { signal } = abort
   const { resumed } = on
-  const transport = kitTransport({ proxy: proxy.url, origin, socketPort: sockets?.port, signal, note, resumed })
+  const transport = kitTransport({ proxy, origin, socketPort: sockets?.port, signal, note, resumed })
   const guarded = guardRequests(
     {
       timer: abort,

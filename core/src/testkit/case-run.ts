@@ -113,7 +113,8 @@ function tellObservation(
   if (observation?.kind !== 'absent' || !isTold) return
   const { absentRoutes = [] } = row
   const sawParent = outcome.routes.some(
-    ({ key, answer }) => answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),
+    ({ key, answer, isExchange }) =>
+      !isExchange && answer.status >= 200 && answer.status < 300 && !absentRoutes.some((route) => route.test(key)),
   )
   findings.tell(
     'absence.parent-read',

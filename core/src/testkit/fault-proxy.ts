@@ -22,6 +22,8 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly answer: WholeAnswer
+  /** The host exchanged credentials for a token there: what it makes of the answer is not the plugin's. */
+  readonly isExchange?: boolean
 }
 
 export interface Struck {
@@ -46,6 +48,8 @@ export interface FaultProxy {
   readonly url: string
   /** The routes that were asked since the last `begin`, each once. */
   routes(): readonly Route[]
+  /** The host is about to exchange credentials for a token by such a request. */
+  expectExchange(request: Pick<Asked, 'method' | 'path' | 'body'>): void
   /** Of the base address of the check that began last. */
   baseOrigin(): string
   /** How many requests the strike has taken. */
@@ -75,6 +79,7 @@ export interface ProxyOptions {
 export async function startFaultProxy({ destination, elsewhere, clock, memory }: ProxyOptions): Promise<FaultProxy> {
   const given = destination && new URL(destination).origin
   let routes = new Map<string, Route>()
+  let exchanges = new Set<string>()
   let struckCount = 0
   let current: Parameters<FaultProxy['begin']>[0] = { baseOrigin: given ?? '' }
 
@@ -113,11 +118,14 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
 
   return {
     url: server.url,
-    routes: () => [...routes.values()],
+    routes: () =>
+      [...routes.values()].map((route) => (exchanges.has(route.key) ? { ...route, isExchange: true } : route)),
+    expectExchange: (request) => void exchanges.add(routeKey(request)),
     baseOrigin: () => current.baseOrigin,
     struck: () => struckCount,
     begin(next) {
       routes = new Map()
+      exchanges = new Set()
       struckCount = 0
       current = next
     },

@@ -58,12 +58,12 @@ function tasksOf(seenCase: SeenCase): Task[] {
   return [
     ...routes.flatMap((route) =>
       FAULTS.filter(({ applies }) => applies?.(route) ?? true).map((fault) =>
-        taskOf(fault, route.key, { strike: { on: (key) => key === route.key, fault: fault.answer } }, seenCase),
+        taskOf(fault, route, { strike: { on: (key) => key === route.key, fault: fault.answer } }, seenCase),
       ),
     ),
     ...socketRoutes.flatMap((route) =>
       SOCKET_FAULTS.map((fault) =>
-        taskOf(fault, route, { socketStrike: { on: (key) => key === route, fault: fault.answer } }, seenCase),
+        taskOf(fault, { key: route }, { socketStrike: { on: (key) => key === route, fault: fault.answer } }, seenCase),
       ),
     ),
     ...(routes.length > 0 ? [clockTask(seenCase), ...staleTasks(seenCase)] : []),
@@ -72,17 +72,19 @@ function tasksOf(seenCase: SeenCase): Task[] {
 
 function taskOf(
   fault: ExpectedError,
-  route: string,
+  { key: route, isExchange = false }: Pick<Route, 'key' | 'isExchange'>,
   strike: Pick<CheckAsked, 'strike' | 'socketStrike'>,
   { asked, row, outcome, seen, verifier }: SeenCase,
 ): Task {
   const { absentRoutes = [], extraRoutes = [] } = row
+  const reads = outcome.routes.filter((one) => !one.isExchange).map(({ key }) => key)
   const judged = {
     profile: verifier.profile,
     seen,
-    isOnly: outcome.routes.length + outcome.socketRoutes.length === 1,
+    isOnly: [...outcome.socketRoutes, ...reads].every((key) => key === route),
     tellsAbsence: absentRoutes.some((pattern) => pattern.test(route)),
     isExtra: extraRoutes.some((pattern) => pattern.test(route)),
+    isExchange,
   }
   return {
     name: fault.name,

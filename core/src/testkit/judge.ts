@@ -15,6 +15,8 @@ export interface Judged {
   /** A 404 there says that something is not there. */
   readonly tellsAbsence: boolean
   readonly isExtra: boolean
+  /** The host reads its answers, and no plugin. */
+  readonly isExchange: boolean
 }
 
 /** @returns what the plugin did wrong */
@@ -28,8 +30,9 @@ export function judgeFault(fault: ExpectedError, outcome: Outcome, judged: Judge
   return `says \`${described(observation)}\`, where the destination gave ${fault.says}: throw a DestinationError \`${right[0]}\``
 }
 
-function judgeError(fault: ExpectedError, error: unknown, { tellsAbsence }: Judged): string | undefined {
+function judgeError(fault: ExpectedError, error: unknown, { tellsAbsence, isExchange }: Judged): string | undefined {
   if (!isDestinationError(error)) return `throws ${thrownText(error)}, which is no DestinationError, for ${fault.says}`
+  if (isExchange) return undefined
   const { code, retryAfterMs } = error
   if (fault.name === 'fault.404' && tellsAbsence) return undefined
   if (!fault.right.includes(code)) return `throws \`${code}\` for ${fault.says}, which is \`${fault.right[0]}\``

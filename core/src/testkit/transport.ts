@@ -14,6 +14,7 @@ import { type MysqlDriver, queryMysql } from '../hosting/databases/mysql.ts'
 import { type PostgresDriver, queryPostgres } from '../hosting/databases/postgres.ts'
 import { refusal, toDestinationError } from '../hosting/failures.ts'
 import { parseUrl } from '../url.ts'
+import type { FaultProxy } from './fault-proxy.ts'
 import type { Note } from './watch.ts'
 
 export interface KitTransport extends Transport<unknown> {
@@ -23,7 +24,7 @@ export interface KitTransport extends Transport<unknown> {
 
 export interface TransportOptions {
   /** Where requests to the destination go. */
-  readonly proxy: string
+  readonly proxy: Pick<FaultProxy, 'url' | 'expectExchange'>
   /** Of the destination. */
   readonly origin: string
   /** Of the proxy of sockets, on loopback; undefined where the destination takes no connections. */
@@ -56,7 +57,12 @@ export function kitTransport({ proxy, origin, socketPort, signal, note, resumed 
     async send({ url }, init, maxBytes) {
       // The host asks token hosts where they are.
       const isToken = url.origin !== origin && !isOwnWww(url.origin, origin)
-      const answer = await exchange(isToken ? url : new URL(proxy), url, init)
+      // No plugin's request outlives its check.
+      if (init.outlives && !isToken) {
+        const { method, body = '' } = init
+        proxy.expectExchange({ method, path: url.pathname + url.search, body: Buffer.from(body) })
+      }
+      const answer = await exchange(isToken ? url : new URL(proxy.url), url, init)
       const response = toResponse(answer, { url, ...init, maxBytes, signal, resumed, tooLarge })
       resumed()
       return response

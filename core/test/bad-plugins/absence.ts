@@ -1,6 +1,6 @@
 /** Bad plugins that call absent what they could not read. */
 import { DestinationError, isDestinationError, type Plugin, Type } from '@claimcheck/core/plugin'
-import { parts, Ticket, ticketPlugin } from './good.ts'
+import { challengedPlugin, parts, Ticket, ticketPlugin } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
 /** Says absent for these errors. */
@@ -144,6 +144,13 @@ export const ABSENCE: readonly BadPlugin[] = [
     caughtBy: 'absence.parent-read',
     situations: ['missing'],
     plugin: () => ticketPlugin({ parts: { project: async () => ({ id: 17, may_read: true }) } }),
+  },
+  {
+    what: 'reads the ticket alone, and has only the token by which the host asks as an answer of the place',
+    caughtBy: 'absence.parent-read',
+    situations: ['missing'],
+    way: 'challenges',
+    plugin: () => challengedPlugin({ parts: { project: async () => ({ id: 17, may_read: true }) } }),
   },
   {
     what: 'takes the first page for the whole list',

@@ -1,5 +1,5 @@
 /** What the kit is given of the tracker, for the good plugin and the bad ones. */
-import type { Plugin } from '@claimcheck/core/plugin'
+import type { JsonObject, Plugin } from '@claimcheck/core/plugin'
 import { type Case, type ConformanceOptions, type Report, runConformance } from '@claimcheck/core/testkit'
 import { lineTracker } from './line-tracker.ts'
 import type { Way } from './row.ts'
@@ -33,6 +33,9 @@ const OTHERS: ReadonlyMap<string, Pick<Case<Situation, undefined>, 'sees' | 'ver
   ['ACME-9', { sees: { kind: 'absent' }, verdict: 'failed' }],
 ])
 
+/** Besides the token. */
+const MORE_OPTIONS: Partial<Record<Way, JsonObject>> = { tokens: { client_id: 'kit' }, challenges: { user: 'kit' } }
+
 const NO_LINE: readonly Situation[] = ['closed after many events']
 
 export function options(
@@ -41,7 +44,7 @@ export function options(
   way: Way = 'requests',
 ): ConformanceOptions<Situation, undefined> {
   const known = ROWS.filter(({ situation }) => way !== 'lines' || !NO_LINE.includes(situation!))
-  const client = way === 'tokens' ? { client_id: 'kit' } : {}
+  const client = MORE_OPTIONS[way] ?? {}
   const rows = known.filter(({ situation }) => situations?.includes(situation!) ?? true)
   return {
     plugin,

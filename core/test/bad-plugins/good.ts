@@ -253,3 +253,22 @@ export function tokenPlugin(): Plugin {
     },
   })
 }
+
+/** The same, by tokens that the host gets where the tracker's challenge says: at the tracker itself. */
+export function challengedPlugin(replaced: Pick<Replaced, 'parts'> = {}): Plugin {
+  return ticketPlugin({
+    ...replaced,
+    auth: credential('account'),
+    connection: {
+      credentials: { account: { scheme: 'challenge', username: 'user', password: 'token' } },
+      options: Type.Object(
+        { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
+        { additionalProperties: false },
+      ),
+      async probe(_, { http }) {
+        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('account') })
+        return { proves: 'works', scopes: value.scopes, warnings: [] }
+      },
+    },
+  })
+}

@@ -74,9 +74,16 @@ export function tracker(): Destination<Situation, undefined> {
       const [token = '', used = '0'] = asked.split('.')
       return send(200, { access_token: token, refresh_token: `${token}.${Number(used) + 1}`, expires_in: 3600 })
     }
+    if (url === '/token?service=tracker') {
+      const [, token] = Buffer.from(headers.authorization?.slice('Basic '.length) ?? '', 'base64')
+        .toString()
+        .split(':')
+      return token === TOKEN || token === GUEST_TOKEN ? send(200, { token, expires_in: 60 }) : send(401, {})
+    }
     const isMember = isBy(TOKEN)
     if (!isMember && !isBy(GUEST_TOKEN)) {
-      return send(401, { message: 'Who are you?' })
+      const challenge = `Bearer realm="http://${headers.host}/token",service="tracker"`
+      return send(401, { message: 'Who are you?' }, { 'www-authenticate': challenge })
     }
     const { pathname, searchParams } = new URL(url, 'http://tracker')
     if (pathname === '/projects/ACME') return send(200, { id: 17, key: 'ACME', may_read: isMember })
