@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, isIP } from 'node:net'
 import type { ClientCertificate } from '../hosting/credentials.ts'
 import { isJsonObject, type JsonValue } from '../json.ts'
 
@@ -41,24 +41,34 @@ export async function readRequest(request: IncomingMessage): Promise<Asked> {
   }
 }
 
+export interface SendOn {
+  /** What the destination is asked as. Its own name and port, when left out. */
+  readonly host?: string | undefined
+  readonly signal?: AbortSignal
+  readonly clientCertificate?: ClientCertificate | undefined
+}
+
 /** Follows no redirect. Rejects when there is no whole answer. */
 export async function sendOn(
   { method, path, headers, body }: Asked,
   origin: string,
-  { signal, clientCertificate }: { signal?: AbortSignal; clientCertificate?: ClientCertificate | undefined } = {},
+  { host, signal, clientCertificate }: SendOn = {},
 ): Promise<WholeAnswer> {
   const url = new URL(origin)
   const sent = {
     ...headers,
-    host: url.host,
+    host: host ?? url.host,
     // An answer in a coding of its own could not be read, nor altered.
     'accept-encoding': 'identity',
     ...(body.length > 0 ? { 'content-length': String(body.length) } : {}),
   }
   const send = url.protocol === 'https:' ? requestHttps : requestHttp
-  const { hostname, port } = url
+  const { port } = url
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const outgoing = send({
-    hostname: hostname.replace(/^\[|\]$/g, ''),
+    hostname,
+    // Node takes it from `Host`, and an address is none.
+    servername: isIP(hostname) === 0 ? hostname : '',
     port,
     method,
     path,

@@ -216,7 +216,7 @@ export function signedPlugin(): Plugin {
           key: 'token',
           hash: 'sha256',
           encoding: 'hex',
-          message: '{method} {target}',
+          message: '{method} {host} {target}',
           headers: { 'x-signature': '{signature}' },
         },
       },

@@ -68,7 +68,7 @@ export function tracker(): Destination<Situation, undefined> {
       response.writeHead(status, { 'content-type': 'application/json', ...more }).end(JSON.stringify(body))
     const isBy = (token: string) =>
       headers.authorization === `Bearer ${token}` ||
-      headers['x-signature'] === createHmac('sha256', token).update(`${method} ${url}`).digest('hex')
+      headers['x-signature'] === createHmac('sha256', token).update(`${method} ${headers.host} ${url}`).digest('hex')
     if (method === 'POST' && url === '/token') {
       const asked = new URLSearchParams(await bodyOf(request)).get('refresh_token') ?? ''
       const [token = '', used = '0'] = asked.split('.')
