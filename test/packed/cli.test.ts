@@ -27,6 +27,7 @@ const PACKAGES = [
   '@noble/curves',
   '@noble/hashes',
   'commander',
+  're2js',
   'typebox',
   'zod',
 ]

@@ -6,9 +6,10 @@ import { profileProblems } from '../contract/profile-problems.ts'
 import { keywordProblems } from '../contract/schema-keywords.ts'
 import type { Verifier } from '../contract/verifier.ts'
 import { credentialProblems, hostOptionProblems } from '../hosting/credentials.ts'
+import { createSchemaBudget, markLinear } from '../patterns/linear.ts'
 import { ACTION_PATTERN, type ActionProfile } from '../profile.ts'
 import { knowsRules } from '../rules/decide.ts'
-import { Value } from '../typebox.ts'
+import { type TSchema, Value } from '../typebox.ts'
 import type { Findings } from './findings.ts'
 
 export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Findings): void {
@@ -16,14 +17,46 @@ export function lintPlugin(plugin: Plugin, parts: PluginParts, { tell }: Finding
     if (found.length === 0) tell(name, undefined)
     for (const problem of found) tell(name, `${where} ${problem}`)
   }
-  problems('plugin.form', pluginProblems(plugin, parts))
+  const patterns = patternProblems(plugin, parts)
+  problems('plugin.form', [...pluginProblems(plugin, parts), ...patterns.ofPlugin])
   for (const verifier of parts.verifiers ?? []) {
     const { action, version } = verifier.profile
     const where = `the profile ${action} ${version}`
-    problems('profile.lint', lintProfile(verifier.profile), where)
+    problems('profile.lint', [...lintProfile(verifier.profile), ...patterns.ofProfile(verifier.profile)], where)
     problems('profile.aliases', aliasProblems(verifier, parts), where)
     problems('profile.examples', exampleProblems(verifier.profile), where)
     problems('profile.access', accessProblems(verifier), where)
+  }
+}
+
+export interface PatternProblems {
+  /** Phrases that follow "the plugin". */
+  readonly ofPlugin: readonly string[]
+  /** Phrases that follow "the profile". */
+  ofProfile(profile: ActionProfile): readonly string[]
+}
+
+/** What a host refuses to match in linear time. It counts all schemas of a plugin together, in this order. */
+export function patternProblems(
+  { options }: Plugin,
+  { verifiers = [], connections = [] }: PluginParts,
+): PatternProblems {
+  const budget = createSchemaBudget()
+  const problemsIn = (name: string, schema: unknown) =>
+    typeof schema === 'object' && schema !== null
+      ? markLinear(schema as TSchema, budget).map((problem) => `is refused by the service: ${name}: ${problem}`)
+      : []
+  const ofOptions = problemsIn('options', options)
+  const ofProfiles = new Map(
+    verifiers.map(({ profile }) => [
+      profile,
+      (['target', 'params', 'facts'] as const).flatMap((name) => problemsIn(name, profile[name])),
+    ]),
+  )
+  const ofConnections = connections.flatMap((type) => problemsIn(`the options of ${type.provider}`, type.options))
+  return {
+    ofPlugin: [...ofOptions, ...ofConnections],
+    ofProfile: (profile) => ofProfiles.get(profile) ?? [],
   }
 }
 

@@ -15,6 +15,7 @@ import type { Struck } from './fault-proxy.ts'
 import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
 import { observationProblem } from './observation.ts'
 import type { GivenConnection } from './options.ts'
+import { patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
 import { recordOf } from './verdict-run.ts'
 import { installWatch } from './watch.ts'
@@ -137,7 +138,10 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
     throw new TrialError('unknown_action', `the plugin does not verify ${given.claim.action}; it verifies: ${list}`)
   }
   const { profile } = verifier
-  const wrong = profileProblems(profile)
+  const patterns = patternProblems(given.plugin, lane.parts)
+  if (patterns.ofPlugin.length > 0)
+    throw new TrialError('no_plugin', `the plugin ${patterns.ofPlugin.join('; the plugin ')}`)
+  const wrong = [...profileProblems(profile), ...patterns.ofProfile(profile)]
   if (wrong.length > 0) throw new TrialError('no_plugin', `the profile ${wrong.join('; the profile ')}`)
   const claim = claimOf(verifier, given.claim)
   const connection = connectionOf(lane, verifier, given)

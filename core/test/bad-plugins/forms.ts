@@ -1,5 +1,5 @@
 /** Bad plugins whose profile, facts, marks or times are wrong. */
-import { type ActionProfile, type Observation, type Plugin, type Stay, Type } from '@claimcheck/core/plugin'
+import { type ActionProfile, type Observation, type Plugin, type Stay, secret, Type } from '@claimcheck/core/plugin'
 import { Events, parts, profile, ticketPlugin } from './good.ts'
 import type { BadPlugin } from './row.ts'
 
@@ -14,6 +14,8 @@ function withProfile(replaced: Partial<Record<keyof ActionProfile, unknown>>): (
 }
 
 const { words, facts, params } = profile
+/** Some 1,100 instructions. */
+const DEAR = '^[a-z0-9./_-]{1,550}$'
 const closed = { additionalProperties: false }
 
 /** Takes the times of a stay from something else than the tracker's log. */
@@ -36,6 +38,32 @@ function staysBy(at: (event: { at: string; says: string }, date: number) => numb
 }
 
 export const FORMS: readonly BadPlugin[] = [
+  {
+    what: 'has a pattern of facts that costs the service too much',
+    caughtBy: 'profile.lint',
+    plugin: withProfile({
+      facts: Type.Object(
+        { ...facts.properties, key: Type.Optional(Type.String({ title: 'Key', pattern: DEAR })) },
+        closed,
+      ),
+    }),
+  },
+  {
+    what: 'has a pattern of an option of its connections that costs the service too much',
+    caughtBy: 'plugin.form',
+    plugin: () =>
+      ticketPlugin({
+        connection: {
+          options: Type.Object(
+            {
+              token: secret({ title: 'Token', description: 'A token.' }),
+              region: Type.Optional(Type.String({ pattern: DEAR })),
+            },
+            closed,
+          ),
+        },
+      }),
+  },
   {
     what: 'takes the date that an author chose for the time of the outcome',
     caughtBy: 'case.verdict',

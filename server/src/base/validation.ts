@@ -1,10 +1,10 @@
 /** Validates values against TypeBox schemas and reports the mistakes in the form of FastAPI. */
 import { MAX_BYTES } from '@claimcheck/core/api'
+import { beginValidation, patternEngine } from '@claimcheck/core/patterns/linear'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { TSchema } from 'typebox'
 import type { Issue, Loc } from './errors.ts'
-import { beginValidation, patternEngine } from './linear-patterns.ts'
 import { readTimestamp } from './timestamp.ts'
 import { PATTERN_HELP, wording } from './validation-wording.ts'
 

@@ -1,7 +1,7 @@
 import { claimRequest } from '@claimcheck/core/api'
 import { keywordProblems } from '@claimcheck/core/hosting'
+import { createSchemaBudget, markLinear } from '@claimcheck/core/patterns/linear'
 import { type ActionProfile, type TSchema, Type } from '@claimcheck/core/plugin'
-import { createSchemaBudget, markLinear } from '@claimcheck/server/base/linear-patterns'
 import { validator } from '@claimcheck/server/base/validation'
 import t from 'tap'
 import { profile } from '../support/profile.ts'

@@ -1,6 +1,6 @@
 /** Matches the patterns of untrusted plugins in linear time, so that no text keeps the host busy. */
 import { RE2JS } from 're2js'
-import type { TSchema } from 'typebox'
+import type { TSchema } from '../typebox.ts'
 
 export interface Pattern {
   test(text: string): boolean
