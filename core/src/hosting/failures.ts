@@ -20,3 +20,17 @@ export function toDestinationError(error: unknown, signal: AbortSignal): Destina
   const isTimeout = signal.aborted || TIMEOUTS.has((cause as { code?: unknown }).code)
   return new DestinationError(isTimeout ? 'timeout' : 'unavailable', { cause })
 }
+
+/** The code, and what is behind it: for authors and operators. A workspace could look into the operator's network by it. */
+export function failureWords(error: unknown): string {
+  // Plugins throw anything.
+  const {
+    code,
+    cause,
+    message = error,
+  } = (error ?? {}) as { readonly [name in 'code' | 'cause' | 'message']?: unknown }
+  // A scheme wraps what its exchange threw.
+  const behind = cause instanceof DestinationError ? cause.cause : cause
+  const reason = behind instanceof Error ? behind.message : ''
+  return [String(code ?? message), reason].filter(Boolean).join(': ')
+}

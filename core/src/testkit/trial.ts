@@ -1,9 +1,11 @@
 /** One check of a claim at the place itself, in this process, for the author of a verifier who wants to see what comes of it. */
 import { secretNames } from '../contract/auth.ts'
+import { isDestinationError } from '../contract/destination-error.ts'
 import { isPlugin, type Plugin } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { type CheckRecord, type Instant, isRead } from '../evidence.ts'
+import { failureWords } from '../hosting/failures.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
@@ -278,7 +280,12 @@ function withStatus(record: CheckRecord, { error }: Outcome): CheckRecord {
 function problemOf({ observation, error }: Outcome, profile: ActionProfile): LogLine[] {
   const wrong = observation && observationProblem(profile, observation)
   if (wrong) return [{ level: 'error', message: 'the check failed', fields: { problem: wrong.problem } }]
-  if (observation || (error as Error | undefined)?.name === 'DestinationError') return []
+  if (observation) return []
+  if (isDestinationError(error)) {
+    return error.cause instanceof Error
+      ? [{ level: 'warn', message: 'the destination was not read', fields: { problem: failureWords(error) } }]
+      : []
+  }
   const problem = error instanceof Error ? (error.stack ?? error.message) : thrownText(error)
   return [{ level: 'error', message: 'the check failed', fields: { problem } }]
 }

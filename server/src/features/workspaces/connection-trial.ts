@@ -13,6 +13,7 @@ import { newToken } from '../../base/tokens.ts'
 import { validator } from '../../base/validation.ts'
 import type { ConcurrencyLimit } from '../../outbound/concurrency-limit.ts'
 import type { Destinations } from '../../outbound/destinations.ts'
+import { withLastRequest } from '../../outbound/last-request.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { RateLimitBudgets, Spender } from '../../outbound/rate-limit-budget.ts'
 import { connectedBy } from '../../plugins/connected.ts'
@@ -27,6 +28,8 @@ export interface NotConnected {
   readonly failure: string
   /** True when the destination refused the credentials; false when it could not be read. */
   readonly isRefused: boolean
+  /** What is behind it, for the operator alone. */
+  readonly reason?: string
 }
 
 export interface Probe {
@@ -38,6 +41,8 @@ export interface Probe {
   readonly proves: Proven | null
   /** When the credentials end, where the destination says it. */
   readonly expiresAt: Instant | null
+  /** What is behind the failure, for the operator alone: it says what is in the network. */
+  readonly reason?: string
 }
 
 /** The result of a trial, with what was tried. */
@@ -88,6 +93,7 @@ export function createTrial(parts: TrialOptions): Trial {
   ): Promise<Probe> {
     const timer = new AbortController()
     let end = () => {}
+    let reasonOf: ((error: unknown) => string) | undefined
     // New credentials have a separate budget until the trial ends.
     const newBudget = `trial ${newToken()}`
     const probing = async () => {
@@ -109,7 +115,8 @@ export function createTrial(parts: TrialOptions): Trial {
       const spending = parts.budgets.forCheck(spender, { isDeciding: false, isAgain: false, hasCredentials })
       const connected = connectedBy(type, { id: `trial ${workspaceId}`, options }, trying.refreshes)
       const guard = { timer, now, origin, baseUrl, secrets, reach, pace, connected, payer, spending }
-      const requests = outbound.forCheck(guard)
+      const { requests, ...last } = withLastRequest(outbound.forCheck(guard))
+      reasonOf = last.reasonOf
       const probed = await type.probe(options, { requests, timer, target, tenant })
       const breach = requests.breach()
       if (breach) throw breach
@@ -119,8 +126,12 @@ export function createTrial(parts: TrialOptions): Trial {
       return await withinTime(probing(), timeoutMs, () => new DestinationError('timeout'))
     } catch (error) {
       if (error instanceof ServiceError) throw error
-      // Keeps the code only: a message may repeat a credential.
-      return { ...NOTHING_FOUND, failure: codeOf(error) ?? 'unexpected_error' }
+      const reason = reasonOf?.(error)
+      return {
+        ...NOTHING_FOUND,
+        failure: codeOf(error) ?? 'unexpected_error',
+        ...(reason === undefined ? {} : { reason }),
+      }
     } finally {
       timer.abort()
       end()
@@ -189,10 +200,10 @@ export function connectionTypeOf(registry: Pick<Registry, 'connectionType'>, pro
  * The failure because of which the service does not store the connection; undefined when it does.
  * @param insists store it also when the destination could not be read; refused credentials are never stored
  */
-export function notConnected({ failure }: Probe, insists: boolean): NotConnected | undefined {
+export function notConnected({ failure, reason }: Probe, insists: boolean): NotConnected | undefined {
   if (failure === null) return undefined
   const isRefused = REFUSALS.has(failure)
-  return isRefused || !insists ? { failure, isRefused } : undefined
+  return isRefused || !insists ? { failure, isRefused, ...(reason === undefined ? {} : { reason }) } : undefined
 }
 
 /** Owners see it. @throws TypeError */

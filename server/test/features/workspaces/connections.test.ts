@@ -224,10 +224,12 @@ for (const [name, probe, code] of probes) {
     const isRefused = ['unauthorized', 'forbidden'].includes(code)
     const connect = (insists: boolean) =>
       connections().connect(workspace.id, 'test', { host: 'a', token: TOKEN }, { userId: 'usr_1', insists })
-    t.strictSame(await connect(false), { failure: code, isRefused })
+    const refused = await connect(false)
+    t.match(refused, { failure: code, isRefused })
+    t.notMatch(JSON.stringify(refused), TOKEN)
     t.strictSame(await connections().list(), [])
     const insisted = await connect(true)
-    if (isRefused) t.strictSame(insisted, { failure: code, isRefused }, 'never what was refused')
+    if (isRefused) t.match(insisted, { failure: code, isRefused }, 'never what was refused')
     else t.match(insisted, { scopes: [], notes: [], lastFailure: code, lastFailureAt: NOON, connectedBy: 'usr_1' })
     t.notMatch(JSON.stringify(insisted), TOKEN)
     const kept = await connections().open(workspace.id)
@@ -405,9 +407,9 @@ t.test('secrets that could not be tried are kept for whoever insists, and those 
   const tokenNow = async () => (await service.openById(id))?.options.token
   const replace = (insists: boolean) => service.replaceSecrets(id, { token: 'newer' }, { insists })
   fails = true
-  t.strictSame(await replace(false), { failure, isRefused: false })
+  t.match(await replace(false), { failure, isRefused: false })
   failure = 'unauthorized'
-  for (const insists of [false, true]) t.strictSame(await replace(insists), { failure, isRefused: true })
+  for (const insists of [false, true]) t.match(await replace(insists), { failure, isRefused: true })
   t.equal(await tokenNow(), TOKEN)
   failure = 'unavailable'
   t.match(await replace(true), { connection: { id, scopes: [] }, failure })
@@ -456,4 +458,27 @@ t.test('what a probe tells has no credential in it, and an end', async (t) => {
   t.notOk(JSON.stringify(scopes).includes(Buffer.from(`ann:${TOKEN}`).toString('base64').slice(6, -4)))
   t.equal(notes[0], '[a text of 100000 characters]')
   t.equal(notes.length, 100)
+})
+
+t.test('the operator reads what the probe asked last, and what came of it', async (t) => {
+  const server = createServer((_request, response) => response.writeHead(500).end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  const rows: readonly (readonly [host: string, probe: Probe, reason: RegExp])[] = [
+    [
+      host,
+      async ({ host }, { http }) => http.head(`http://${host}/`) as never,
+      /^HEAD http:.*: answer 500: unavailable$/,
+    ],
+    ['a', async (_, { connect }) => connect('tls://a:993') as never, /^CONNECT tls:\/\/a:993: .*993/],
+    ['a', async (_, { fetch }) => fetch(`https://a/${TOKEN}`) as never, /^GET https:\/\/a\/[^s].*: unavailable: /],
+  ]
+  for (const [at, probe, reason] of rows) {
+    const { connections, workspace } = await open(t, probe, { allowPrivate: [host], folder: t.testdir() })
+    const by = { userId: 'usr_1', insists: false }
+    const failed = await connections().connect(workspace.id, 'test', { host: at, token: TOKEN }, by)
+    t.match(failed, { reason })
+    t.notMatch(JSON.stringify(failed), TOKEN)
+  }
 })

@@ -205,13 +205,12 @@ async function withAddress(
 const PRIVATE =
   'A destination in a private network, or with plain http, is read only if ALLOW_PRIVATE names it as host:port.'
 
-function notConnected(result: string, { failure, isRefused }: NotConnected): CommandError {
+function notConnected(result: string, { failure, isRefused, reason = failure }: NotConnected): CommandError {
   const next = isRefused
     ? 'The destination refused these credentials: check them, and what they may read.'
     : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
-  // A refusal by the service itself has the same code, so that it reveals nothing about its network.
-  const hint = failure === 'unavailable' ? ` ${PRIVATE}` : ''
-  return new CommandError('not_connected', `${result}: the destination could not be read (${failure}). ${next}${hint}`)
+  const hint = /not sent: .*not (?:https|public)/.test(reason) ? ` ${PRIVATE}` : ''
+  return new CommandError('not_connected', `${result}: the destination could not be read (${reason}). ${next}${hint}`)
 }
 
 /**
