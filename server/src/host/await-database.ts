@@ -11,6 +11,8 @@ import { openLogger } from './logger.ts'
 
 const PAUSE_MS = 1000
 const SLOW_MS = 2000
+/** An ordinary start on a busy machine takes some seconds. */
+const SAY_SLOW_MS = 10_000
 const WAITS = 'the service waits for its database: try again later'
 const SLOW = 'the database takes long to open: perhaps a migration runs, here or on another host'
 
@@ -29,13 +31,13 @@ export async function awaitDatabase<T>(
     return listening
   }
 
-  const slow = setTimeout(() => {
-    // Opening goes on. An address that cannot be had is an error when the host itself listens.
-    void listen().then(
-      () => onWait(SLOW),
-      () => undefined,
-    )
-  }, SLOW_MS)
+  // Opening goes on. An address that cannot be had is an error when the host itself listens.
+  const slow = setTimeout(() => void listen().catch(() => undefined), SLOW_MS)
+  const verySlow = setTimeout(() => onWait(SLOW), SAY_SLOW_MS)
+  function stopTimers(): void {
+    clearTimeout(slow)
+    clearTimeout(verySlow)
+  }
   let isAway = false
   try {
     for (;;) {
@@ -43,7 +45,7 @@ export async function awaitDatabase<T>(
         return await open()
       } catch (error) {
         if (!(error instanceof StorageError && error.mayReturn)) throw error
-        clearTimeout(slow)
+        stopTimers()
         await listen()
         if (!isAway) onWait(error.message)
         isAway = true
@@ -51,7 +53,7 @@ export async function awaitDatabase<T>(
       await pause(PAUSE_MS)
     }
   } finally {
-    clearTimeout(slow)
+    stopTimers()
     await listening?.catch(() => undefined)
     await room?.close()
   }
