@@ -95,7 +95,9 @@ function lintProfile(profile: ActionProfile): string[] {
       ...profileProblems(profile),
       ...(new RegExp(ACTION_PATTERN).test(action)
         ? []
-        : ['has an action that is not three names with dots between them']),
+        : [
+            'has an action that is not three names with dots between them: lower-case letters and digits, and no underscore before the first dot',
+          ]),
       ...(/^\d+$/.test(version) ? [] : ['has a version that is not digits']),
       ...(knowsRules(rulesVersion) ? [] : [`has rulesVersion ${rulesVersion}, which nobody knows`]),
       ...(deadlineMs > toleranceMs ? [] : ['has a deadline that is not after the tolerance']),

@@ -10,11 +10,12 @@ import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
 import { decide } from '../rules/decide.ts'
 import { nextCheck } from '../schedule.ts'
-import { type TSchema, Value } from '../typebox.ts'
+import type { TSchema } from '../typebox.ts'
 import { CLOSING, type Decision } from '../verdict.ts'
 import type { KitClock } from './clock.ts'
 import type { Struck } from './fault-proxy.ts'
 import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
+import { issuesOf } from './issues.ts'
 import { observationProblem } from './observation.ts'
 import type { GivenConnection } from './options.ts'
 import { patternProblems } from './profile-lint.ts'
@@ -299,12 +300,4 @@ export function logLine(entry: unknown): LogLine {
 function refuseIssues(problem: string, schema: TSchema, value: unknown, name: string): void {
   const issues = issuesOf(schema, value, name)
   if (issues.length > 0) throw new TrialError('invalid', problem, issues)
-}
-
-function issuesOf(schema: TSchema, value: unknown, name: string): TrialError['issues'] {
-  if (Value.Check(schema, value)) return []
-  return [...Value.Errors(schema, value)].map(({ instancePath, message }) => ({
-    loc: [name, ...instancePath.split('/').filter(Boolean)],
-    msg: message,
-  }))
 }

@@ -40,7 +40,8 @@ const Parts = Type.Object(
 )
 const PROVIDER_HELP =
   'write 1 to 64 lower-case letters, digits, underscores or dashes, and begin with a letter or digit'
-const ACTION_HELP = 'write three names with dots between them, such as acme.ticket.close'
+const ACTION_HELP =
+  'write three names with dots between them, such as acme.ticket.close: lower-case letters and digits, and no underscore before the first dot'
 const ConnectionTypeData = Type.Object({
   provider: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$', [PATTERN_HELP]: PROVIDER_HELP }),
   title: text,

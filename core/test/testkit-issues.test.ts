@@ -1,0 +1,25 @@
+/** What `plugin try` says of options that are wrong. */
+import { secret, Type } from '@claimcheck/core/plugin'
+import { tryClaim } from '@claimcheck/core/testkit'
+import t from 'tap'
+import { ticketPlugin } from './bad-plugins/good.ts'
+
+t.test('an option that there is not is named, with those that there are', async (t) => {
+  const options = Type.Object(
+    { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
+    { additionalProperties: false },
+  )
+  const claim = {
+    action: 'acme.ticket.close',
+    target: 'ACME-7',
+    params: { resolution: 'fixed' },
+    claimedAt: Date.now(),
+  }
+  const connection = { token: 'a-token', pasword: 'a-password' }
+  const error = await tryClaim({ plugin: ticketPlugin({ connection: { options } }), claim, connection }).catch(
+    (error: unknown) => error,
+  )
+  t.match(error, {
+    issues: [{ loc: ['options', 'pasword'], msg: 'there is none of that name; there are: token, user' }],
+  })
+})
