@@ -38,12 +38,14 @@ export interface PatternProblems {
 
 /** What a host refuses to match in linear time. It counts all schemas of a plugin together, in this order. */
 export function patternProblems(
-  { options }: Plugin,
+  { options, manifest }: Plugin,
   { verifiers = [], connections = [] }: PluginParts,
 ): PatternProblems {
   const budget = createSchemaBudget()
+  // What starts programs runs only where the operator trusts it, and such a plugin's patterns are not counted.
+  const isTrusted = (manifest?.programs ?? []).length > 0
   const problemsIn = (name: string, schema: unknown) =>
-    typeof schema === 'object' && schema !== null
+    !isTrusted && typeof schema === 'object' && schema !== null
       ? markLinear(schema as TSchema, budget).map((problem) => `is refused by the service: ${name}: ${problem}`)
       : []
   const ofOptions = problemsIn('options', options)
