@@ -1,4 +1,5 @@
 /** Notes the requests of a check as they leave: what the author of a verifier wants to see of them. */
+import { failureWords } from '@claimcheck/core/hosting'
 import type { Auth } from '@claimcheck/core/plugin'
 import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests, Outbound } from '../../outbound/outbound.ts'
@@ -19,7 +20,7 @@ function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequ
     try {
       return await send(request)
     } catch (error) {
-      request.problem = problemOf(error)
+      request.problem = failureWords(error)
       throw error
     } finally {
       request.ms = Math.round(performance.now() - startedAt)
@@ -64,11 +65,4 @@ function counted(response: Response, request: TrialRequest): Response {
   const copy = new Response(body.pipeThrough(counting), { status, statusText, headers })
   // The constructor of Response cannot set the URL.
   return Object.defineProperty(copy, 'url', { value: url })
-}
-
-/** The code, and what is behind it: for the author, not for a log. */
-function problemOf(error: unknown): string {
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown }
-  const reason = cause instanceof Error ? cause.message : ''
-  return [String(code ?? (error as Error).message), reason].filter(Boolean).join(': ')
 }
