@@ -93,6 +93,8 @@ class Requests<A> {
       // Another origin would receive the credentials of this one, another path a body that was not declared for it.
       if (next?.origin !== url.origin || isLast || isCall)
         throw new DestinationError('unexpected_response', { status: response.status })
+      // A fragment is for browsers.
+      next.hash = ''
       admitted = this.#admit(next.href)
     }
   }

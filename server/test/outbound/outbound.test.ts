@@ -117,7 +117,9 @@ t.test('only reads are made, and headers go with them', async (t) => {
 t.test('a redirect is followed on the same origin only, and not for ever', async (t) => {
   const elsewhere = await serve(t, (_, response) => response.end('elsewhere'))
   const host = await serve(t, (request, response) => {
-    const location = { '/moved': '/here', '/away': `http://${elsewhere}/`, '/round': '/round' }[request.url ?? '']
+    const location = { '/moved': '/here', '/part': '/here#part', '/away': `http://${elsewhere}/`, '/round': '/round' }[
+      request.url ?? ''
+    ]
     if (location) response.writeHead(301, { location })
     response.end('here')
   })
@@ -125,6 +127,7 @@ t.test('a redirect is followed on the same origin only, and not for ever', async
   const moved = await fetch(`http://${host}/moved`)
   t.equal(await moved.text(), 'here')
   t.equal(moved.url, `http://${host}/here`)
+  t.equal(await (await fetch(`http://${host}/part`)).text(), 'here', 'a fragment is for browsers')
   t.equal(await code(fetch(`http://${host}/away`)), 'unexpected_response')
   t.equal(await code(fetch(`http://${host}/round`)), 'unexpected_response')
   const { fetch: fetchTwice } = requests(t, [host], { limits: { requests: 2 } })
