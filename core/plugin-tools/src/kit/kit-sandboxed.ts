@@ -1,11 +1,12 @@
-/** The same process in the sandbox, where it runs code of files only. */
+/** The process of `plugin test` in the sandbox, where it runs code of files only. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 await prepareFetch()
 await import('@claimcheck/core/sandbox/no-strings')
-await import('./kit-process.ts')
+const { runKitHere } = await import('./kit-run.ts')
+await runKitHere()
 
 /** A destination may set itself up by `fetch`, which compiles WebAssembly of Node's own when it is first used, and never again. */
 async function prepareFetch(): Promise<void> {

@@ -1,4 +1,4 @@
-/** Starts the process of the kit: in the sandbox, or with the rights of the command. Its `stdio[3]` leads to `kit-process.ts`. */
+/** Starts the process of the kit: in the sandbox, or with the rights of the command. Its `stdio[3]` leads to `kit-run.ts`. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { realpath } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -17,9 +17,12 @@ export interface KitProcess {
   kill(): void
 }
 
-const [PROCESS, SANDBOXED, PACKAGE_JSON] = ['./kit-process.js', './kit-sandboxed.js', '../../package.json'].map(
-  (file) => fileURLToPath(new URL(file, import.meta.url)),
-) as [string, string, string]
+const [PROCESS, SANDBOXED, RUN, PACKAGE_JSON] = [
+  './kit-process.js',
+  './kit-sandboxed.js',
+  './kit-run.js',
+  '../../package.json',
+].map((file) => fileURLToPath(new URL(file, import.meta.url))) as [string, string, string, string]
 const TOOLS = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '')
 /** The kit has six plugins at work, and the destination beside them. */
 const HEAP_MIB = 512
@@ -44,7 +47,7 @@ export async function startIsolated(folder: string, definition: string): Promise
   return { child, kill: () => child.kill('SIGKILL') }
 }
 
-const KIT_FILES = [PROCESS, PACKAGE_JSON]
+const KIT_FILES = [RUN, PACKAGE_JSON]
 
 /** The package with what it depends on, to be tested as well. */
 async function readableOf(root: string): Promise<ReadableSet> {
