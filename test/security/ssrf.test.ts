@@ -47,6 +47,9 @@ t.test('who listens here is reached where the operator allows it, so that silenc
   t.equal(arrived(), 1)
 })
 
+/** `ambiguous_claim`: the address is read as another one than it is written as. */
+const REFUSALS = ['unavailable', 'ambiguous_claim', 'breach']
+
 t.test('no form of a private address is reached by what sends requests', async (t) => {
   const { port, arrived } = await listener(t)
   // Whatever a name server would say of what is no address: it leads here.
@@ -60,7 +63,7 @@ t.test('no form of a private address is reached by what sends requests', async (
       await t.rejects(outbound.addressesOf(url), `${what}: the addresses of ${url}`)
       const check = outbound.forCheck(guardOf('https://good.example'))
       const checked = await code(check.fetch(`${url}/`))
-      t.ok(checked === 'unavailable' || checked === 'breach', `${what}: a check of ${url}: ${checked}`)
+      t.ok(REFUSALS.includes(checked), `${what}: a check of ${url}: ${checked}`)
     }
   }
   t.equal(arrived(), 0)
@@ -79,8 +82,8 @@ t.test('a check that may read only where it was sent cannot be sent to a private
     for (const connected of [{ id: 'conn_1', options: { url: origin } }, undefined]) {
       const reach = { hosts: ['connection.url', 'target'], mayReveal: false }
       const check = outbound.forCheck(guardOf(origin, { reach, connected }))
-      t.equal(await code(check.fetch(url)), 'unavailable', what)
-      t.equal(await code(check.resolve(url)), 'unavailable', what)
+      for (const asked of [check.fetch(url), check.resolve(url)])
+        t.ok(REFUSALS.slice(0, 2).includes(await code(asked)), what)
     }
   }
   t.ok(tried > 40, `${tried} forms`)

@@ -124,15 +124,16 @@ class Requests<A> {
   /** The receipt says that the check read this origin; one that a claim names may have `www.` before its name. */
   #admit(text: string): AdmittedUrl<A> {
     const { origin } = this.#guard
+    const isTarget = this.#usage.under('hosts', () => this.#usage.grant(origin)) === 'target'
+    const admitted = this.#transport.admitUrl(text, isTarget)
+    const asked = admitted.url.origin
+    if (asked !== origin && !(isTarget && isOwnWww(asked, origin)))
+      throw this.#usage.refuse('origin', `asks ${asked}, and its base address is ${origin}`)
     const lost = lostInAddress(text)
     // A name that the claim chose: the plugin is not to blame for more than letting it through.
     if (lost !== undefined)
       throw this.#usage.refuse('address', `asks an address with ${lost}, which leads elsewhere`, 'ambiguous_claim')
-    const isTarget = this.#usage.under('hosts', () => this.#usage.grant(origin)) === 'target'
-    const admitted = this.#transport.admitUrl(text, isTarget)
-    const asked = admitted.url.origin
-    if (asked === origin || (isTarget && isOwnWww(asked, origin))) return admitted
-    throw this.#usage.refuse('origin', `asks ${asked}, and its base address is ${origin}`)
+    return admitted
   }
 
   /** @returns undefined for GET and HEAD @throws BreachError */
