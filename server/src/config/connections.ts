@@ -1,6 +1,5 @@
 /** How many connections a host holds open, and the defaults. 0: no limit. */
-import { Type } from '@claimcheck/core/plugin'
-import { settings } from './settings.ts'
+import { LIMIT, settings } from './settings.ts'
 
 export interface ConnectionSettings {
   /** In all. */
@@ -9,9 +8,7 @@ export interface ConnectionSettings {
   readonly perAddress: number
 }
 
-const limit = Type.Integer({ minimum: 0, maximum: 1_000_000 })
-
 export const connectionSettings = settings<ConnectionSettings>({
-  most: ['most', limit, 10_000],
-  perAddress: ['per_address', limit, 512],
+  most: ['most', LIMIT, 10_000],
+  perAddress: ['per_address', LIMIT, 512],
 })

@@ -1,6 +1,5 @@
 /** The rate limits and their defaults. */
-import { Type } from '@claimcheck/core/plugin'
-import { settings } from './settings.ts'
+import { LIMIT, settings } from './settings.ts'
 
 /** A minute. 0: no limit. */
 export interface RateLimits {
@@ -16,13 +15,11 @@ export interface RateLimits {
   readonly refusals: number
 }
 
-const limit = Type.Integer({ minimum: 0, maximum: 1_000_000 })
-
 export const rateLimitSettings = settings<RateLimits & { readonly signIn: number }>({
-  network: ['network', limit, 8_000],
-  key: ['key', limit, 12_000],
-  workspace: ['workspace', limit, 24_000],
-  account: ['account', limit, 48_000],
-  refusals: ['refusals', limit, 30],
-  signIn: ['sign_in', limit, 10],
+  network: ['network', LIMIT, 8_000],
+  key: ['key', LIMIT, 12_000],
+  workspace: ['workspace', LIMIT, 24_000],
+  account: ['account', LIMIT, 48_000],
+  refusals: ['refusals', LIMIT, 30],
+  signIn: ['sign_in', LIMIT, 10],
 })

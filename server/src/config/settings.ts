@@ -6,6 +6,9 @@ type Setting<T> = readonly [nameInFile: string, schema: TSchema, byDefault: T]
 /** A group as the file has it, valid by its schema. */
 type Given = Readonly<Record<string, unknown>>
 
+/** The schema of a limit. 0: no limit. */
+export const LIMIT = Type.Integer({ minimum: 0, maximum: 1_000_000 })
+
 export function settings<T extends object>(members: { readonly [Name in keyof T]: Setting<T[Name]> }) {
   const all = Object.entries<Setting<unknown>>(members)
   const schemas = all.map(([, [nameInFile, schema]]) => [nameInFile, Type.Optional(schema)])

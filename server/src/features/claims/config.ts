@@ -3,7 +3,7 @@
 import { Type } from '@claimcheck/core/plugin'
 import { CLOSING, type Closing } from '@claimcheck/core/rules'
 import type { ConfigSection } from '../../config/section.ts'
-import { settings } from '../../config/settings.ts'
+import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface CheckSettings extends Closing {
   /** The time limit of one check. */
@@ -31,7 +31,7 @@ const HOUR_MS = 60 * 60_000
 const durationMs = (maximum: number) => Type.Integer({ minimum: 1, maximum })
 
 const quotas = settings<QuotaSettings>({
-  claimsPerMinute: ['claims_per_minute', Type.Integer({ minimum: 0, maximum: 1_000_000 }), 1200],
+  claimsPerMinute: ['claims_per_minute', LIMIT, 1200],
   waitingClaims: ['waiting_claims', Type.Integer({ minimum: 0, maximum: 10_000_000 }), 5000],
 })
 

@@ -1,7 +1,6 @@
 /** The `limits` section of the configuration file: what accounts and workspaces may do in a day, and what they may have. 0: no limit. */
-import { Type } from '@claimcheck/core/plugin'
 import type { ConfigSection } from '../../config/section.ts'
-import { settings } from '../../config/settings.ts'
+import { LIMIT, settings } from '../../config/settings.ts'
 
 export interface DailyLimits {
   /** By accounts that share one allowance. */
@@ -28,18 +27,16 @@ export interface LimitsConfig {
   readonly limits: Limits
 }
 
-const count = Type.Integer({ minimum: 0, maximum: 1_000_000 })
-
 const limits = settings<Limits>({
-  invitationsPerAccount: ['invitations_per_account', count, 20],
-  invitationsPerWorkspace: ['invitations_per_workspace', count, 50],
-  invitationsPerRecipient: ['invitations_per_recipient', count, 3],
-  mailsPerRecipient: ['mails_per_recipient', count, 10],
-  exportsPerAccount: ['exports_per_account', count, 200],
-  workspacesPerAccount: ['workspaces_per_account', count, 20],
-  keysPerWorkspace: ['keys_per_workspace', count, 100],
-  connectionsPerWorkspace: ['connections_per_workspace', count, 50],
-  boundAgentsPerWorkspace: ['bound_agents_per_workspace', count, 500],
+  invitationsPerAccount: ['invitations_per_account', LIMIT, 20],
+  invitationsPerWorkspace: ['invitations_per_workspace', LIMIT, 50],
+  invitationsPerRecipient: ['invitations_per_recipient', LIMIT, 3],
+  mailsPerRecipient: ['mails_per_recipient', LIMIT, 10],
+  exportsPerAccount: ['exports_per_account', LIMIT, 200],
+  workspacesPerAccount: ['workspaces_per_account', LIMIT, 20],
+  keysPerWorkspace: ['keys_per_workspace', LIMIT, 100],
+  connectionsPerWorkspace: ['connections_per_workspace', LIMIT, 50],
+  boundAgentsPerWorkspace: ['bound_agents_per_workspace', LIMIT, 500],
 })
 
 export const DEFAULT_LIMITS = limits.defaults
