@@ -192,21 +192,20 @@ function requestsOf(
 /** @param turn of the clock, when the check began */
 function recordOf(
   runner: Runner,
-  { claim, sentAt, reader, source, secrets }: Reading,
+  { claim, sentAt, reader, source }: Reading,
   returned: unknown,
   requests: CheckRequests,
   turn: ReturnType<Clock['turn']>,
 ): CheckRecord {
   const { profile } = reader.verifier
   const answeredAt = answerTime(runner, sentAt)
-  const readings = requests.readings()
-  const concealed = [...secrets.values(), ...readings.tokens]
-  const { observation, problem } = readObservation(profile, returned, concealed)
+  const { observation, problem } = readObservation(profile, returned, requests.leaks())
   if (!observation) {
     const about = { action: profile.action, claimId: claim.claimId, problem }
     runner.logger.warn(about, 'the verifier returned an invalid observation')
     return { sentAt, answeredAt, failure: { code: 'verifier_error' } }
   }
+  const readings = requests.readings()
   const { recorded, baseUrl, hasVoice } = source
   // The `Date` of a cached answer is as old as the answer.
   if (hasVoice && readings.ageMs === 0) runner.clock.heard(requireOrigin(baseUrl), readings, turn)

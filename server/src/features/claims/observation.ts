@@ -2,7 +2,7 @@
 
 import { type ReadObservation, readObservation as readByContract } from '@claimcheck/core/hosting'
 import type { ActionProfile } from '@claimcheck/core/plugin'
-import { leakFinder } from '../../base/leaks.ts'
+import type { LeakFinder } from '../../base/leaks.ts'
 import { validator } from '../../base/validation.ts'
 
 export { MAX_AGE_MS } from '@claimcheck/core/hosting'
@@ -12,12 +12,12 @@ export { LATEST_INSTANT } from '@claimcheck/core/rules'
 export function readObservation(
   profile: ActionProfile,
   returned: unknown,
-  secrets: readonly string[],
+  leaks: Pick<LeakFinder, 'isInValue'>,
 ): ReadObservation {
   const read = readByContract(profile, returned, (facts) => {
     const [issue] = validator(profile.facts)(facts, ['facts'])
     return issue && `${issue.loc.join('.')}: ${issue.msg}`
   })
-  const isLeak = read.observation !== undefined && leakFinder(secrets).isInValue(read.observation.facts)
+  const isLeak = read.observation !== undefined && leaks.isInValue(read.observation.facts)
   return isLeak ? { part: 'facts', problem: 'facts contain a credential' } : read
 }

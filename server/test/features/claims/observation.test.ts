@@ -1,4 +1,5 @@
 import { Type } from '@claimcheck/core/plugin'
+import { leakFinder } from '@claimcheck/server/base/leaks'
 import { readObservation } from '@claimcheck/server/features/claims/observation'
 import t from 'tap'
 import { profile } from '../../support/profile.ts'
@@ -9,7 +10,7 @@ const DAY_MS = 24 * 60 * 60_000
 const ABSENT = { kind: 'absent', facts: {} } as const
 const PRESENT = { kind: 'present', facts: {}, differs: [] } as const
 const DIFFERS = { kind: 'present', facts: {}, differs: ['content'] } as const
-const readIt = (returned: unknown) => readObservation(profile, returned, [])
+const readIt = (returned: unknown) => readObservation(profile, returned, leakFinder([]))
 const stay = { appeared: { notBefore: NOON, notAfter: NOON + 999 } }
 
 t.test('stays, marks and ages are recorded as they are told', async (t) => {
@@ -112,7 +113,7 @@ t.test('facts are measured before a schema costs what it may', async (t) => {
     [{ list: [1, 1] }, /facts\.list/],
     [undefined, /facts/],
   ] as const) {
-    t.match(readObservation(quadratic, { ...PRESENT, facts }, []).problem, problem)
+    t.match(readObservation(quadratic, { ...PRESENT, facts }, leakFinder([])).problem, problem)
   }
   // The first list alone takes some seconds.
   t.ok(process.cpuUsage().user - before < 1_000_000)
