@@ -1,6 +1,8 @@
 /** Says what a check asked last, and why it failed: for the operator, and neither for a log nor for a workspace. */
 import { failureWords } from '@claimcheck/core/hosting'
+import type { TrialRequest } from '@claimcheck/core/testkit'
 import type { CheckRequests } from './check-requests.ts'
+import { tracedRequests } from './trace.ts'
 
 const LONGEST = 500
 
@@ -9,41 +11,14 @@ export function withLastRequest(own: CheckRequests): {
   readonly requests: CheckRequests
   reasonOf(error: unknown): string
 } {
-  let last = ''
-  async function noted<T>(method: string, url: string, send: () => Promise<T>, statusOf?: (answer: T) => number) {
-    last = `${method} ${url}: `
-    try {
-      const answer = await send()
-      if (statusOf) last += `answer ${statusOf(answer)}: `
-      return answer
-    } catch (error) {
-      last += failureWords(error)
-      throw error
-    }
-  }
-  const requests: CheckRequests = {
-    ...own,
-    fetch: (url, init = {}) =>
-      noted(
-        init.method ?? (init.call ? 'POST' : 'GET'),
-        url,
-        () => own.fetch(url, init),
-        ({ status }) => status,
-      ),
-    digest: (url, init) =>
-      noted(
-        'GET',
-        url,
-        () => own.digest(url, init),
-        ({ status }) => status,
-      ),
-    connect: (url, init) => noted('CONNECT', url, () => own.connect(url, init)),
-    query: (url, query) => noted('QUERY', url, () => own.query(url, query)),
-  }
+  const asked: TrialRequest[] = []
   return {
-    requests,
+    requests: tracedRequests(own, asked),
     reasonOf(error) {
-      const text = last.endsWith(': ') || last === '' ? last + failureWords(error) : last
+      const last = asked.at(-1)
+      const answer = last?.status === undefined ? [] : [`answer ${last.status}`]
+      const request = last ? [`${last.method} ${last.url}`, ...answer] : []
+      const text = [...request, last?.problem ?? failureWords(error)].join(': ')
       return own
         .leaks()
         .redact(text)

@@ -19,9 +19,9 @@ import type { OpenConnection } from '../../features/workspaces/connections.ts'
 import { createSources } from '../../features/workspaces/sources.ts'
 import { createOutbound } from '../../outbound/outbound.ts'
 import { createRateLimitBudgets } from '../../outbound/rate-limit-budget.ts'
+import { traced } from '../../outbound/trace.ts'
 import { type HostLogger, loadPlugins } from '../../plugins/plugins.ts'
 import type { Isolation, LoadedPlugin, RegisteredVerifier, Registry } from '../../plugins/registry.ts'
-import { traced } from './trace.ts'
 
 export interface TrialInput {
   readonly config: HostConfig & Pick<WorkspacesConfig, 'sources'> & Pick<ClaimsConfig, 'checks'>

@@ -1,15 +1,17 @@
-/** Notes the requests of a check as they leave: what the author of a verifier wants to see of them. */
+/** Notes the requests of a check as they leave: for authors and operators, and neither for a log nor for a workspace. */
 import { failureWords } from '@claimcheck/core/hosting'
 import type { Auth } from '@claimcheck/core/plugin'
 import type { TrialRequest } from '@claimcheck/core/testkit'
-import type { CheckRequests, Outbound } from '../../outbound/outbound.ts'
+import type { CheckRequests } from './check-requests.ts'
+import type { Outbound } from './outbound.ts'
 
 /** @param requests gets each request when it is sent */
 export function traced(outbound: Outbound, requests: TrialRequest[]): Outbound {
   return { ...outbound, forCheck: (guard) => tracedRequests(outbound.forCheck(guard), requests) }
 }
 
-function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequests {
+/** @param requests as of `traced` */
+export function tracedRequests(own: CheckRequests, requests: TrialRequest[]): CheckRequests {
   async function noted<T>(
     asked: Pick<TrialRequest, 'method' | 'url' | 'auth'>,
     send: (request: TrialRequest) => Promise<T>,
