@@ -41,7 +41,7 @@ export class CheckSockets<A> {
         signal: timer.signal,
         maxBytes: this.#usage.most.bodyBytes,
         received: (bytes) => this.#usage.received(bytes, 'body'),
-        toldTime: (...told) => this.#usage.read(readTime(...told)),
+        onTime: (...read) => this.#usage.read(readTime(...read)),
         breached: (breach) => this.#guard.refused('sockets', breach.message, breach),
       })
       // What may still tell the clock is not undated yet.

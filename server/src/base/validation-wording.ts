@@ -141,8 +141,10 @@ function typeWording(expected: unknown, data: unknown, loc: Loc): Wording {
 const MOST_LITERALS = 100
 
 function literalError(values: readonly unknown[]): Wording {
-  const told = values.slice(0, MOST_LITERALS).map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
-  const shown = values.length > MOST_LITERALS ? [...told, `one of ${values.length - MOST_LITERALS} others`] : told
+  const named = values
+    .slice(0, MOST_LITERALS)
+    .map((value) => (typeof value === 'string' ? `'${value}'` : String(value)))
+  const shown = values.length > MOST_LITERALS ? [...named, `one of ${values.length - MOST_LITERALS} others`] : named
   const expected = shown.length > 1 ? `${shown.slice(0, -1).join(', ')} or ${shown.at(-1)}` : shown.join()
   return { type: 'literal_error', msg: `Input should be ${expected}`, ctx: { expected } }
 }

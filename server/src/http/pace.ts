@@ -48,7 +48,7 @@ export function createPace(own: OwnCounts, limit: number) {
  * the account that invited them never waits for theirs.
  */
 export function createTurns(limit: number, onRefused: () => void) {
-  /** When the next one begins, of each taker. By the monotonic clock: nobody waits for a clock that was set back. */
+  /** When the next one begins, of each taker. By the monotonic clock, which no one sets back. */
   const next = new LRUCache<string, number>({ max: MOST_ACCOUNTS })
   const turnOf = ({ name }: Taker, now: number) => Math.max(now, next.get(name) ?? 0)
   const rateOf = (taker: Taker) => partOf(limit, taker) / WINDOW_MS

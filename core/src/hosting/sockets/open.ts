@@ -30,7 +30,7 @@ export interface OpenOptions extends Asked, SocketBounds {
   readonly secure: ((plain: Dialed['socket']) => Dialed) | undefined
   readonly now: () => Instant
   /** Hears what the destination's clock showed, and between which moments; undefined where the answer that should tell it did not. */
-  readonly toldTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
+  readonly onTime: (time: ToldTime | undefined, sentAt: Instant, answeredAt: Instant) => void
   /** Counts bytes before the plugin gets them. Throws DestinationError where a check may read no more. */
   readonly received: Pace
   /** Hears of a line that is not written. */
@@ -39,14 +39,14 @@ export interface OpenOptions extends Asked, SocketBounds {
 
 /** @throws DestinationError */
 export async function openSocket(options: OpenOptions): Promise<Socket> {
-  const { grant, login, dial, secure, now, toldTime } = options
+  const { grant, login, dial, secure, now, onTime } = options
   const sentAt = now()
   const raw = await openRaw(dial, options)
   if (grant.protocol === 'custom') return handedOver(new Conversation(raw).handOver(), options, sentAt)
   const talk = new Conversation(raw, secure && ((plain) => openRaw(() => secure(plain.socket), options)))
   try {
     const greeting = await PROTOCOLS[grant.protocol].begin(talk, login)
-    if (grant.clock === 'greeting') toldTime(timeIn(greeting), sentAt, now())
+    if (grant.clock === 'greeting') onTime(timeIn(greeting), sentAt, now())
   } catch (error) {
     await talk.close()
     throw error
@@ -133,7 +133,7 @@ export function secretNames({ user, secret }: Pick<Login, 'user' | 'secret'>, se
 }
 
 /** Follows the line that tells the time, and its answer. */
-function lineClock({ clock }: LineGrant, { now, toldTime }: OpenOptions, openedAt: Instant) {
+function lineClock({ clock }: LineGrant, { now, onTime }: OpenOptions, openedAt: Instant) {
   if (clock === undefined) return undefined
   let since = clock === 'greeting' ? openedAt : undefined
   let text = ''
@@ -146,7 +146,7 @@ function lineClock({ clock }: LineGrant, { now, toldTime }: OpenOptions, openedA
       text += new TextDecoder().decode(chunk)
       const [line = ''] = text.split('\n')
       if (line === text && text.length < MOST_TOLD) return
-      toldTime(timeIn(line), since, now())
+      onTime(timeIn(line), since, now())
       since = undefined
       text = ''
     },
