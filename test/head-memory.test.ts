@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises'
 import { fromRecord, type Head, toRecord } from '@claimcheck/server/features/log/signing/head-record'
 import t, { type Test } from 'tap'
 import { backUp } from './support/backup.ts'
+import type { Client } from './support/client.ts'
 import { createDatabase, DIALECTS, type Dialect } from './support/database.ts'
 import { type Host, Installation } from './support/installation.ts'
 import { startObjectStore } from './support/object-store.ts'
@@ -35,7 +36,14 @@ async function isReady(host: Host): Promise<boolean> {
 }
 
 function sizes({ objects }: { readonly objects: ReadonlyMap<string, string> }): number[] {
-  return [...objects.values()].map((object) => JSON.parse(object).tree_size)
+  return [...objects.values()].map((object) => JSON.parse(object.split('\n')[0]!).tree_size)
+}
+
+/** Says what else the service answered. */
+async function issueReceipt(t: Test, client: Client): Promise<void> {
+  const { status, body } = await client.submit()
+  t.equal(status, 202, body.detail)
+  t.equal(body.state, 'decided')
 }
 
 for (const aws of [false, true]) {
@@ -44,13 +52,13 @@ for (const aws of [false, true]) {
     async (t) => {
       const { store, installation, client } = await start(t, { aws })
       const { dataDir } = installation.config
-      await client.submit()
+      await issueReceipt(t, client)
       await installation.stop()
       t.strictSame(sizes(store), [1], 'what was signed is there when the host has ended')
       cpSync(dataDir, `${dataDir}.backup`, { recursive: true })
       await installation.resume()
-      await client.submit()
-      await client.submit()
+      await issueReceipt(t, client)
+      await issueReceipt(t, client)
       await installation.stop()
       t.strictSame(sizes(store), [3])
       rmSync(dataDir, { recursive: true })
@@ -72,7 +80,7 @@ for (const aws of [false, true]) {
 t.test('a copy of the newest database goes on without a confirmation', async (t) => {
   const { installation, client } = await start(t)
   const { dataDir } = installation.config
-  await client.submit()
+  await issueReceipt(t, client)
   await installation.stop()
   cpSync(dataDir, `${dataDir}.copy`, { recursive: true })
   rmSync(dataDir, { recursive: true })
@@ -85,7 +93,7 @@ t.test(
   'a store that is away: a host that knows nothing waits for it, and one that knows the newest state warns',
   async (t) => {
     const { store, installation, client } = await start(t)
-    await client.submit()
+    await issueReceipt(t, client)
     await installation.stop()
     store.isAway = true
     const own = join(installation.config.dataDir, 'log-head.json')
@@ -121,7 +129,7 @@ function forged(object: string, changes: (head: Head) => object): string {
 
 t.test('what no key of the log signed stops no host, and the next head replaces it', async (t) => {
   const { store, installation, client } = await start(t)
-  await client.submit()
+  await issueReceipt(t, client)
   await installation.stop()
   const [[path, sound] = []] = [...store.objects]
   const { signed = '' } = fromRecord(sound!)!
@@ -152,14 +160,14 @@ for (const dialect of DIALECTS) {
     async (t) => {
       const { store, installation, client } = await start(t, { dialect })
       const { config } = installation
-      await client.submit()
+      await issueReceipt(t, client)
       await installation.stop()
       const restore = await backUp(config.databaseUrl)
       await installation.resume()
       for (let rotations = 0; rotations < 2; rotations++) {
-        await client.submit()
+        await issueReceipt(t, client)
         await installation.claimcheck.signingKeys.rotate()
-        await client.submit()
+        await issueReceipt(t, client)
       }
       await installation.stop()
       await restore()
@@ -192,11 +200,26 @@ t.test('hosts write one object, and each writes only over what it knows', async 
   const { store, installation, client } = await start(t, { dialect: 'postgres' })
   const other = await installation.addHost()
   for (let i = 1; i <= 3; i++) {
-    await client.submit()
-    await client.at(other).submit()
+    await issueReceipt(t, client)
+    await issueReceipt(t, client.at(other))
     await until('written', () => sizes(store)[0] === 2 * i)
   }
   t.notOk(store.requests.some((request) => /400|403/.test(request)))
+})
+
+t.test('what another host wrote in between is written over when a host ends', async (t) => {
+  const { store, installation, client } = await start(t)
+  await issueReceipt(t, client)
+  await installation.stop()
+  const [[path, earlier] = []] = [...store.objects]
+  await installation.resume()
+  await issueReceipt(t, client)
+  await until('written', () => sizes(store)[0] === 2)
+  await issueReceipt(t, client)
+  store.objects.set(path!, `${earlier}\n`)
+  await installation.stop()
+  t.strictSame(sizes(store).slice(-1), [3])
+  t.ok(store.requests.includes('PUT 412'))
 })
 
 t.test('what is no URL of an object store is refused at the start', async (t) => {

@@ -8,6 +8,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
+import { includes } from '../log-comparison.ts'
 import { HeadMemoryError } from './head-file.ts'
 import { fromRecord, type Head, isBefore, readRetired, retiredBy, toRecord, withSignature } from './head-record.ts'
 import { headOf, isSigned } from './signed-heads.ts'
@@ -35,6 +36,8 @@ interface RemoteMemoryOptions {
 
 const EVERY_MS = 5000
 const TIMEOUT_MS = 5000
+/** Where other hosts write at the same time. */
+const FLUSH_WRITES = 5
 
 const NONE: RemoteMemory = {
   load: async () => {},
@@ -58,19 +61,19 @@ interface Stored {
 export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOptions): RemoteMemory {
   const { remoteMemory } = config
   if (!remoteMemory) return NONE
-  const { url, credentials, basic } = remoteMemory
-  const aws = credentials && new AwsClient({ ...credentials, service: 's3', retries: 0 })
+  const ask = askStore(remoteMemory)
   const stored = new Map<string, Stored>()
   let newest: Head | undefined
   let writing: Promise<void> | undefined
+  let lastTurn: Promise<unknown> = Promise.resolve()
   let nextAt = 0
   let problem: string | undefined
 
-  async function ask(logId: string, init: { method: string; body?: string; headers?: Record<string, string> }) {
-    const headers = { ...init.headers, ...(basic ? { authorization: basic } : {}) }
-    const address = `${url}/${logId}.json`
-    const request = aws ? await aws.sign(address, { ...init, headers }) : new Request(address, { ...init, headers })
-    return fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+  /** One at a time: a read that is slow would otherwise replace what a later write knows. */
+  function inTurn<T>(use: () => Promise<T>): Promise<T> {
+    const turn = lastTurn.then(use)
+    lastTurn = turn.catch(() => {})
+    return turn
   }
 
   async function read(logId: string, keys: readonly SigningKeyRow[]): Promise<Stored> {
@@ -98,8 +101,8 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     const response = await ask(logId, { method: 'PUT', body, headers: { ...known.condition } })
     await response.arrayBuffer()
     const etag = response.headers.get('etag')
-    const isOvertaken = response.status === 412 || response.status === 409
-    if (!response.ok && !isOvertaken) throw new Error(`it answers ${response.status}`)
+    const isRefused = response.status === 412 || response.status === 409
+    if (!response.ok && !isRefused) throw new Error(`it answers ${response.status}`)
     stored.set(
       logId,
       response.ok && etag ? { head: next, retired, condition: { 'if-match': etag } } : await read(logId, await keys()),
@@ -107,7 +110,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 
   function writeNewest(): Promise<void> {
-    writing ??= (newest ? write(newest) : Promise.resolve())
+    writing ??= inTurn(async () => newest && write(newest))
       .then(
         () => {
           if (problem !== undefined) logger.info('HEAD_MEMORY is written again')
@@ -130,7 +133,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     async load(logId) {
       const keys = await storage.read.log.signingKeys()
       try {
-        stored.set(logId, await read(logId, keys))
+        await inTurn(async () => stored.set(logId, await read(logId, keys)))
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
         const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
@@ -150,10 +153,34 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     },
     async flush() {
       await writing
-      await writeNewest()
+      for (let writes = 0; writes < FLUSH_WRITES; writes++) {
+        await writeNewest()
+        if (!newest || !(await isOvertaken(newest, stored.get(newest.logId)?.head, storage))) return
+      }
     },
     problem: () => problem,
   }
+}
+
+function askStore({ url, credentials, basic }: NonNullable<LogConfig['remoteMemory']>) {
+  const aws = credentials && new AwsClient({ ...credentials, service: 's3', retries: 0 })
+  return async (logId: string, init: { method: string; body?: string; headers?: Record<string, string> }) => {
+    const headers = { ...init.headers, ...(basic ? { authorization: basic } : {}) }
+    const address = `${url}/${logId}.json`
+    const request = aws ? await aws.sign(address, { ...init, headers }) : new Request(address, { ...init, headers })
+    return fetch(request, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+  }
+}
+
+/** Another host, which may have ended since, wrote an earlier state of the same log. */
+async function isOvertaken(
+  newest: Head,
+  found: Head | undefined,
+  { read }: RemoteMemoryOptions['storage'],
+): Promise<boolean> {
+  if (!found || !isBefore(found, newest)) return false
+  const log = await read.log.state()
+  return log?.logId === found.logId && includes(log, found, read.log)
 }
 
 /** What keys of the log signed of it: the record says more than its signature proves. A database from before a rotation lacks the newest key. */
