@@ -11,7 +11,7 @@ import type { Counters } from './counters.ts'
 import { answerClientError, answerErrors, answerExpectation, answerUnroutable } from './errors.ts'
 import { boundFields, parseQuery } from './fields.ts'
 import { type Gate, openGate } from './gate.ts'
-import { endConnectionsOnClose, headersOfAll, refuseAmbiguousMessages, setHeaders } from './hooks.ts'
+import { endConnectionsOnClose, headersOfAll, readOutBodies, refuseAmbiguousMessages, setHeaders } from './hooks.ts'
 import type { App } from './instance.ts'
 import { clientAddress, proxiesIn, readPlainAddresses } from './proxies.ts'
 
@@ -70,6 +70,7 @@ export function openFrame(
   refuseAmbiguousMessages(app)
   const gate = openGate(app, options)
   boundFields(app)
+  readOutBodies(app)
   endConnectionsOnClose(app)
   return { app, gate }
 }

@@ -71,6 +71,33 @@ t.test('so does one that was answered before its body arrived', async (t) => {
   t.ok(tookMs < 20_000, `${tookMs} ms`)
 })
 
+t.test('a body that is too large is read to its end, so that its sender sees the answer', async (t) => {
+  const app = await startApp()
+  t.teardown(app.close)
+  const head = (length: number) =>
+    `POST /v1/claims HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAuthorization: Bearer ${KEY}\r\nContent-Length: ${length}\r\n\r\n`
+  const rows = [
+    { length: 70_000, answers: 2 },
+    { length: 1024 * 1024, answers: 2 },
+    { length: 1024 * 1024 + 1, answers: 1 },
+  ]
+  for (const { length, answers } of rows) {
+    const socket = connect({ port: app.port, host: '127.0.0.1' })
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    socket.on('error', () => {})
+    const closed = once(socket, 'close')
+    socket.write(head(length))
+    while (!text.includes('413')) await setTimeout(PAUSE_MS)
+    socket.write('x'.repeat(length))
+    socket.write('GET /v1/log/head HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    await closed
+    t.equal(text.match(/HTTP\/1\.1 \d/g)?.length, answers, `${length} bytes`)
+  }
+})
+
 t.test('a request that arrives in time may take as long as it needs', async (t) => {
   const app = await startApp({
     arrivalTimes: TIMES,
