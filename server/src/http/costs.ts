@@ -31,8 +31,8 @@ export const COSTS = {
   oauth: { tokens: 30, why: 'tokens are signed and stored' },
   /** Pages and forms of the console. */
   page: { tokens: 50, why: 'reads the session and the workspace, and renders the page' },
-  trial: { tokens: 40, why: 'reads a destination' },
-  password: { tokens: 200, why: 'Argon2 takes memory and time on purpose' },
+  trial: { tokens: 60, why: 'reads a destination' },
+  password: { tokens: 300, why: 'Argon2 takes memory and time on purpose' },
   export: { tokens: 1800, why: 'reads and writes as many rows as there are' },
 } as const satisfies Readonly<Record<string, Cost>>
 

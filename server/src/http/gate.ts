@@ -26,7 +26,7 @@ export interface Gate {
   enter(request: FastifyRequest, reply: FastifyReply, address?: string): Promise<void> | undefined
   /**
    * Takes the tokens of this request from who asks, and returns to the network what it paid for them.
-   * @throws HttpError 429; StorageError `unavailable`, so that no request passes uncounted
+   * @throws HttpError 429, after a while where the account goes on; StorageError `unavailable`, so that no request passes uncounted
    */
   admit(request: FastifyRequest, reply: FastifyReply, payers: Payers): Promise<void>
   /** Takes the tokens of this request as often again. @throws as `admit` does */
@@ -65,7 +65,7 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
   const pace = createPace(own, rateLimits.network)
   const paid = new WeakMap<FastifyRequest, Paid>()
   const refused = meters.counterOf('requests_refused_total', REFUSED_HELP, 'limit', LIMITS)
-  const turns = createTurns(rateLimits.account, () => refused.inc('account'))
+  const turns = createTurns(rateLimits.account, hold, () => refused.inc('account'))
 
   function refuse(limited: Limited, count: Count, request: FastifyRequest, reply: FastifyReply): never {
     const { limit, subject, most } = limited
@@ -76,15 +76,16 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
     throw new HttpError(429, `too many requests: at most ${most} ${UNITS[limit]} a minute`)
   }
 
-  /** Refuses after a while where the network goes on. What is left is what is left then. */
+  /** Refuses after a while where the client goes on. What is left is what is left then. */
   async function refuseHeld(
     limited: Limited,
     { count, leftMs }: Count,
     request: FastifyRequest,
     reply: FastifyReply,
+    client: string = limited.subject,
   ): Promise<never> {
     const end = Date.now() + leftMs
-    await hold(limited.subject, request.raw.socket)
+    await hold(client, request.raw.socket)
     return refuse(limited, { count, leftMs: Math.max(1, end - Date.now()) }, request, reply)
   }
 
@@ -122,19 +123,20 @@ export function openGate(app: App, { rateLimits, counters, meters }: GateOptions
 
   async function take(payers: Payers, tokens: number, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const limited = limitsOf(payers, rateLimits)
+    const { account } = payers
     // What is refused takes nothing from the others, and costs no statement.
     for (const one of limited) {
       const last = counters.last(one.limit, one.subject)
-      if (isBeyond(last.count + tokens, tokens, one.most)) refuse(one, last, request, reply)
+      if (isBeyond(last.count + tokens, tokens, one.most)) await refuseHeld(one, last, request, reply, account)
     }
-    if (payers.account !== undefined) turns.require(payers.account, request, reply)
+    if (account !== undefined) await turns.require(account, request, reply)
     const counts = await Promise.all(limited.map(({ limit, subject }) => counters.add(limit, subject, tokens)))
     const taken = limited.map((one, index) => ({ one, count: counts[index]! }))
     const [tightest] = taken.toSorted((a, b) => a.one.most - a.count.count - (b.one.most - b.count.count))
     const { one, count } = tightest ?? {}
-    if (one && isBeyond(count!.count, tokens, one.most)) refuse(one, count!, request, reply)
+    if (one && isBeyond(count!.count, tokens, one.most)) await refuseHeld(one, count!, request, reply, account)
     giveBack(request, reply)
-    if (payers.account !== undefined) await turns.take(payers.account, tokens, request, reply)
+    if (account !== undefined) await turns.take(account, tokens, request, reply)
     if (one) sayLeft(reply, one, count!)
   }
 

@@ -9,7 +9,7 @@ import { COSTS } from './costs.ts'
 import { type OwnCounts, WINDOW_MS } from './counters.ts'
 import { HttpError } from './errors.ts'
 
-/** So many refusals in a minute a network gets at once. Each further one is held, so that asking at full speed costs the host little. */
+/** So many refusals in a minute a network or an account gets at once. Each further one is held: asking at full speed costs the host little. */
 const REFUSED_AT_ONCE = 100
 /** Several visits to a page. */
 const LEAST_AT_ONCE = 300
@@ -47,7 +47,7 @@ export function createPace(own: OwnCounts, limit: number) {
  * in two seconds, they begin one after the other, at the rate that its tokens allow. Guests share the turns of all guests of an allowance;
  * the account that invited them never waits for theirs.
  */
-export function createTurns(limit: number, onRefused: () => void) {
+export function createTurns(limit: number, hold: Hold, onRefused: () => void) {
   /** When the next one begins, of each taker. By the monotonic clock, which no one sets back. */
   const next = new LRUCache<string, number>({ max: MOST_ACCOUNTS })
   const turnOf = ({ name }: Taker, now: number) => Math.max(now, next.get(name) ?? 0)
@@ -67,13 +67,14 @@ export function createTurns(limit: number, onRefused: () => void) {
 
   return {
     /** @throws HttpError 429 for a request that would wait for longer than clients do */
-    require(account: Payer, { log }: FastifyRequest, reply: FastifyReply): void {
+    async require(account: Payer, { log, raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
       if (limit === 0) return
-      const waitMs = waitOf(takersIn(account), performance.now())
-      if (waitMs <= LONGEST_WAIT_MS) return
+      const takers = takersIn(account)
+      if (waitOf(takers, performance.now()) <= LONGEST_WAIT_MS) return
       onRefused()
       log.warn({ limit: 'account', client: account }, 'a client asks for too much at once')
-      const seconds = Math.ceil(waitMs / 1000)
+      await hold(account, raw.socket)
+      const seconds = Math.max(1, Math.ceil(waitOf(takers, performance.now()) / 1000))
       reply.header('retry-after', seconds)
       throw new HttpError(429, `too many requests of your account wait for their turn: try again in ${seconds} seconds`)
     },
@@ -91,13 +92,15 @@ export function createTurns(limit: number, onRefused: () => void) {
   }
 }
 
+export type Hold = (client: string, socket: Socket) => Promise<void>
+
 /** Holds a refusal back, so that a client that asks at full speed does so every other second on each of its connections. */
-export function createHold(own: OwnCounts) {
+export function createHold(own: OwnCounts): Hold {
   const held = new WeakSet<Socket>()
   let count = 0
 
-  return async (network: string, socket: Socket): Promise<void> => {
-    if (own.add('refused', network).count <= REFUSED_AT_ONCE) return
+  return async (client, socket) => {
+    if (own.add('refused', client).count <= REFUSED_AT_ONCE) return
     if (held.has(socket)) {
       // It sends requests without waiting for answers.
       socket.destroy()
@@ -107,7 +110,7 @@ export function createHold(own: OwnCounts) {
     held.add(socket)
     count++
     socket.pause()
-    // At different times, or all that one network has open would be answered at once.
+    // At different times, or all that one client has open would be answered at once.
     await setTimeout(HELD_MS.least + Math.random() * (HELD_MS.most - HELD_MS.least))
     socket.resume()
     held.delete(socket)

@@ -137,6 +137,20 @@ t.test('a network that goes on after a hundred refusals waits for each further o
   t.equal(await exchange(app.port, pipelined.repeat(20)), '', 'who does not wait for answers gets none')
 })
 
+t.test('an account that goes on after a hundred refusals waits for each further one, and no other does', async (t) => {
+  const app = await start(t, { key: READ })
+  const took = async (key: string, status: number) => {
+    const before = performance.now()
+    t.same(await statuses(app, '/v1/whoami', 1, { key }), [status])
+    return performance.now() - before
+  }
+  const asked = await Promise.all(Array.from({ length: 101 }, () => app.ask('/v1/whoami', { key: KEY })))
+  t.equal(asked.filter(({ status }) => status === 429).length, 100)
+  t.ok((await took(KEY, 429)) > 900)
+  t.ok((await took(OTHER_KEY, 200)) < 900)
+  t.ok((await took(OTHER_KEY, 429)) < 900)
+})
+
 t.test('what a network asks for at once waits beyond a tenth of its tokens, and is served', async (t) => {
   const app = await start(t, { network: 5000 })
   const took = async () => {
