@@ -2,14 +2,62 @@
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { claimsOf, type Target } from './claims.ts'
+import { type Figure, figure } from './figure.ts'
 import type { Served } from './process.ts'
+import { quantile } from './statistics.ts'
 
-/** Tokens are counted by the minute: those who ask for much have all of theirs at its beginning. */
-const MEASURED_MS = 60_000
+/** Tokens are counted by the minute: an attacker has all of its tokens at the beginning. */
+const MINUTE_MS = 60_000
+/** The worst hundredth of a minute is a handful of claims, and differs from minute to minute. */
+const ROUNDS = 2
+const MOST = 1.5
+
+type Counts = Readonly<Record<string, number>>
+
+export interface Attack {
+  /** @returns how often each answer was given */
+  stop(): Counts | Promise<Counts>
+}
+
+interface Compared {
+  readonly served: Served
+  readonly target: Target
+  readonly everyMs: number
+  /** Who attacks, such as: a network at full speed. */
+  readonly attacker: string
+  begin(): Attack
+}
+
+/** Minutes alone and minutes beside the attack, in turn. */
+export async function compareWaits({ served, target, everyMs, attacker, begin }: Compared): Promise<Figure[]> {
+  const alone: number[] = []
+  const beside: number[] = []
+  const answers: Record<string, number> = {}
+  for (let round = 0; round < ROUNDS; round++) {
+    await minuteBegins()
+    alone.push(...(await waits(served, target, everyMs)))
+    await minuteBegins()
+    const attack = begin()
+    beside.push(...(await waits(served, target, everyMs)))
+    for (const [answer, count] of Object.entries(await attack.stop())) answers[answer] = (answers[answer] ?? 0) + count
+  }
+  const [before, after] = [quantile(alone, 0.99), quantile(beside, 0.99)]
+  const what = 'POST of a claim (p99), in processor time'
+  return [
+    figure(`${what}: alone`, before, 'ms'),
+    figure(`${what}: beside ${attacker}`, after, 'ms'),
+    figure(`${what}: beside ${attacker}, ratio to alone`, after / before, '', { atMost: MOST }),
+    ...Object.entries(answers)
+      .toSorted()
+      .map(([answer, count]) => figure(`answers to ${attacker}: ${answer}`, count, '')),
+  ]
+}
+
+const minuteBegins = () => setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
 
 /** One claim after the other for a minute, and for each what the thread that answers works while it waits. */
-export async function waits(served: Served, { url, key }: Target, everyMs: number): Promise<number[]> {
-  const end = performance.now() + MEASURED_MS
+async function waits(served: Served, { url, key }: Target, everyMs: number): Promise<number[]> {
+  const end = performance.now() + MINUTE_MS
   const taken: number[] = []
   const { request } = claimsOf({ url, key }, 'test.outcome.reach')
   const { hostname, port } = new URL(url)

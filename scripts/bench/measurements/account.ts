@@ -3,17 +3,15 @@
  * tenant waits, which is what a quiet machine takes for it. The account has several workspaces, keys and sessions. The limits are those
  * that ship.
  */
-import { setTimeout } from 'node:timers/promises'
 import type { Claimcheck } from '@claimcheck/server/claimcheck'
 import { connect } from '../../../test/support/connect.ts'
 import type { Host } from '../../../test/support/host.ts'
 import { emailOf, PASSWORD, Visitor } from '../../../test/support/visitor.ts'
 import { claimsOf, withHost } from '../claims.ts'
-import { type Figure, figure } from '../figure.ts'
+import type { Figure } from '../figure.ts'
 import { load } from '../load.ts'
 import { claimText, cookiesOf, PLUGINS, withDestination } from '../samples.ts'
-import { quantile } from '../statistics.ts'
-import { waits } from '../waits.ts'
+import { type Attack, compareWaits } from '../waits.ts'
 
 const WORKSPACES = 4
 const KEYS = 5
@@ -23,7 +21,6 @@ const AT_ONCE = 8
 const WARM_UP_MS = 500
 /** The tenant stays within its own limits. */
 const EVERY_MS = 150
-const MINUTE_MS = 60_000
 const JSON_TYPE = 'application/json'
 
 /** What the account has. */
@@ -74,32 +71,19 @@ export function measureAccount(): Promise<Figure[]> {
       async ({ served, target }, prepared) => {
         const hostile = await enter(served.url, prepared)
         await load({ ...claimsOf(target, 'test.outcome.reach'), connections: 4, durationMs: WARM_UP_MS })
-        await minuteBegins()
-        const alone = await waits(served, target, EVERY_MS)
-        await minuteBegins()
-        const attack = begin(hostile)
-        const disturbed = await waits(served, target, EVERY_MS)
-        return figuresOf(alone, disturbed, await attack.stop())
+        const begin = () => beginAttack(hostile)
+        return compareWaits({
+          served,
+          target,
+          everyMs: EVERY_MS,
+          attacker: 'an account that asks for everything',
+          begin,
+        })
       },
       (claimcheck) => prepare(claimcheck, `http://${address}`),
     ),
   )
 }
-
-function figuresOf(alone: readonly number[], beside: readonly number[], answers: Readonly<Record<string, number>>) {
-  const [before, after] = [quantile(alone, 0.99), quantile(beside, 0.99)]
-  const what = 'POST of a claim (p99), in processor time'
-  return [
-    figure(`${what}: alone`, before, 'ms'),
-    figure(`${what}: beside an account that asks for everything`, after, 'ms'),
-    figure(`${what}: beside an account that asks for everything, ratio to alone`, after / before, '', { atMost: 1.5 }),
-    ...Object.entries(answers)
-      .toSorted()
-      .map(([name, count]) => figure(`answers to that account: ${name}`, count, '')),
-  ]
-}
-
-const minuteBegins = () => setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
 
 /** One account with its workspaces, and a connection and keys in each. */
 async function prepare({ accounts, connections, keys, members }: Claimcheck, base_url: string) {
@@ -130,7 +114,7 @@ async function enter(url: string, prepared: Awaited<ReturnType<typeof prepare>>)
 }
 
 /** Everything as fast as it is answered. */
-function begin(hostile: Hostile) {
+function beginAttack(hostile: Hostile): Attack {
   const answers: Record<string, number> = {}
   const end = new AbortController()
 

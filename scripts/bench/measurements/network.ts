@@ -5,13 +5,11 @@
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { claimsOf, type Target, withHost } from '../claims.ts'
-import { type Figure, figure } from '../figure.ts'
+import type { Figure } from '../figure.ts'
 import { load } from '../load.ts'
-import { quantile } from '../statistics.ts'
-import { waits } from '../waits.ts'
+import { type Attack, compareWaits } from '../waits.ts'
 
 const CONNECTIONS = 64
-const MINUTE_MS = 60_000
 const EVERY_MS = 40
 const WARM_UP_MS = 3000
 /** Another network than that of the tenant. */
@@ -23,31 +21,13 @@ export async function measureNetwork(): Promise<Figure[]> {
   const limits = { key: 0, workspace: 0, account: 0 }
   return withHost({ limits }, async ({ served, target }) => {
     await load({ ...claimsOf(target, 'test.outcome.reach'), connections: 4, durationMs: WARM_UP_MS })
-    await setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
-    const alone = await waits(served, target, EVERY_MS)
-    await setTimeout(MINUTE_MS - (Date.now() % MINUTE_MS))
-    const hostile = attack(target)
-    const beside = await waits(served, target, EVERY_MS)
-    const answers = hostile.stop()
-    const beyond = `beside a network at full speed, ${CONNECTIONS} connections`
-    return [
-      figure('POST of a claim (p99), in processor time: alone', quantile(alone, 0.99), 'ms'),
-      figure(`POST of a claim (p99), in processor time: ${beyond}`, quantile(beside, 0.99), 'ms'),
-      figure(
-        `POST of a claim (p99), in processor time: ${beyond}, ratio to alone`,
-        quantile(beside, 0.99) / quantile(alone, 0.99),
-        '',
-        {
-          atMost: 1.5,
-        },
-      ),
-      ...Object.entries(answers).map(([status, count]) => figure(`answers to that network: ${status}`, count, '')),
-    ]
+    const attacker = `a network at full speed, ${CONNECTIONS} connections`
+    return compareWaits({ served, target, everyMs: EVERY_MS, attacker, begin: () => attack(target) })
   })
 }
 
 /** Requests that cost much, as fast as they are answered. */
-function attack({ url }: Target) {
+function attack({ url }: Target): Attack {
   const { hostname, port } = new URL(url)
   const answers: Record<string, number> = {}
   let isOver = false
