@@ -111,7 +111,7 @@ t.test('connections keep their secrets sealed, and are listed until they are rem
   t.match(await cli.run(['connection', 'test', id]), {
     code: 1,
     stdout: '',
-    stderr: /could not be read \(unavailable\)/,
+    stderr: /could not be read \(GET https:\/\/github\.invalid\/api\/v3/,
   })
   t.match(await cli.json('connection', 'list'), [
     { id, name: 'GitHub, acme, beta', state: null, failure: 'unavailable' },

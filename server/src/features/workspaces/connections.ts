@@ -102,6 +102,8 @@ export interface Tested {
   readonly failure: string | null
   /** Null where the destination did not answer, or with something else. */
   readonly state: ConnectionState | null
+  /** What is behind the failure, for the operator alone. */
+  readonly reason?: string
 }
 
 /** A connection with its secrets. Receipts name its base address where the operator lists it, or where it publishes it. */
@@ -262,14 +264,14 @@ export class ConnectionService {
   ): Promise<Tested> {
     const row = await this.#requireActive(id, workspaceId)
     const tried = await this.#tryStored(row, target, acting)
-    const { failure } = tried
+    const { failure, reason } = tried
     const state = stateOf(tried)
     await this.#storage.write(async (tx) => {
       await this.#note(tx, id, failure)
       if (failure === null) await tx.connections.tried(row, this.#foundBy(tried))
       this.#recordChange(tx, row, 'connection.tested', acting, { failure, state })
     })
-    return { failure, state }
+    return { failure, state, ...(reason === undefined ? {} : { reason }) }
   }
 
   /** @param name blank: its usual name. @throws ServiceError `bad_request`; `not_found`, also for a connection of another workspace than `workspaceId` */

@@ -141,9 +141,9 @@ function addTest(connection: Command, withServices: WithServices<Services>): voi
     .action(async (id: string, options: OutputOptions & { try?: string }) => {
       const tested = await withServices(
         async ({ connections }) => {
-          const { failure, state } = await connections.test(id, { target: options.try })
+          const result = await connections.test(id, { target: options.try })
           const found = (await connections.list()).find((one) => one.id === id)
-          return { failure, state, expiresAt: found?.expiresAt ?? null }
+          return { ...result, expiresAt: found?.expiresAt ?? null }
         },
         { plugins: true },
       )
@@ -202,15 +202,29 @@ async function withAddress(
   return { ...connection, shown: await addressInReceipts(connection, type, sources) }
 }
 
-const PRIVATE =
-  'A destination in a private network, or with plain http, is read only if ALLOW_PRIVATE names it as host:port.'
+/** What to do about a reason. */
+const HINTS: readonly (readonly [reason: RegExp, hint: string])[] = [
+  [
+    /not sent: .*not (?:https|public)|ENOTFOUND (?:[^.\s)]+|\S+\.(?:internal|lan|local|localhost))\b/,
+    'A destination in a private network, or with plain http, is read only if ALLOW_PRIVATE names it as host:port.',
+  ],
+  [
+    /self-signed certificate|verify the first certificate|local issuer certificate/,
+    'For a private certificate authority, set NODE_EXTRA_CA_CERTS to a file with its certificate, here and for the server.',
+  ],
+]
 
 function notConnected(result: string, { failure, isRefused, reason = failure }: NotConnected): CommandError {
   const next = isRefused
     ? 'The destination refused these credentials: check them, and what they may read.'
     : 'Check the options and that the destination is up, or add --untested to keep them anyway.'
-  const hint = /not sent: .*not (?:https|public)/.test(reason) ? ` ${PRIVATE}` : ''
-  return new CommandError('not_connected', `${result}: the destination could not be read (${reason}). ${next}${hint}`)
+  return unread(`${result}: the destination`, reason, next)
+}
+
+/** @param reason what is behind it, as far as it is known */
+function unread(subject: string, reason: string, next: string): CommandError {
+  const hints = HINTS.filter(([pattern]) => pattern.test(reason)).map(([, hint]) => ` ${hint}`)
+  return new CommandError('not_connected', `${subject} could not be read (${reason}). ${next}${hints.join('')}`)
 }
 
 /**
@@ -277,12 +291,12 @@ function ending({ expiresAt }: Stood): object {
   return expiresAt === null ? {} : { expires_at: formatInstant(expiresAt) }
 }
 
-function notRead({ failure, state }: Tested): CommandError {
+function notRead({ failure, state, reason = failure ?? '' }: Tested): CommandError {
   const next =
     state === 'refused'
       ? 'The destination refuses this connection: replace its credentials, or give them read access to what was tried.'
       : 'Check that the destination is up, and test it again.'
-  return new CommandError('not_connected', `The destination could not be read (${failure}). ${next}`)
+  return unread('The destination', reason, next)
 }
 
 function toJson(connection: Addressed) {
