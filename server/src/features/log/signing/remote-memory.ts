@@ -155,7 +155,9 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
       await writing
       for (let writes = 0; writes < FLUSH_WRITES; writes++) {
         await writeNewest()
-        if (!newest || !(await isOvertaken(newest, stored.get(newest.logId)?.head, storage))) return
+        const known = newest && stored.get(newest.logId)?.head
+        // A database that is away keeps no host from ending.
+        if (!newest || !(await isOvertaken(newest, known, storage).catch(() => false))) return
       }
     },
     problem: () => problem,
