@@ -15,6 +15,8 @@ export interface Content {
   readonly fingerprint?: string
   /** The text has a byte order mark before it, which is left out here, and which other readers keep. */
   readonly hasMark?: boolean
+  /** An earlier read took it, and the server says by its `ETag` alone that it is still there. */
+  readonly isRemembered?: boolean
 }
 
 /** To bring a text into its one form takes some 40 ms for the worst text of this size. */
@@ -41,16 +43,18 @@ interface Wanted {
   readonly form: Form | undefined
   /** Whether the content of an answer with this status matters. */
   readonly reads: (status: number) => boolean
+  /** Whether what an earlier read took may stand for a file with the same `ETag`. */
+  readonly recalls: boolean
 }
 
 /** @throws DestinationError also what the body throws, such as `too_large` */
 export async function takeAnswer(
   url: string,
-  { form, reads }: Wanted,
+  { form, reads, recalls }: Wanted,
   asked: Asked,
   { fetch, digest, cache }: Pick<CheckContext, 'fetch' | 'digest' | 'cache'>,
 ): Promise<Taken> {
-  if (form === 'bytes') return takeBytes(url, asked, { digest, cache })
+  if (form === 'bytes') return takeBytes(url, asked, recalls, { digest, cache })
   const response = await fetch(url, asked)
   const { status, headers } = response
   if (reads(status)) return { status, headers, ...(await (form === 'text' ? readText(response) : readSize(response))) }
@@ -63,14 +67,15 @@ interface Remembered extends Content {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-/** A file may be large: one that has not changed since, by its strong `ETag`, is not sent again. */
+/** A file may be large: one that has not changed since, by its strong `ETag`, need not be sent again. */
 async function takeBytes(
   url: string,
   { headers: given, ...asked }: Asked,
+  recalls: boolean,
   { digest, cache }: Pick<CheckContext, 'digest' | 'cache'>,
 ): Promise<Taken> {
   const key = `bytes ${url}`
-  const known = cache.get(key) as Remembered | undefined
+  const known = recalls ? (cache.get(key) as Remembered | undefined) : undefined
   const headersSent = { ...given, ...(known && { 'if-none-match': known.etag }) }
   const { status, headers, bytes, digests } = await digest(url, {
     ...asked,
@@ -83,7 +88,7 @@ async function takeBytes(
     const merged = new Headers(before.map(([name, value]) => [name, value] as [string, string]))
     merged.delete('age')
     for (const [name, value] of headers) merged.set(name, value)
-    return { ...content, status: 200, headers: merged }
+    return { ...content, isRemembered: true, status: 200, headers: merged }
   }
   const content = { bytes, fingerprint: `sha256:${Buffer.from(digests.sha256!, 'base64').toString('hex')}` }
   const etag = headers.get('etag')

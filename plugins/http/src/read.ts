@@ -25,6 +25,8 @@ export interface Question {
   readonly target: string
   readonly status: number
   readonly form: Form | undefined
+  /** Whether what an earlier read took may stand for a file with the same `ETag`. */
+  readonly recalls: boolean
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -35,14 +37,14 @@ const OLD_S = 60
 export type Reading = Pick<CheckContext, 'connection' | 'fetch' | 'digest' | 'cache' | 'now'>
 
 /** @throws DestinationError for an answer that says nothing about the claim */
-export async function readUrl({ target, status, form }: Question, context: Reading): Promise<Answer> {
+export async function readUrl({ target, status, form, recalls }: Question, context: Reading): Promise<Answer> {
   // Caches are asked for what the site answers now, so that no copy of an earlier answer, such as one to our own last read, stands for it.
   const headers = { accept: '*/*', 'cache-control': 'no-cache' }
   const asked = new URL(target)
   const reads = (answered: number) => answered === status || isConclusive(answered, status)
   const taken: Taken[] = []
   for (let url = asked; ; ) {
-    const one = await takeAnswer(url.href, { form, reads }, { headers, redirect: 'manual' }, context)
+    const one = await takeAnswer(url.href, { form, reads, recalls }, { headers, redirect: 'manual' }, context)
     taken.push(one)
     const next = isRedirect(status) ? undefined : locationOf(one, url)
     if (next === undefined) return answerOf(taken, url, asked, { status, form }, context.now())

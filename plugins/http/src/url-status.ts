@@ -1,5 +1,6 @@
 /** The verifier of `http.url.status`: it asks the address, and reports how the answer compares with the claim. */
 import {
+  type CheckContext,
   type Claim,
   DestinationError,
   defineVerifier,
@@ -26,23 +27,36 @@ import { site } from './site.ts'
 export const urlStatus = defineVerifier({
   profile,
   providers: [site.provider],
-  limits: { requests: MAX_REDIRECTS + 1 },
+  limits: { requests: 2 * (MAX_REDIRECTS + 1) },
   anonymousSource({ target }) {
     const baseUrl = publicOrigin(target)
     return baseUrl === undefined ? undefined : { provider: site.provider, baseUrl }
   },
   normalize: ({ target, params }) => ({ target: normalAddress(target), params: normalParams(params) }),
-  async check({ target, params }: Claim<Params>, context) {
-    return observationOf(params, await askFor({ target, params }, context), context.previous)
+  async check(claim: Claim<Params>, context) {
+    return observationOf(claim.params, await askFor(claim, context), context.previous)
   },
 })
 
-/** @throws DestinationError `unsupported_target` for a status that no answer shows */
-function askFor({ target, params }: Pick<Claim<Params>, 'target' | 'params'>, context: Reading): Promise<Answer> {
+/**
+ * Servers give one `ETag` to two contents of the same size and date, such as of files that a build dates. So what is remembered only tells that
+ * nothing has come yet: what verifies is read anew, and so is what blames, at the first look and from the deadline on.
+ *
+ * @throws DestinationError `unsupported_target` for a status that no answer shows
+ */
+async function askFor(
+  { target, params, deadlineAt }: Pick<Claim<Params>, 'target' | 'params' | 'deadlineAt'>,
+  context: Reading & Pick<CheckContext, 'previous'>,
+): Promise<Answer> {
   const { status = USUAL_STATUS, content_fingerprint: claimed } = params
   if (!canBeAnswered(status)) throw new DestinationError('unsupported_target')
-  const question: Question = { target, status, form: claimed === undefined ? undefined : formOf(claimed) }
-  return context.cache.share(JSON.stringify(question), () => readUrl(question, context))
+  const form = claimed === undefined ? undefined : formOf(claimed)
+  const ask = (recalls: boolean) => {
+    const question: Question = { target, status, form, recalls }
+    return context.cache.share(JSON.stringify(question), () => readUrl(question, context))
+  }
+  const answer = await ask(context.previous.length > 0 && context.now() < deadlineAt)
+  return answer.isRemembered && answer.fingerprint === claimed ? ask(false) : answer
 }
 
 function normalParams(params: Params): Params {

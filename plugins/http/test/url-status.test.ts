@@ -560,7 +560,7 @@ t.test('the address in the end is a param and a fact, without its query', async 
   }
 })
 
-t.test('a download that has not changed is not sent again', async (t) => {
+t.test('a download that has not changed is not sent again while a claim waits for another', async (t) => {
   const asked: unknown[] = []
   let content = TEXT
   const { url, context } = await serve(t, ({ headers }, response) => {
@@ -571,11 +571,40 @@ t.test('a download that has not changed is not sent again', async (t) => {
     else response.end(content)
   })
   const wanted = { content_fingerprint: bytesOf(Buffer.from('Version 2.1 is out.')) }
-  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present content_fingerprint')
-  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present content_fingerprint')
+  const first = await check(`${url}/x`, wanted, context())
+  const earlier = [{ sentAt: CLAIMED_AT + 1000, observation: first }]
+  const look = (afterMs: number) => outcome(check(`${url}/x`, wanted, context(earlier, CLAIMED_AT + afterMs)))
+  t.match(first, { kind: 'present', differs: ['content_fingerprint'] })
+  t.equal(await look(60_000), 'present content_fingerprint')
+  t.equal(await look(600_000), 'present content_fingerprint', 'the look at the deadline, which may blame')
   content = 'Version 2.1 is out.'
-  t.equal(await outcome(check(`${url}/x`, wanted, context())), 'present')
-  t.strictSame(asked, [undefined, '"17"', '"17"'])
+  t.equal(await look(120_000), 'present')
+  t.strictSame(asked, [undefined, '"17"', undefined, '"17"'])
+})
+
+t.test('an ETag that stands for two contents neither verifies nor blames', async (t) => {
+  let content = TEXT
+  const { url, context } = await serve(t, ({ headers }, response) => {
+    response.setHeader('etag', '"1-11"')
+    if (headers['if-none-match'] === '"1-11"') response.writeHead(304).end()
+    else response.end(content)
+  })
+  const other = 'Version 3 is out.'
+  const look = (text: string, afterMs: number) => {
+    const earlier: PreviousRead[] =
+      afterMs > 0 ? [{ sentAt: CLAIMED_AT, observation: { kind: 'absent', facts: {} } }] : []
+    const wanted = { content_fingerprint: bytesOf(Buffer.from(text)) }
+    return outcome(check(`${url}/x`, wanted, context(earlier, CLAIMED_AT + afterMs)))
+  }
+  t.equal(await look(TEXT, 0), 'present')
+  content = other
+  t.equal(await look(TEXT, 60_000), 'present content_fingerprint', 'it is there no more')
+  content = TEXT
+  t.equal(await look(other, 0), 'present content_fingerprint')
+  content = other
+  t.equal(await look(other, 60_000), 'present content_fingerprint', 'it only seems not to have come')
+  t.equal(await look(other, 600_000), 'present', 'at the deadline it is read')
+  t.equal(await look(TEXT, 0), 'present content_fingerprint', 'and so it is for the next claim')
 })
 
 t.test('a check costs one request, and claims that wait for one address share it', async (t) => {
