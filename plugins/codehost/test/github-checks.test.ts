@@ -79,6 +79,12 @@ t.test('more names than two are read as one list', async (t) => {
   const checks = names.map((name) => ({ name, by: 'github-actions' }))
   t.match(await look(PASS, { sha, checks }), { kind: 'present', ...counts({ passed: 3 }) })
   t.equal(github.requests.filter((line) => line.includes('check-runs')).length, 1)
+
+  const cache = createCache()
+  const odd = { checks: [{ name: JSON.stringify(names.toSorted()), by: 'github-actions' }] }
+  const claims = [{ checks }, { checks }, odd, { checks }]
+  const seen = await Promise.all(claims.map((params) => outcome(look(PASS, { sha, ...params }, { cache }))))
+  t.strictSame(seen, ['as claimed', 'as claimed', 'absent', 'as claimed'], 'a name that looks like a list is none')
 })
 
 t.test('claims about one commit share its lists', async (t) => {
