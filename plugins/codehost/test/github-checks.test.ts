@@ -297,6 +297,15 @@ t.test('a fine-grained token cannot read check runs: jobs it can', async (t) => 
   t.equal(await outcome(look(PASS, { sha }, { token: token(), ...settled(3) })), 'as claimed')
 })
 
+t.test('a workflow in a file that differs in case alone replaces no other', async (t) => {
+  const { repository, base: sha, look } = await atGitHub(t)
+  repository.checks.run({ sha, name: 'build', workflow: CI, outcome: 'failure' })
+  repository.checks.run({ sha, name: 'build', workflow: '.github/workflows/CI.yml' })
+  const both = { kind: 'present', ...counts({ passed: 1, failed: 1 }) }
+  t.match(await look(PASS, { sha, ...BY_APP }), { ...both, differs: ['checks'] })
+  t.match(await look(PASS, { sha }, settled(1)), { ...both, differs: ['sha'] })
+})
+
 t.test('a workflow that waits, or that could not start, shows no check run', async (t) => {
   const { github, repository, base: sha, look } = await atGitHub(t)
   repository.checks.run({ sha, name: 'build', workflow: CI })

@@ -50,9 +50,9 @@ export async function workflowRunsOf({ api, repository }: ClaimedRepository, sha
   return { all, latest }
 }
 
-/** Of two with the same, the newer one counts. */
+/** Of two with the same, the newer one counts. Two files can differ in case alone. */
 export function kindOf(run: WorkflowRun): string {
-  return `${run.event} ${fileOf(run).toLowerCase()} ${pullOf(run)}`
+  return `${run.event} ${fileOf(run)} ${pullOf(run)}`
 }
 
 /**
