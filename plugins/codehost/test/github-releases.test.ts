@@ -49,6 +49,14 @@ t.test('tags with odd names, tags that are gone, and tags of tags', async (t) =>
   t.equal(await outcome(look(PUBLISH, { tag: '100%' })), 'unexpected_response', 'a tag that names itself')
 })
 
+t.test('a release that the list has is not absent because its own address is not answered', async (t) => {
+  const { github, repository, look } = await atGitHub(t)
+  await repository.releases.create({ tag: 'app/v1' })
+  github.faults.inject({ fault: status(404), on: /%2F/ })
+  t.equal(await outcome(look(PUBLISH, { tag: 'app/v1' })), 'unavailable')
+  t.equal(await outcome(look(PUBLISH, { tag: 'app/v2' })), 'absent')
+})
+
 t.test('files that were uploaded count, also where there are many', async (t) => {
   const { github, repository, look, costOf } = await atGitHub(t)
   const id = await repository.releases.create({ tag: TAG })

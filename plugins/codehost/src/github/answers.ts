@@ -113,8 +113,7 @@ export type ReleaseAnswer = Static<typeof ReleaseAnswer>
 
 export const AssetsAnswer = Type.Array(Type.Object({ name: Type.String(), state: Type.String() }))
 
-/** A list of which only counts that it can be read. */
-export const AnyList = Type.Array(Type.Object({}))
+export const ReleasesAnswer = Type.Array(Type.Object({ tag_name: Type.String(), draft: Type.Boolean() }))
 
 export const TagAnswer = Type.Object({ object: Type.Object({ type: Type.String(), sha: Sha }) })
 

@@ -1,15 +1,17 @@
 /** What GitHub shows of the published release of a tag. */
-import type { CheckContext } from '@claimcheck/core/plugin'
+import { type CheckContext, DestinationError } from '@claimcheck/core/plugin'
 import type { FoundRelease, Release, ReleaseQuery } from '../code-host.ts'
 import { defined } from '../defined.ts'
 import { unexpected } from '../http-failure.ts'
 import { logTime } from '../times.ts'
-import { AnyList, AssetsAnswer, ReleaseAnswer } from './answers.ts'
+import { AssetsAnswer, ReleaseAnswer, ReleasesAnswer } from './answers.ts'
 import type { GitHubAccess } from './api.ts'
 import { type ClaimedRepository, claimedRepository, WITHOUT_LOG_AGE_MS } from './repository.ts'
 
 /** A release with more files may be shown with some of them alone: then they are listed. */
 const FILES_WITH_RELEASE = 30
+/** Of the list of releases: each of them can have a long text. */
+const NEWEST = 5
 
 export async function findRelease(
   access: GitHubAccess,
@@ -29,8 +31,10 @@ async function readRelease({ api, repository }: ClaimedRepository, tag: string):
   const { root } = repository
   const read = await api.get(`${root}/releases/tags/${encodeURIComponent(tag)}`, ReleaseAnswer, [404])
   if ('refused' in read) {
-    // Who may read releases gets a list of them, if an empty one.
-    await api.get(`${root}/releases?per_page=1`, AnyList)
+    // Who may read releases gets a list of them, if an empty one. A proxy may not let through the slash in the name of a tag.
+    const list = await api.get(`${root}/releases?per_page=${NEWEST}`, ReleasesAnswer)
+    const newest = 'value' in list ? list.value : []
+    if (newest.some(({ tag_name, draft }) => tag_name === tag && !draft)) throw new DestinationError('unavailable')
     return undefined
   }
   const { id, tag_name, draft, prerelease, published_at, assets } = read.value
