@@ -40,6 +40,9 @@ const FITS: readonly [
   ['pypi', { packages: ['My_Pkg', 'Acme.*'] }, 'pypi:acmex', undefined, false],
   ['cargo', {}, 'cargo:tool', 'crates.io', true],
   ['cargo', {}, 'cargo:tool', 'index.crates.io', true],
+  ['cargo', { packages: ['acme_tool', 'Acme-x*'] }, 'cargo:acme-tool', undefined, true],
+  ['cargo', { packages: ['acme_tool', 'Acme-x*'] }, 'cargo:acme_xy', undefined, true],
+  ['cargo', { packages: ['acme_tool', 'Acme-x*'] }, 'cargo:acmetool', undefined, false],
 ]
 
 for (const [provider, options, target, registry, fits] of FITS) {

@@ -56,7 +56,8 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
       options: Options,
       help: HELP,
       baseUrl: (options) => addressOf(options, publicUrl),
-      fits: (options, claim) => fitsClaim(options, claim, 'cargo', names(addressOf(options, publicUrl))),
+      fits: (options, claim) =>
+        fitsClaim(options, claim, 'cargo', names(addressOf(options, publicUrl)), (name) => name.replaceAll('-', '_')),
       trial: packageTrial('acme_widgets'),
       async probe(options, context) {
         const auth = authOf(options)
