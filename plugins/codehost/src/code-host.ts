@@ -136,6 +136,8 @@ export interface PullRequest {
   readonly mergedAt?: LogTime
   /** The full id of the commit that the merge put on the base: the merge, the squashed commit, or the last one of a fast-forward. */
   readonly mergeCommit?: string
+  /** The squashed commit, where the merge put it on the base together with a merge of it. */
+  readonly squashCommit?: string
   /** Whether the base has the commit now. Asked only for a merged one. `gone`: the host merged it itself, and the base is there no more. */
   isOnBase?(): Promise<boolean | 'gone'>
   /**

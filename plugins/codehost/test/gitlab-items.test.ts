@@ -30,6 +30,11 @@ t.test('merges of every kind', async (t) => {
       t.notOk('notBefore' in seen.stays![0]!.appeared, 'written down after the merge')
     })
     t.strictSame(requests, ['', `/merge_requests/${number}`, `/repository/branches/${into}`], how)
+    const { squashCommit } = repository.pullRequests.get(number, NOON + MINUTE)!
+    if (squashCommit === undefined) continue
+    t.match(await look(MERGE, { number, merge_commit: squashCommit }), { kind: 'present', differs: [] }, how)
+    const other = { kind: 'present', differs: ['merge_commit'], mark: 'final' }
+    t.match(await look(MERGE, { number, merge_commit: base }), other, 'no other commit')
   }
 })
 

@@ -89,7 +89,7 @@ export const pullRequestMerge = defineAction({
     if (!pullRequest) return { kind: 'absent', facts: shown, ...aged, ...defined({ mark }) }
     // Nobody can take a merge back at a host, so one that is not merged never was.
     if (pullRequest.state !== 'merged') return { kind: 'absent', facts: shown, ...aged, mark: 'never_before' }
-    const { mergeCommit, mergedAt, isOnBase } = pullRequest
+    const { mergeCommit, squashCommit, mergedAt, isOnBase } = pullRequest
     // A state can be set by hand, and a base can be forced back: what counts is on the branch, while there is one.
     const onBase = mergeCommit !== undefined && isOnBase !== undefined && (await isOnBase())
     const facts = {
@@ -100,7 +100,7 @@ export const pullRequestMerge = defineAction({
       ...(isLongBefore(mergedAt, found, query) ? { preexisting: true as const } : {}),
     }
     if (!onBase) return { kind: 'absent', facts, ...aged, mark: 'may_have_been' }
-    const isOther = params.merge_commit !== undefined && params.merge_commit !== mergeCommit
+    const isOther = params.merge_commit !== undefined && ![mergeCommit, squashCommit].includes(params.merge_commit)
     const differs = [...differing(pullRequest, params), ...(isOther ? ['merge_commit'] : [])]
     if (differs.length === 0) {
       return { kind: 'present', differs, facts, ...aged, ...(mergedAt ? { stays: [{ appeared: mergedAt }] } : {}) }

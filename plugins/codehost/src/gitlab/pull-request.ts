@@ -60,6 +60,7 @@ function toPullRequest(
       ? { mergedAt: notAfter(merged_at) }
       : {}),
     ...(landed === null ? {} : { mergeCommit: landed }),
+    ...(landed === null || !answer.squash_commit_sha ? {} : { squashCommit: answer.squash_commit_sha }),
     ...(landed === null ? {} : { isOnBase: () => isOnBranch(landed, target_branch, repository, project) }),
   }
 }
