@@ -18,7 +18,7 @@ for (const hasMergeBase of [true, false]) {
     )
     const cache = createCache()
     const looking = async () => t.match(await lookAtPush(first, { cache }), { kind: 'present', differs: [] })
-    t.equal(await requestsOf(looking), hasMergeBase ? 3 : 4, 'in the history of the tip')
+    t.equal(await requestsOf(looking), hasMergeBase ? 3 : 5, 'in the history of the tip')
     t.equal(await requestsOf(looking), 2, 'and again')
 
     t.match(await lookAtPush(head), { kind: 'present', differs: ['branch'], facts: { found_on: 'topic' } })
@@ -33,6 +33,9 @@ for (const hasMergeBase of [true, false]) {
     await repository.hold(unknown)
     t.match(await lookAtPush(unknown), { kind: 'absent', mark: 'may_have_been' }, 'a fork may have it')
     const alone = await repository.commit()
+    const name = 'f'.repeat(64)
+    await repository.push(name, first)
+    t.not(await outcome(lookAtPush(name)), 'as claimed', 'a branch that is called like a commit')
     await repository.push('pages', alone)
     t.match(await lookAtPush(alone), { kind: 'present', differs: ['branch'], facts: { found_on: 'pages' } })
   })

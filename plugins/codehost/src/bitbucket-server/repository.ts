@@ -79,7 +79,8 @@ export function openRepository(access: ServerAccess, slug: string, context: Chec
     const first = beyond?.value.values[0]?.id
     if (first === sha) return false
     if (!beyond && !base && !(await isKnown(sha))) return undefined
-    if (beyond?.value.isLastPage && first === undefined && !base) return true
+    // A branch or a tag may be called like a commit, and the empty list does not name it.
+    if (beyond?.value.isLastPage && first === undefined && !base) return (await isKnown(sha)) || undefined
     // The tip went away, or the two answers are of different times.
     throw new DestinationError('unavailable')
   }
