@@ -128,7 +128,7 @@ t.test('builds, and what they cost', async (t) => {
       t.match(seen, { kind: 'present', differs: [], facts: { passed: 1 } })
       t.notOk(seen.stays, 'whoever posts a build chooses its date')
     }),
-    2,
+    3,
   )
   const both = { sha, checks: [...named('Unit tests', 'key:unit').checks, ...named('Lint', 'key:lint').checks] }
   t.match(await lookAtChecks(both), { kind: 'present', differs: ['checks'], facts: { passed: 1, skipped: 1 } })
@@ -146,6 +146,10 @@ t.test('builds, and what they cost', async (t) => {
   t.equal(await outcome(lookAtChecks(named('Deploy', 'key:deploy'))), 'forbidden', 'of another repository')
   const nowhere = { ...named('Unit tests', 'key:unit'), sha: 'e'.repeat(40) }
   t.match(await lookAtChecks(nowhere), { kind: 'absent', mark: 'never_before', facts: { commit_found: false } })
+  const unpushed = await repository.commit({ parents: [sha] })
+  checks.post({ sha: unpushed, context: 'Unit tests @ unit', state: 'success' })
+  const ofNone = await lookAtChecks({ ...named('Unit tests', 'key:unit'), sha: unpushed })
+  t.match(ofNone, { kind: 'absent', facts: { commit_found: false } }, 'of a commit that the repository does not have')
   standIn.faults.inject({ fault: json({ key: 'unit', name: 'Unit tests', state: 'UNKNOWN' }), on: /builds/ })
   t.equal(await outcome(lookAtChecks(named('Unit tests', 'key:unit'))), 'unexpected_response')
 })

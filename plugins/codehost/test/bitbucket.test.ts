@@ -144,8 +144,12 @@ t.test('checks, and what they cost', async (t) => {
     await requestsOf(async () =>
       t.match(await lookAtChecks(named('Unit tests', 'key:unit')), { kind: 'present', differs: [] }),
     ),
-    2,
+    3,
   )
+  const name = 'f'.repeat(40)
+  await repository.push(name, sha)
+  const ofBranch = lookAtChecks({ ...named('Unit tests', 'key:unit'), sha: name })
+  t.equal(await outcome(ofBranch), 'unexpected_response', 'a branch that is called like a commit')
   const run = checks.run({ sha, name: 'branches/main', outcome: 'failure' })
   const onMain = named('branches/main', 'bitbucket-pipelines')
   t.match(await lookAtChecks(onMain), { kind: 'present', differs: ['checks'], facts: { failed: 1 } })
@@ -161,8 +165,8 @@ t.test('checks, and what they cost', async (t) => {
         facts: { passed: 2, reported_by: 'bitbucket-pipelines, key:unit' },
       }),
     ),
-    // The repository, statuses, pipelines; the commit, the statuses of its parent, and that one, which has none.
-    6,
+    // The repository, the commit, statuses, pipelines; the commit's parent, its statuses, and that one, which has none.
+    7,
   )
   checks.post({ sha: first, context: 'Scan @ scan', state: 'error' })
   t.match(await lookAtChecks({ sha }, settled(2)), { kind: 'absent', mark: 'unsettled', facts: { awaited: 1 } })

@@ -29,14 +29,15 @@ export async function findChecks(
     if (build) checks.push(toCheck(build))
   }
   const missing = wanted.filter((one) => !checks.some((check) => isNamed(check, one)))
-  if (missing.length === 0) return { ...found, checks }
   // A build with the claimed key and another name has replaced what was there.
   if (missing.some((one) => checks.some(({ by }) => keysOf(one).some((key) => by.includes(keyed(key)))))) {
     throw new DestinationError('forbidden')
   }
+  // Builds are posted about any commit, whether the repository has it or not.
   if (!(await repository.isKnown(sha))) {
     return { ...found, checks: undefined, mark: missingCommitMark(query, context.now(), undefined) }
   }
+  if (missing.length === 0) return { ...found, checks }
   await refuseUntold(missing, sha, repository)
   return { ...found, checks, canBeDeleted: true }
 }

@@ -28,9 +28,12 @@ export async function findChecks(
   const { createdAt, mainBranch: _, ...shown } = await repository.show()
   const found = { ...shown, ageMs: AGE_MS }
 
+  // A branch may be called like a commit, and its tip has statuses.
   const statuses = wanted?.every(isOfPipelines)
     ? []
-    : await cache.share(`bitbucket ${slug} statuses ${sha}`, () => readStatuses(repository, sha))
+    : await cache.share(`bitbucket ${slug} statuses ${sha}`, async () =>
+        (await repository.isKnown(sha)) ? readStatuses(repository, sha) : undefined,
+      )
   const runs =
     statuses && (!wanted || wanted.some(isOfPipelines))
       ? await cache.share(`bitbucket ${slug} pipelines ${sha}`, () => readPipelines(repository, sha))
