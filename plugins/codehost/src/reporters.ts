@@ -30,9 +30,9 @@ export function isOfAccount({ by }: Pick<WantedCheck, 'by'>): boolean {
   return by.some((one) => nameOf(one, 'account') !== undefined || nameOf(one, 'account-id') !== undefined)
 }
 
-/** Hosts take names in any case. */
+/** Hosts take names in any case. Two keys can differ in that alone. */
 export function isSame(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
+  return one === other || (nameOf(one, 'key') === undefined && one.toLowerCase() === other.toLowerCase())
 }
 
 export function isBy({ by }: Pick<Check, 'by'>, wanted: Pick<WantedCheck, 'by'>): boolean {

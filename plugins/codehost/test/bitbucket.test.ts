@@ -175,6 +175,7 @@ t.test('checks, and what they cost', async (t) => {
   for (const [name, by] of [
     ['Unit tests', 'account:ci-bot'],
     ['Unit tests', 'key:other'],
+    ['Unit tests', 'key:UNIT'],
     ['Other tests', 'key:unit'],
   ] as const) {
     t.equal(await outcome(lookAtChecks(named(name, by))), 'forbidden', `${name} by ${by}`)
