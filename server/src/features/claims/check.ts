@@ -10,6 +10,7 @@ import {
   type Failure,
   type Instant,
   isRead,
+  type Observation,
   type PluginName,
   type Source,
 } from '@claimcheck/core/rules'
@@ -63,7 +64,7 @@ interface CheckedSource {
   readonly connected: GivenConnection | undefined
 }
 
-/** An address that a workspace chose cannot make its answers older than this. */
+/** An address that a workspace chose cannot make its answers older than this: it would put off its deadlines. */
 const MAX_UNLISTED_AGE_MS = 60_000
 
 type Runner = Omit<CheckRunnerOptions, 'config'> & Pick<ClaimsConfig['checks'], 'timeoutMs'>
@@ -207,10 +208,12 @@ function recordOf(
   }
   const readings = requests.readings()
   const { recorded, baseUrl, hasVoice } = source
+  const mostAgeMs = recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS
+  if (readings.ageMs > mostAgeMs && !outlastsAge(observation))
+    return { sentAt, answeredAt, failure: { code: 'unexpected_response' } }
   // The `Date` of a cached answer is as old as the answer.
   if (hasVoice && readings.ageMs === 0) runner.clock.heard(requireOrigin(baseUrl), readings, turn)
   const clockOffsetMs = clockOffset(readings)
-  const headerAgeMs = Math.min(readings.ageMs, recorded.listed ? MAX_AGE_MS : MAX_UNLISTED_AGE_MS)
   const { ageMs: ownAgeMs = 0, ...observed } = observation
   return {
     // A check that joined a shared read was made when that read was sent.
@@ -219,9 +222,14 @@ function recordOf(
     observation: observed,
     clockOffsetMs: clockOffsetMs ?? 0,
     dated: clockOffsetMs !== undefined,
-    ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + headerAgeMs,
+    ageMs: Math.max(profile.ageMs ?? 0, ownAgeMs) + Math.min(readings.ageMs, mostAgeMs),
     source: recorded,
   }
+}
+
+/** A copy of any age shows what is there as claimed, and what nothing later can change. What is missing in an old one may have come since. */
+function outlastsAge(observation: Observation): boolean {
+  return observation.mark === 'final' || (observation.kind === 'present' && observation.differs.length === 0)
 }
 
 /** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */

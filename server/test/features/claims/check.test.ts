@@ -406,19 +406,44 @@ t.test('an answer that does not tell its time is recorded as undated', async (t)
 })
 
 t.test('the Age of an answer counts, at an address that a workspace chose up to a minute', async (t) => {
-  const rows: [age: string, unlisted: number, listed: number][] = [
+  const rows: [age: string, unlisted: number | undefined, listed: number | undefined][] = [
     ['7', 7000, 7000],
     ['60', 60_000, 60_000],
-    ['3600', 60_000, 3_600_000],
-    ['999999999', 60_000, 24 * 3_600_000],
+    ['61', undefined, 61_000],
+    ['3600', undefined, 3_600_000],
+    ['86400', undefined, 86_400_000],
+    ['86401', undefined, undefined],
+    ['999999999', undefined, undefined],
     ['-5', 0, 0],
     ['soon', 0, 0],
   ]
   for (const [age, unlisted, listed] of rows) {
     const headers = { age, ...at(0) }
-    t.match(await (await readAt(t, headers)).run(claim, []), { ageMs: unlisted, source: { listed: false } }, age)
+    const expected = (ageMs: number | undefined, isListed: boolean) =>
+      ageMs === undefined ? { failure: { code: 'unexpected_response' } } : { ageMs, source: { listed: isListed } }
+    t.match(await (await readAt(t, headers)).run(claim, []), expected(unlisted, false), age)
     const { run } = await readAt(t, headers, { listed: [] })
-    t.match(await run(claim, []), { ageMs: listed, source: { listed: true } }, `${age}, listed`)
+    t.match(await run(claim, []), expected(listed, true), `${age}, listed`)
+  }
+})
+
+t.test('an answer older than what counts shows what is there, and not what is missing or differs', async (t) => {
+  const host = await destination(t, { age: '3600', ...at(0) })
+  const rows: [seen: object, isRead: boolean][] = [
+    [{ kind: 'present', differs: [], facts: {} }, true],
+    [{ kind: 'present', differs: ['content'], mark: 'final', facts: {} }, true],
+    [{ kind: 'present', differs: ['content'], facts: {} }, false],
+    [{ kind: 'absent', mark: 'never_before', facts: {} }, false],
+    [{ kind: 'absent', stays: [], facts: {} }, false],
+  ]
+  for (const [seen, isRead] of rows) {
+    const check: Check = async (given, context) => {
+      await reading(host)(given, context)
+      return seen
+    }
+    const { run } = runner(t, check, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
+    const expected = isRead ? { observation: seen, ageMs: 60_000 } : { failure: { code: 'unexpected_response' } }
+    t.match(await run(claim, []), expected, JSON.stringify(seen))
   }
 })
 
