@@ -232,7 +232,10 @@ function outlastsAge(observation: Observation): boolean {
   return observation.mark === 'final' || (observation.kind === 'present' && observation.differs.length === 0)
 }
 
-/** The address that the check may read, and what the receipt says of it. The host says both, not the verifier. */
+/**
+ * The address that the check may read, and what the receipt says of it. The host says both, not the verifier.
+ * @throws DestinationError `misconfigured` where earlier checks read at another address
+ */
 async function sourceOf(
   { registry, sources, connections }: Runner,
   claim: ClaimRow,
@@ -245,6 +248,8 @@ async function sourceOf(
   const { provider, baseUrl } = destination
   // A claim has one source, also when the operator lists its address, or no longer does, while it waits.
   const earlier = history.find(isRead)?.source
+  // A read at another address, where the configuration or the plugin changed, is no evidence of what happened at this one.
+  if (earlier && !sources.isOf(earlier, provider, baseUrl, connection)) throw new DestinationError('misconfigured')
   const recorded = earlier ?? sources.sourceOf(provider, baseUrl, connection)
   const type = registry.connectionType(provider)
   const refreshes = connection ? connections.refreshesOf(connection) : undefined

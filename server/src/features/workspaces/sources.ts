@@ -13,6 +13,8 @@ export interface Sources {
   listed(provider: string): readonly string[]
   /** @param connection null: the claim is read without one, at a destination that the operator configured */
   sourceOf(provider: string, baseUrl: string, connection: PublishedConnection | null): Source
+  /** Whether a read there is of this source, also when the operator lists its address, or no longer does. */
+  isOf(source: Source, provider: string, baseUrl: string, connection: PublishedConnection | null): boolean
 }
 
 export interface PublishedConnection {
@@ -38,11 +40,20 @@ export function createSources({ config }: SourcesOptions): Sources {
       const baseUrl = normalAddress(url)
       if (isListed(provider, baseUrl)) return { provider, listed: true, baseUrl }
       if (!connection || connection.publishesAddress) return { provider, listed: false, baseUrl }
-      // Keyed: addresses can be guessed, and a plain hash would confirm a guess.
-      const sourceId = createHmac('sha256', connection.sourceKey).update(baseUrl).digest('base64url')
-      return { provider, listed: false, sourceId }
+      return { provider, listed: false, sourceId: sourceIdOf(baseUrl, connection) }
+    },
+    isOf(source, provider, url, connection) {
+      const baseUrl = normalAddress(url)
+      if (source.provider !== provider) return false
+      if ('baseUrl' in source) return source.baseUrl === baseUrl
+      return connection !== null && source.sourceId === sourceIdOf(baseUrl, connection)
     },
   }
+}
+
+/** Keyed: addresses can be guessed, and a plain hash would confirm a guess. */
+function sourceIdOf(baseUrl: string, { sourceKey }: PublishedConnection): string {
+  return createHmac('sha256', sourceKey).update(baseUrl).digest('base64url')
 }
 
 /** How the receipts of claims that are read through a connection name its address. */

@@ -526,12 +526,31 @@ t.test('the clock hears what listed places say of the time, and no others', asyn
   const clock = { heard: (...said: unknown[]) => heard.push(said), turn: () => 7 }
   await (await readAt(t, at(120_000), { clock, listed: [] })).run(claim, [])
   t.match(heard, [[/^http:\/\/127\.0\.0\.1:\d+$/, { ahead: { least: 120_000 }, isUndated: false }, 7]])
-  const { run } = await readAt(t, at(120_000), { clock })
+  const { host, run } = await readAt(t, at(120_000), { clock })
   const earlier = await run(claim, [])
   t.match(earlier, { observation: ABSENT })
-  const listedThen = { ...earlier, source: { provider: 'test', listed: true, baseUrl: 'http://127.0.0.1' } }
+  const listedThen = { ...earlier, source: { provider: 'test', listed: true, baseUrl: `http://${host}` } }
   t.match(await run(claim, [listedThen as CheckRecord]), { source: { listed: true } })
   t.equal(heard.length, 1, 'nor one that is listed no more')
+})
+
+t.test('a claim that was read at one address is not read at another', async (t) => {
+  const { run, connection } = runner(t, () => ABSENT)
+  const published = await run(claim, [])
+  const withheld = async (host: string) => ({
+    ...connection,
+    options: { ...connection.options, host },
+    publishesAddress: false,
+  })
+  const [hidden, moved] = ['a', 'b'].map((host) => runner(t, () => ABSENT, { openById: () => withheld(host) }))
+  const unnamed = await hidden!.run(claim, [])
+  t.match(unnamed, { source: { sourceId: String } })
+  t.match(await run(claim, [published]), { source: { baseUrl: 'https://a' } })
+  t.match(await hidden!.run(claim, [unnamed]), unnamed)
+  for (const earlier of [published, unnamed])
+    t.match(await moved!.run(claim, [earlier]), { failure: { code: 'misconfigured' } })
+  const elsewhere = { ...published, source: { provider: 'other', listed: false, baseUrl: 'https://a' } }
+  t.match(await run(claim, [elsewhere as CheckRecord]), { failure: { code: 'misconfigured' } })
 })
 
 t.test('an address that is withheld is not recorded', async (t) => {
