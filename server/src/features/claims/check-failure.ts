@@ -41,6 +41,7 @@ function toFailure({ code, retryAfterMs, status }: DestinationError, now: Instan
     ...(typeof retryAfterMs === 'number' && retryAfterMs > 0
       ? { retryAt: Math.min(Math.ceil(now + retryAfterMs), LATEST_INSTANT) }
       : {}),
-    ...(Number.isSafeInteger(status) ? { status: status! } : {}),
+    // The form of evidence knows no status below 0.
+    ...(Number.isSafeInteger(status) && status! >= 0 ? { status: status! } : {}),
   }
 }

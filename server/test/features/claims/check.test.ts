@@ -222,7 +222,8 @@ t.test('the errors of another copy of core are known by their name and code', as
     readonly retryAfterMs = 5
   }
   t.same(await failure(t, throwing(new Copy())), { code: 'forbidden', status: 403, retryAt: NOON + 5 })
-  t.same(await failure(t, throwing(new DestinationError('unauthorized', { status: 401.5 }))), { code: 'unauthorized' })
+  for (const status of [401.5, -1])
+    t.same(await failure(t, throwing(new DestinationError('unauthorized', { status }))), { code: 'unauthorized' })
 })
 
 t.test('no credential is logged, neither in the text of an error nor in its members', async (t) => {
