@@ -5,6 +5,7 @@
  */
 import { AwsClient } from 'aws4fetch'
 import type { FastifyBaseLogger } from 'fastify'
+import pLimit from 'p-limit'
 import type { SigningKeyRow } from '../../../storage/log.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { LogConfig } from '../config.ts'
@@ -62,19 +63,13 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   const { remoteMemory } = config
   if (!remoteMemory) return NONE
   const ask = askStore(remoteMemory)
+  /** A read that is slow would otherwise replace what a later write knows. */
+  const oneAtATime = pLimit(1)
   const stored = new Map<string, Stored>()
   let newest: Head | undefined
   let writing: Promise<void> | undefined
-  let lastTurn: Promise<unknown> = Promise.resolve()
   let nextAt = 0
   let problem: string | undefined
-
-  /** One at a time: a read that is slow would otherwise replace what a later write knows. */
-  function inTurn<T>(use: () => Promise<T>): Promise<T> {
-    const turn = lastTurn.then(use)
-    lastTurn = turn.catch(() => {})
-    return turn
-  }
 
   async function read(logId: string, keys: readonly SigningKeyRow[]): Promise<Stored> {
     const response = await ask(logId, { method: 'GET' })
@@ -110,7 +105,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
   }
 
   function writeNewest(): Promise<void> {
-    writing ??= inTurn(async () => newest && write(newest))
+    writing ??= oneAtATime(async () => newest && write(newest))
       .then(
         () => {
           if (problem !== undefined) logger.info('HEAD_MEMORY is written again')
@@ -133,7 +128,7 @@ export function createRemoteMemory({ config, storage, logger }: RemoteMemoryOpti
     async load(logId) {
       const keys = await storage.read.log.signingKeys()
       try {
-        await inTurn(async () => stored.set(logId, await read(logId, keys)))
+        await oneAtATime(async () => stored.set(logId, await read(logId, keys)))
       } catch (cause) {
         problem = `HEAD_MEMORY cannot be read: ${reasonOf(cause)}`
         const message = `cannot read HEAD_MEMORY, where hosts remember the last head that they signed: ${reasonOf(cause)}`
