@@ -1,5 +1,6 @@
 /** Password hashes: argon2id with the parameters that OWASP recommends (19 MiB, two passes). */
 import { hash, verify } from '@node-rs/argon2'
+import pLimit from 'p-limit'
 import { ServiceError } from '../../base/errors.ts'
 
 // argon2id is the library's default algorithm.
@@ -10,8 +11,7 @@ export const PASSWORD_LENGTH = { least: 12, most: 256 } as const
 
 // Hashes one password at a time, because each hash takes memory and a thread of the pool that also signs receipts.
 const MAX_WAITING = 64
-let waiting = 0
-let queue: Promise<unknown> = Promise.resolve()
+const oneAtATime = pLimit(1)
 
 // Verified for an unknown account, so that the time of an answer does not reveal which accounts exist.
 let dummyHash: Promise<string> | undefined
@@ -51,14 +51,7 @@ function hashOfNoPassword(): Promise<string> {
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (waiting >= MAX_WAITING)
+  if (oneAtATime.activeCount + oneAtATime.pendingCount >= MAX_WAITING)
     throw new ServiceError('unavailable', 'too many people are signing in now: try again later')
-  waiting += 1
-  const turn = queue.then(work)
-  queue = turn.catch(() => {})
-  try {
-    return await turn
-  } finally {
-    waiting -= 1
-  }
+  return oneAtATime(work)
 }
