@@ -152,10 +152,7 @@ function isOrdered({ claim, checks }: Case): boolean {
   )
 }
 
-/**
- * An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. One that had to wait for its signer decides
- * again, and the same.
- */
+/** An earlier check decided otherwise: what a host that goes on until it likes the verdict would write. */
 function decidesOtherwise(
   { rules, claim, checks, closing }: Case,
   { verdict }: Decision,

@@ -79,7 +79,7 @@ async function appendAndProve({ sequencer, log, now }: Claimcheck, workspaceId: 
   await Promise.all(
     numbers.map((number) => {
       const claim = queuedClaim(workspaceId, `round-${round}-${number}`, at)
-      return sequencer.storeChecked({ claim, record, decided, next: null })
+      return sequencer.storeChecked({ claim, record, at, decided, next: null })
     }),
   )
   const { treeSize } = await log.entries(undefined, 1)

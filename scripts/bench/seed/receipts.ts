@@ -73,14 +73,17 @@ function receiptsLike(workspaceId: string, signer: Signer, at: Instant) {
     clockOffsetMs: 0,
     plugin: { package: '@claimcheck/plugin-codehost', version: '0.1.0', codeHash: `sha256:${'A'.repeat(43)}` },
   } as const
-  const content = receiptContent(claim, {
-    verdict: { value: 'verified' },
-    appeared,
-    basis: lastCheck,
-    facts: lastCheck.observation.facts,
-    source: undefined,
-    evidence: undefined,
-  })
+  const content = receiptContent(
+    { ...claim, attempts: 1 },
+    {
+      verdict: { value: 'verified' },
+      appeared,
+      basis: lastCheck,
+      facts: lastCheck.observation.facts,
+      source: undefined,
+      evidence: undefined,
+    },
+  )
   const issuer = { keyId: signer.keyId }
   const body = receiptBody({ ...content, receiptId: RECEIPT_ID, issuedAt: at, issuer })
   const { claim_digest, ...claimed } = body.claim

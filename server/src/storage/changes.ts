@@ -34,7 +34,7 @@ export interface Changes {
    * or came through one that has ended.
    */
   readonly newClaims?: readonly NewClaim[]
-  /** As these claims will be. Each must be stored as queued, with one attempt less. */
+  /** As these claims will be. Each must be stored as queued, with one attempt less; with as many where it has no last check. */
   readonly progress?: readonly ClaimProgress[]
   readonly receipts?: readonly ReceiptRow[]
   readonly evidence?: readonly EvidenceRow[]
@@ -114,8 +114,10 @@ export function changeParts(
       `${isHeld} AND EXISTS (SELECT 1 FROM tree_heads AS last WHERE last.log_id = ${given('log_id')}
         AND last.number = ${given('from_number')} AND last.key_id = ${given('key_id')} AND last.root_hash = ${sql.bytes(given('from_root'))})`,
     ),
-    moved: `UPDATE claims SET ${assignments(checked, 'moved')}, log_id = ${logOfReceipt(given('log_id'), 'moved.receipt_id')} FROM ${moved} AS moved
-      WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND claims.attempts = moved.attempts - 1 AND ${isGrown}`,
+    moved: `UPDATE claims SET ${assignments(checked, 'moved')}, last_check = COALESCE(moved.last_check, claims.last_check),
+      log_id = ${logOfReceipt(given('log_id'), 'moved.receipt_id')} FROM ${moved} AS moved
+      WHERE claims.claim_id = moved.claim_id AND claims.${UNDECIDED} AND ${isGrown}
+        AND claims.attempts = moved.attempts - CASE WHEN moved.last_check IS NULL THEN 0 ELSE 1 END`,
     added: insert(claims, added, `${isGrown} AND ${mayBeStored(sql, 'added')}`, storedClaims(given('log_id'))),
     inserted: [
       insert(receipts, rows(receipts, 'receipts')),

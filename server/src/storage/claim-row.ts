@@ -169,8 +169,8 @@ export function isErased({ agentId }: Pick<RowOf<typeof claims>, 'agentId'>): bo
 
 const CHECKED = fieldsWith('isChecked')
 
-/** What a check changes in the row of its claim. */
-export const checked = part(claims, ...CHECKED)
+/** What a check changes in the row of its claim, beside `last_check`. */
+export const checked = part(claims, ...CHECKED.filter((name) => name !== 'lastCheck'))
 
 /** The same, with the claim's id. */
 export const progress = part(claims, 'claimId', ...CHECKED)

@@ -148,9 +148,9 @@ function changesStatement(): string {
     isGrown: `(SELECT COUNT(*) FROM grown) = ${given('head_count')} AND EXISTS (SELECT FROM held)`,
   })
   const count = (part: string) => `(SELECT COUNT(*) FROM ${part})`
-  const changed = 'RETURNING claims.claim_id, claims.attempts, claims.last_check'
+  const changed = (from: string) => `RETURNING claims.claim_id, claims.attempts, ${from}.last_check`
   // The words are not an integer: the cast fails, and its error quotes them.
-  return `WITH held AS (${held}), grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed}), added AS (${added} ${changed}),
+  return `WITH held AS (${held}), grown AS (${grown} RETURNING 1), moved AS (${moved} ${changed('moved')}), added AS (${added} ${changed('claims')}),
     checked AS (${keepChecks('(SELECT * FROM moved UNION ALL SELECT * FROM added)')}),
     ${inserted.map((part, index) => `inserted_${index} AS (${part})`).join(',\n')}
     SELECT CAST(CASE WHEN ${count('held')} <> 1 OR ${count('grown')} <> ${given('head_count')} THEN 'the log has moved on'

@@ -36,7 +36,8 @@ export interface Adjudication {
    */
   first(claim: NewClaim): Promise<FirstCheck | undefined>
   /**
-   * Checks the claim once, as it was admitted, and stores the outcome. Undefined when no check was made, or the time came in doubt
+   * Checks the claim once, as it was admitted, and stores the outcome. Where its recorded checks decide it, because that could not be signed
+   * before, it is not checked again. Undefined when no check was made, or the time came in doubt
    * meanwhile: the claim is due as before.
    * Rejects when it cannot store the outcome; the claim is then due again when its lease ends.
    */
@@ -141,6 +142,11 @@ async function checkFirst(adjudicator: Adjudicator, claim: NewClaim): Promise<Fi
 }
 
 async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: readonly CheckRecord[], entry: Entry) {
+  const recorded = judgeRecorded(adjudicator, claim, history)
+  if (recorded) {
+    entry.end(undefined)
+    return store(adjudicator, recorded)
+  }
   const { shared } = entry
   const record = await (shared
     ? timed(adjudicator, () => share(adjudicator, claim, shared, entry))
@@ -216,9 +222,28 @@ function judge(
   decisions.checked(claim, record)
   const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile ?? UNSUPPORTED_RULES
   const checks = [...history, record]
-  const decision = decide(rules, claim, checks, record.answeredAt, closing)
-  if (!decision) return { claim, record, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
-  return { claim, record, decided: conclude(adjudicator, claim, rules, checks, decision), next: null }
+  const at = record.answeredAt
+  const decision = decide(rules, claim, checks, at, closing)
+  if (!decision) return { claim, record, at, decided: undefined, next: nextCheck(rules, claim, checks, closing) }
+  return { claim, record, at, decided: conclude(adjudicator, claim, rules, checks, decision), next: null }
+}
+
+/**
+ * The decision that the last recorded check led to, and that could not be signed: another read could lead to another one, as where the destination
+ * changed meanwhile.
+ */
+function judgeRecorded(
+  adjudicator: Adjudicator,
+  claim: ClaimRow,
+  history: readonly CheckRecord[],
+): Outcome | undefined {
+  const { clock, now, registry, settings: closing } = adjudicator
+  const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile
+  const last = history.at(-1)
+  const decision = rules && last && decide(rules, claim, history, last.answeredAt, closing)
+  if (!decision || clock.doubt() !== undefined) return undefined
+  const decided = conclude(adjudicator, claim, rules, history, decision)
+  return { claim, record: undefined, at: now(), decided, next: null }
 }
 
 /** Adds to a decision what its receipt says of the checks behind it. */

@@ -15,6 +15,7 @@ export interface Decided extends Decision {
 
 export type ReceiptContent = Omit<DecidedClaim, 'receiptId' | 'issuedAt' | 'issuer'>
 
+/** @param claim after the check that decided it */
 export function receiptContent(claim: Omit<ClaimRow, 'lastCheck'>, decided: Decided): ReceiptContent {
   const { verdict, appeared, basis, facts, source, evidence } = decided
   const { plugin } = basis
@@ -26,7 +27,7 @@ export function receiptContent(claim: Omit<ClaimRow, 'lastCheck'>, decided: Deci
       verifier: { id: claim.profileAction, version: claim.profileVersion, ...(plugin ? { plugin } : {}) },
       observedAt: basis.answeredAt,
       deadlineAt: claim.deadlineAt,
-      attempts: claim.attempts + 1,
+      attempts: claim.attempts,
       facts,
       ...(appeared ? { appeared } : {}),
       ...(source ? { source } : {}),

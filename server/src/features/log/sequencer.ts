@@ -5,7 +5,7 @@
  * Most transactions are one statement without a lock. It is planned on the state in which this host last wrote the log, and it fails
  * when a claim or the log changed since. Then the sequencer locks the log, reads it, and plans the changes again.
  */
-import type { CheckRecord, NextCheck } from '@claimcheck/core/rules'
+import type { CheckRecord, Instant, NextCheck } from '@claimcheck/core/rules'
 import { type Batch, createBatch, Failed } from '../../base/batch.ts'
 import { ServiceError } from '../../base/errors.ts'
 import type { Tracing } from '../../base/tracing.ts'
@@ -20,7 +20,10 @@ import { SigningError } from './signing/key-store.ts'
 export interface Outcome {
   /** The claim before this check. */
   readonly claim: NewClaim
-  readonly record: CheckRecord
+  /** Undefined where no check was made: the recorded ones decide. */
+  readonly record: CheckRecord | undefined
+  /** When that was. */
+  readonly at: Instant
   /** Undefined while it cannot be decided. */
   readonly decided: Decided | undefined
   /** null with a decision. */
@@ -42,17 +45,16 @@ export interface Sequencer {
   idle(): Promise<void>
 }
 
-/** The claim after the outcome. @param receiptId null unless the claim is decided */
-export function claimAfter({ claim, record, decided, next }: Outcome, receiptId: string | null): NewClaim {
+/** The claim after the outcome, without its receipt. */
+function claimAfter({ claim, record, decided, next }: Outcome): NewClaim {
   return {
     ...claim,
     state: decided ? 'decided' : 'queued',
-    attempts: claim.attempts + 1,
+    attempts: claim.attempts + (record ? 1 : 0),
     dueAt: next?.at ?? null,
     nextCheckAt: next?.at ?? null,
     momentAt: next?.momentAt ?? null,
-    lastCheck: record,
-    receiptId,
+    lastCheck: record ?? claim.lastCheck,
     verdict: decided?.verdict.value ?? null,
     reasonCode: decided?.verdict.reasonCode ?? null,
   }
@@ -69,7 +71,7 @@ interface Step {
 }
 
 const MAX_BATCH = 500
-/** After a decision that could not be signed. Each try reads the destination again. */
+/** After a decision that could not be signed. */
 const UNSIGNED_RETRY_MS = 30_000
 /**
  * After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely
@@ -120,12 +122,18 @@ async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): P
 
 async function signAndAdd(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
   const { batch, logWriter } = writing
-  const { claim, decided, record } = outcome
+  const { claim, decided } = outcome
   try {
+    const after = claimAfter(outcome)
     const draft =
       decided &&
-      (await logWriter.draft(claim.claimId, receiptContent(claim, decided), decided.evidence, record.answeredAt))
-    const next = claimAfter(outcome, draft?.receiptId ?? null)
+      (await logWriter.draft(
+        claim.claimId,
+        receiptContent(after, decided),
+        decided.evidence,
+        after.lastCheck!.answeredAt,
+      ))
+    const next = draft ? { ...after, receiptId: draft.receiptId } : after
     const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
     return isApplied ? next : undefined
   } catch (error) {
@@ -223,9 +231,11 @@ function draftsOf(steps: readonly Step[]): Draft[] {
   return steps.flatMap(({ draft }) => draft ?? [])
 }
 
-/** The changed claims that are not new. */
+/** The changed claims that are not new; where no check was made, without a last check. */
 function progressOf(steps: readonly Step[]): ClaimRow[] {
-  return steps.filter((step) => !isNew(step)).map(claimOf)
+  return steps
+    .filter((step) => !isNew(step))
+    .map(({ attempts, claim }) => (claim.attempts > attempts ? claim : { ...claim, lastCheck: null }))
 }
 
 function isNew(step: Step): boolean {
@@ -241,10 +251,10 @@ function isSignerAway(error: unknown): boolean {
   return error instanceof SigningError && error.code === 'unavailable'
 }
 
-/** The check counts, and a later one decides by it. */
-export function undecided({ claim, record }: Outcome): Outcome {
-  const at = record.answeredAt + UNSIGNED_RETRY_MS
-  return { claim, record, decided: undefined, next: { at, momentAt: at } }
+/** The check counts, and decides when it can be signed. */
+function undecided(outcome: Outcome): Outcome {
+  const at = outcome.at + UNSIGNED_RETRY_MS
+  return { ...outcome, decided: undefined, next: { at, momentAt: at } }
 }
 
 function failsAllSteps(error: unknown): boolean {

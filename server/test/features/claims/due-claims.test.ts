@@ -1,4 +1,5 @@
 /** Due claims are handed out to one worker at a time, in memory and in a database that hosts share. */
+import type { CheckRecord } from '@claimcheck/core/rules'
 import {
   createDueClaims,
   type DueClaims,
@@ -57,6 +58,8 @@ async function takeAll(due: DueClaims, request: DueRequest): Promise<readonly Ta
   return taken
 }
 
+const CHECK: CheckRecord = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } }
+
 /** Admits up to so many checks at a time of each lane. */
 function admissionOf(most = Number.POSITIVE_INFINITY) {
   const running = new Map<string, number>()
@@ -89,7 +92,7 @@ for (const dialect of DIALECTS) {
       const storage = await queued(t, dialect, [0])
       const due = createDueClaims({ storage, admission: admissionOf() })
       const [{ claim } = { claim: undefined }] = await takeAll(due, request(0))
-      const next = { ...claim!, dueAt: NOON + 5, attempts: 1 }
+      const next = { ...claim!, dueAt: NOON + 5, attempts: 1, lastCheck: CHECK }
       await storage.apply({ log: LOG, progress: [next] })
       due.recorded(claim!.claimId)
       t.strictSame(await takeAll(due, request(4)), [])
@@ -100,7 +103,7 @@ for (const dialect of DIALECTS) {
       const storage = await queued(t, dialect, [0, 1])
       const stale = await storage.read.claims.due('first', NOON + 10, 10, [])
       const [first] = await storage.read.claims.byIds(['clm_0'])
-      const decided = { ...first!, dueAt: null, state: 'decided', attempts: 1 } as const
+      const decided = { ...first!, dueAt: null, state: 'decided', attempts: 1, lastCheck: CHECK } as const
       await storage.apply({ log: LOG, progress: [decided] })
       const claims = { ...storage.read.claims, due: async (kind: string) => (kind === 'first' ? stale : []) }
       const admission = admissionOf()

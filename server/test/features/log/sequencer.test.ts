@@ -91,10 +91,11 @@ const decision: Decided = {
   source: undefined,
   evidence: undefined,
 }
-const decided = (claim: ClaimRow): Outcome => ({ claim, record, decided: decision, next: null })
+const decided = (claim: ClaimRow): Outcome => ({ claim, record, at: NOON + 10, decided: decision, next: null })
 const waiting = (claim: ClaimRow): Outcome => ({
   claim,
   record,
+  at: NOON + 10,
   decided: undefined,
   next: { at: NOON + 5000, momentAt: NOON + 60_000 },
 })
@@ -141,9 +142,20 @@ for (const domain of [DOMAINS.receipt, DOMAINS.treeHead]) {
     t.match([looked, isStored], [{ attempts: 1, dueAt: NOON + 5000 }, true])
     t.strictSame(await storage.read.claims.history(fresh.claimId), [record])
     t.match(await storage.read.log.newestHead(), { treeSize: 0 })
+    const byRecorded: Outcome = { ...decided(advanced!), record: undefined, at: NOON + 40_000 }
+    t.match(await sequencer.advance(byRecorded), { attempts: 1, dueAt: NOON + 70_000, lastCheck: record })
+    t.strictSame(await storage.read.claims.history(claim.claimId), [record], 'what is not checked adds no check')
     away = false
-    t.match(await sequencer.advance(decided(advanced!)), { state: 'decided', attempts: 2 })
-    t.match(await storage.read.log.newestHead(), { treeSize: 1 })
+    t.match(
+      await sequencer.advance({ ...byRecorded, claim: { ...claim, lastCheck: record } }),
+      undefined,
+      'of a claim that has been checked since: no',
+    )
+    const [kept] = await Promise.all([sequencer.advance(byRecorded), sequencer.advance(byRecorded)])
+    t.match(kept, { state: 'decided', attempts: 1, lastCheck: record })
+    t.match(await sequencer.advance(decided(stored!)), { state: 'decided', attempts: 2 })
+    t.match(await storage.read.log.newestHead(), { treeSize: 2 })
+    t.ok((await diagnose(storage, { schema: SCHEMA })).ok)
   })
 }
 

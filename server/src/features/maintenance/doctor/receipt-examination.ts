@@ -113,7 +113,7 @@ function bodiesOf(receipt: StoredReceipt, claim: StoredClaim, { issuer, observat
   const { receiptId, issuedAt } = receipt
   const names = issuer.name === undefined ? { keyId: issuer.key_id } : { keyId: issuer.key_id, name: issuer.name }
   return decisionsOf(receipt, claim).map((decided) => {
-    const content = receiptContent({ ...row, attempts: row.attempts - 1 }, { ...decided, verdict })
+    const content = receiptContent(row, { ...decided, verdict })
     const made = receiptBody({ ...content, receiptId, issuedAt, issuer: names })
     if (decided.evidence !== undefined || observation.appeared === undefined) return made
     return { ...made, observation: { appeared: observation.appeared, ...made.observation } }

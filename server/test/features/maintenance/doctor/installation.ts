@@ -129,7 +129,7 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
     access: 'connection',
     connectionId,
   })
-  const waiting = { decided: undefined, next: { at: NOON + 1000, momentAt: NOON + 2000 } }
+  const waiting = { at: NOON, decided: undefined, next: { at: NOON + 1000, momentAt: NOON + 2000 } }
   // As receipts of before there was evidence.
   const decided = {
     verdict: { value: 'verified' as const },
@@ -140,10 +140,10 @@ export async function fill({ claimcheck, workspaceId, submit }: Installed, leave
   }
   const { id: submittedBy } = await keys.create(workspaceId, 'bound', { agentIds: ['bot'] })
   const first = { ...(await plan('one look')), agentId: 'bot', agentBound: 1, submittedBy }
-  await sequencer.storeChecked({ claim: first, record: PRESENT, decided, next: null })
+  await sequencer.storeChecked({ claim: first, record: PRESENT, at: NOON, decided, next: null })
   let looked = await sequencer.storeChecked({ claim: await plan('three looks'), record: ABSENT, ...waiting })
   looked = await sequencer.advance({ claim: looked!, record: FAILED, ...waiting })
-  await sequencer.advance({ claim: looked!, record: PRESENT, decided, next: null })
+  await sequencer.advance({ claim: looked!, record: PRESENT, at: NOON, decided, next: null })
   await submit('absent')
   await sequencer.store(await plan('never looked at'))
 }
