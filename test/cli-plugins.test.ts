@@ -158,6 +158,6 @@ t.test(
     })
     const { stdout } = await cli.run(['doctor'])
     t.match(stdout, 'The isolated plugin scripted works in one process, with 1000000 MiB at most.')
-    t.match(stdout, /Notice: the processes of plugins may take 1000000 MiB of this machine's \d+ MiB: lower/)
+    t.match(stdout, /Notice: the processes of plugins may take 1000000 MiB of the \d+ MiB that there are: lower/)
   },
 )

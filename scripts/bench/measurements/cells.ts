@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { DEFAULT_PROCESSES } from '@claimcheck/server/config/config'
+import { pluginProcesses } from '@claimcheck/server/config/config'
 import { connect } from '../../../test/support/connect.ts'
 import { makePluginPackage } from '../../../test/support/plugin-package.ts'
 import { claimsOf } from '../claims.ts'
@@ -67,7 +67,7 @@ async function decided({ served, keys }: Side, count: number, roundMs: number): 
   const before = await treeSize(served)
   const { durationMs } = await load({
     ...claims(served, keys.slice(0, count)),
-    connections: count > DEFAULT_PROCESSES.most ? FEW_CONNECTIONS : CONNECTIONS,
+    connections: count > pluginProcesses().most ? FEW_CONNECTIONS : CONNECTIONS,
     durationMs: roundMs,
   })
   return (1000 * ((await treeSize(served)) - before)) / durationMs

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseUrl, type Static, Type } from '@claimcheck/core/plugin'
 import { JsonError, parseStrictJson } from '@claimcheck/core/receipts'
+import { memoryLimit } from '../base/memory.ts'
 import { validator } from '../base/validation.ts'
 import { type ConnectionSettings, connectionSettings } from './connections.ts'
 import { type Databases, fileUrl, isSharedDatabase, readDatabases } from './database-url.ts'
@@ -33,8 +34,19 @@ export interface PluginProcesses {
   readonly memoryMib: number
 }
 
-/** For a machine with 2 GiB. An idle process takes some 20 MiB. */
-export const DEFAULT_PROCESSES: PluginProcesses = { most: 32, memoryMib: 1024 }
+const LEAST_MEMORY_MIB = 1024
+/** An idle process takes some 20 MiB. */
+const PROCESS_MIB = 32
+const MOST_PROCESSES = 256
+
+/** What was given, else a quarter of the memory. @param here the memory that there is, in MiB */
+export function pluginProcesses(
+  { most, memoryMib }: Partial<PluginProcesses> = {},
+  here = memoryLimit() / 1024 ** 2,
+): PluginProcesses {
+  const ofPlugin = memoryMib ?? Math.max(LEAST_MEMORY_MIB, Math.floor(here / 4))
+  return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(ofPlugin / PROCESS_MIB)), memoryMib: ofPlugin }
+}
 
 /** What the host itself goes by. Features add their sections. */
 export interface HostConfig extends Databases {

@@ -5,7 +5,7 @@ import { isPlugin } from '@claimcheck/core/hosting'
 import type { ConnectionType, Logger } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { withinTime } from '../base/time-limit.ts'
-import { DEFAULT_PROCESSES, type HostConfig, type PluginEntry } from '../config/config.ts'
+import { type HostConfig, type PluginEntry, pluginProcesses } from '../config/config.ts'
 import { inProcess } from './in-process.ts'
 import { loadIsolated } from './isolation/load-isolated.ts'
 import { locatePlugin, type PluginPackage } from './package.ts'
@@ -101,11 +101,11 @@ async function loadPlugin(
   { dataDir, ...options }: LoadOptions & { readonly dataDir: string },
 ): Promise<LoadedPlugin> {
   const { logger, now } = options
-  const { trusted: isListed, isolation = 'full', memoryMib, processes = {}, with: given } = entry
+  const { trusted: isListed, isolation = 'full', memoryMib, processes, with: given } = entry
   const comesWithServer = await isShipped(located)
   if (isListed || comesWithServer) return loadInTime(given, located, types, { ...options, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
-  const cells = { ...DEFAULT_PROCESSES, ...processes }
+  const cells = pluginProcesses(processes)
   const { name, codeHash, parts } = await loadIsolated(located, {
     given,
     isolation,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ConfigError } from '@claimcheck/server/config/config'
+import { ConfigError, pluginProcesses } from '@claimcheck/server/config/config'
 import { describeDatabase, serversInClear } from '@claimcheck/server/config/database-url'
 import { loadConfig } from '@claimcheck/server/features'
 import t, { type Test } from 'tap'
@@ -396,4 +396,14 @@ t.test('sessions end after a day without a request and after two weeks, or when 
   for (const [sign_in, expected] of rows) {
     t.match(problems(t, {}, JSON.stringify({ sign_in })), [expected], JSON.stringify(sign_in))
   }
+})
+
+t.test('processes of plugins by default take a quarter of the memory, and places for as many', (t) => {
+  const GIB = 1024
+  t.strictSame(pluginProcesses(undefined, 2 * GIB), { most: 32, memoryMib: 1024 })
+  t.strictSame(pluginProcesses({}, 16 * GIB), { most: 128, memoryMib: 4096 })
+  t.strictSame(pluginProcesses({}, 1024 * GIB), { most: 256, memoryMib: 256 * GIB })
+  t.strictSame(pluginProcesses({ memoryMib: 100 }, 16 * GIB), { most: 4, memoryMib: 100 })
+  t.strictSame(pluginProcesses({ most: 3 }, 2 * GIB), { most: 3, memoryMib: 1024 })
+  t.end()
 })

@@ -1,5 +1,5 @@
 /** The metrics of the host itself: its build, process, readiness and database connections. */
-import { totalmem } from 'node:os'
+import { memoryLimit } from '../../base/memory.ts'
 import type { Meters } from '../../base/meters.ts'
 import { settledWithin } from '../../base/time-limit.ts'
 import { VERSION } from '../../base/version.ts'
@@ -61,9 +61,4 @@ function databaseMetrics({ gauge, total }: Meters, { use, writing }: Services['s
     const since = writing.pendingSince()
     pending.set(since === undefined ? 0 : (performance.now() - since) / 1000)
   }
-}
-
-function memoryLimit(): number {
-  const constrained = process.constrainedMemory()
-  return constrained > 0 && constrained < totalmem() ? constrained : totalmem()
 }

@@ -61,7 +61,7 @@ export interface LiveOptions {
 }
 
 const PING_MS = 250
-/** The whole tree of a process is counted once in so many pings: that reads files of each of its threads. */
+/** The whole tree of a process is counted once in so many looks, which reads files of each of its threads. So often is one looked at that has nothing to do. */
 const LOOKS_PER_COUNT = 4
 /**
  * It is ended when one message keeps its processor busy for so long, or stays unanswered for so long in which it could have worked: while
@@ -109,13 +109,15 @@ export function createLiveProcess(options: LiveOptions): LiveProcess {
 
   /** Ends it when the oldest message keeps it busy, and sends one that shows whether it still works. */
   function watch(): void {
+    const isCountDue = ++looks % LOOKS_PER_COUNT === 0
+    if (live.isReady && !isCountDue && runs() === 0 && work.isDone()) return
     const { processorMs, passedMs } = work.look()
     if (!live.isReady) startingMs += passedMs
     const startsTooLong = processorMs >= STARTING.busyMs || startingMs >= STARTING.silentMs
     // What waits unread counts whatever it says that it has worked on.
     const isStuck = backlog.waitingMs() >= RUNNING.silentMs || work.isStuck()
     if (!live.isReady && startsTooLong) end('it did not start')
-    else if (live.isReady && ++looks % LOOKS_PER_COUNT === 0 && !mayGoOn()) end('it took too much processor time')
+    else if (live.isReady && isCountDue && !mayGoOn()) end('it took too much processor time')
     else if (live.isReady && isStuck) end('it looped')
     else if (!work.isPinged()) send(undefined, { k: 'ping' })
   }
@@ -217,6 +219,7 @@ function createUndone(child: ChildProcess) {
       at = k === 'at' ? n : 0
       while (undone[0] && (k === 'at' ? undone[0].n < n : undone[0].n <= n)) undone.shift()
     },
+    isDone: () => undone.length === 0,
     isPinged: () => undone.some(({ run }) => run === undefined),
     isStuck(): boolean {
       const [oldest] = undone

@@ -1,9 +1,9 @@
 /** `claimcheck doctor`: checks everything that is stored. */
 
-import { totalmem } from 'node:os'
 import { type OutputOptions, print, subcommand } from '@claimcheck/command-line/run'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
 import type { Command } from 'commander'
+import { memoryLimit } from '../../../base/memory.ts'
 import type { HostConfig } from '../../../config/config.ts'
 import type { HostServices } from '../../../host/container.ts'
 import type { WithServices } from '../../../host/feature.ts'
@@ -111,7 +111,7 @@ async function isolationNotices({ registry }: Pick<Services, 'registry'>): Promi
     return problem === undefined ? [] : [`Notice: plugins of others do not start here: ${problem}.`]
   }
   const needed = isolated.reduce((sum, { memoryMib }) => sum + memoryMib, 0)
-  const here = Math.floor(totalmem() / MIB)
+  const here = Math.floor(memoryLimit() / MIB)
   return [
     ...isolated.map(
       ({ name, most, memoryMib }) =>
@@ -119,7 +119,7 @@ async function isolationNotices({ registry }: Pick<Services, 'registry'>): Promi
     ),
     ...(needed > here / 2
       ? [
-          `Notice: the processes of plugins may take ${needed} MiB of this machine's ${here} MiB: lower their processes.memory_mib.`,
+          `Notice: the processes of plugins may take ${needed} MiB of the ${here} MiB that there are: lower their processes.memory_mib.`,
         ]
       : []),
   ]
