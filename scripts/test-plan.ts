@@ -96,15 +96,19 @@ const ON_EVERY_NODE: readonly string[] = [
 ]
 
 /**
- * Files that take some ten seconds of processor time or more, and rarely fail alone. A run that is not thorough plays a third of them, another
- * third each time; a file that is named always runs.
+ * Files that take some ten seconds of processor time or more, and rarely fail alone. A run that is not thorough plays a quarter of them, another
+ * quarter each time; a file that is named always runs.
  */
 const IN_TURN: readonly string[] = [
-  'plugins/codehost/test/conformance-bitbucket',
-  'plugins/codehost/test/conformance-gitea',
-  'plugins/codehost/test/git-',
+  'core/cli/test/service/checkout',
   'core/test/testkit',
+  'plugins/anchor-eas/test/a',
+  'plugins/codehost/test/conformance',
+  'plugins/codehost/test/git',
   'server/test/features/maintenance/doctor/changed-bytes',
+  'server/test/features/maintenance/secret-rotation',
+  'server/test/plugins/isolation/',
+  'server/test/plugins/package',
   'server/test/storage/partitions',
   'test/anchors/crash-points',
   'test/anchors/killed',
@@ -113,8 +117,13 @@ const IN_TURN: readonly string[] = [
   'test/anchors/witness',
   'test/backup',
   'test/browser/',
+  'test/cli-plugin-kit',
   'test/cli-try',
-  'test/console/oauth-refresh',
+  'test/console/claims',
+  'test/console/connections',
+  'test/console/isolation',
+  'test/console/oauth-',
+  'test/console/oidc',
   'test/copy',
   'test/crash/',
   'test/demo',
@@ -132,8 +141,9 @@ const IN_TURN: readonly string[] = [
   'test/token',
   'test/tools',
   'test/traces',
+  'test/traps/lives/',
 ]
-const TURNS = 3
+const TURNS = 4
 
 export interface PlannedProcess {
   readonly name: string
@@ -174,7 +184,7 @@ export function testsFor(all: readonly string[], words: readonly string[]): stri
   return all.filter((path) => isEndToEnd(path) === words.includes('--e2e'))
 }
 
-/** Of these tests those that this run plays. @param turn which third of what runs in turn, from 0; a random one without it */
+/** Of these tests those that this run plays. @param turn which quarter of what runs in turn, from 0; a random one without it */
 export function inTurn(tests: readonly string[], turn = randomInt(TURNS)): string[] {
   const takeTurns = tests.filter((path) => IN_TURN.some((name) => path.startsWith(`build/${name}`)))
   const leftOut = new Set(takeTurns.filter((_, index) => index % TURNS !== turn % TURNS))

@@ -150,15 +150,15 @@ t.test('every file belongs to one of the two commands', async (t) => {
   t.strictSame([...testsFor(all, []), ...testsFor(all, ['--e2e'])].toSorted(), all.toSorted())
 })
 
-t.test('what runs in turn runs in one of three runs, and everything else in each', async (t) => {
+t.test('what runs in turn runs in one of four runs, and everything else in each', async (t) => {
   const all = allTests()
-  const runs = [0, 1, 2].map((turn) => inTurn(all, turn))
+  const runs = [0, 1, 2, 3].map((turn) => inTurn(all, turn))
   t.strictSame([...new Set(runs.flat())].toSorted(), all.toSorted())
   const times = (path: string) => runs.filter((run) => run.includes(path)).length
   const once = all.filter((path) => times(path) === 1)
-  t.equal(once.length + all.filter((path) => times(path) === 3).length, all.length)
+  t.equal(once.length + all.filter((path) => times(path) === 4).length, all.length)
   t.ok(once.includes('build/test/docs.test.js') && !once.includes('build/test/api/claims.test.js'), once.join())
-  for (const run of runs) t.ok(run.length > all.length * 0.8, `${run.length} of ${all.length} files`)
+  for (const run of runs) t.ok(run.length > all.length * 0.7, `${run.length} of ${all.length} files`)
 })
 
 t.test('a run without words is short, any other is not, and TEST_EXTENT has the last word', async (t) => {
