@@ -4,13 +4,10 @@
  */
 import { type Figure, judge, table } from './bench/figure.ts'
 import { measureAccount } from './bench/measurements/account.ts'
-import { measureAnchors } from './bench/measurements/anchors.ts'
 import { measureCells } from './bench/measurements/cells.ts'
 import { measureClaims } from './bench/measurements/claims.ts'
 import { measureCosts } from './bench/measurements/costs.ts'
-import { measureDrivers } from './bench/measurements/drivers.ts'
 import { measureFlood } from './bench/measurements/flood.ts'
-import { measureGit } from './bench/measurements/git.ts'
 import { measureHanging } from './bench/measurements/hanging.ts'
 import { measureIsolation } from './bench/measurements/isolation.ts'
 import { measureNetwork } from './bench/measurements/network.ts'
@@ -25,7 +22,6 @@ import { readOptions } from './options.ts'
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   claims: () => measureClaims('sqlite'),
   costs: measureCosts,
-  drivers: measureDrivers,
   postgres: () => measureClaims('postgres'),
   receipts: measureReceipts,
   size: measureSize,
@@ -37,8 +33,6 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Figure[]>>> = {
   network: measureNetwork,
   account: measureAccount,
   requests: measureRequests,
-  git: measureGit,
-  anchors: measureAnchors,
   pages: measurePages,
 }
 

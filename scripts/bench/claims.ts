@@ -25,7 +25,6 @@ export async function withHost<T, P = undefined>(
   options: InstallationOptions,
   work: (host: Host, prepared: P) => Promise<T>,
   prepare: (claimcheck: Claimcheck, workspaceId: string) => Promise<P> = async () => undefined as P,
-  given: object = {},
 ): Promise<T> {
   return withInstallation(options, async (installation) => {
     const [key, prepared] = await withOpened(installation, async (claimcheck) => {
@@ -33,7 +32,7 @@ export async function withHost<T, P = undefined>(
       return [key, await prepare(claimcheck, workspaceId)] as const
     })
     const hosted = (served: Served) => work({ served, target: { url: served.url, key } }, prepared)
-    return withProcess('host', { ...installation, ...given }, hosted)
+    return withProcess('host', installation, hosted)
   })
 }
 
