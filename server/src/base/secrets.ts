@@ -10,42 +10,35 @@ export interface Secrets {
   /** The value under the current key; undefined when it is sealed under that already. @throws SecretError, as above */
   reseal(sealed: string, context: string): string | undefined
   /** The id of the key that a value is sealed under, one of the known ones or not; undefined when nothing tells. */
-  keyIdOf(sealed: string, context: string): string | undefined
+  keyIdOf(sealed: string): string | undefined
   /** The ids of all keys, the current one first. */
   keyIds(): readonly string[]
   /** A key of 32 bytes for one purpose: the same on every host with the same current key. */
   derive(purpose: string): Buffer
   /** The same from each key, the current one first: what another key than the current one has made must be accepted for a while. */
   deriveAll(purpose: string): readonly Buffer[]
-  /** The same from the key that sealed this value; from the current key when that is not known. */
-  deriveAs(sealed: string | undefined, context: string, purpose: string): Buffer
 }
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** `v2.KEY_ID.BYTES`. Before it was `v1.BYTES`, which names no key. */
-const SEALED = /^(?:v1|v2\.([0-9a-f]{8}))\.([A-Za-z0-9_-]+)$/
+/** `v2.KEY_ID.BYTES` */
+const SEALED = /^v2\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 
 /** @throws SecretError `unusable_key_file` */
 export function openSecrets(options: SecretKeysOptions): Secrets {
   const keys = openSecretKeys(options)
   const current = () => keys()[0]
 
-  /** The value, and the key that sealed it. */
-  function unseal(sealed: string, context: string): { readonly key: SecretKey; readonly value: string } {
+  function open(sealed: string, context: string): string {
     const [, keyId, text = ''] = SEALED.exec(sealed) ?? []
-    const bytes = Buffer.from(text, 'base64url')
-    const fitting = keys().filter(({ id }) => keyId === undefined || id === keyId)
-    if (keyId !== undefined && fitting.length === 0) throw wrongKey(notConfigured(keyId))
-    let cause: unknown
-    for (const key of fitting) {
-      try {
-        return { key, value: decrypt(bytes, key, context) }
-      } catch (error) {
-        cause = error
-      }
+    const key = keys().find(({ id }) => id === keyId)
+    if (keyId !== undefined && !key) throw wrongKey(notConfigured(keyId))
+    try {
+      if (key) return decrypt(Buffer.from(text, 'base64url'), key, context)
+    } catch (cause) {
+      throw wrongKey(CHANGED, cause)
     }
-    throw wrongKey('SECRET_KEY is not the key that encrypted it, or the row was changed', cause)
+    throw wrongKey(CHANGED)
   }
 
   function seal(value: string, context: string): string {
@@ -56,29 +49,21 @@ export function openSecrets(options: SecretKeysOptions): Secrets {
     return `v2.${id}.${bytes.toString('base64url')}`
   }
 
-  function keyOf(sealed: string, context: string): SecretKey | undefined {
-    try {
-      return unseal(sealed, context).key
-    } catch {
-      return undefined
-    }
-  }
-
   return {
     seal,
-    open: (sealed, context) => unseal(sealed, context).value,
+    open,
     reseal(sealed, context) {
-      const { value } = unseal(sealed, context)
+      const value = open(sealed, context)
       return SEALED.exec(sealed)![1] === current().id ? undefined : seal(value, context)
     },
-    keyIdOf: (sealed, context) => SEALED.exec(sealed)?.[1] ?? keyOf(sealed, context)?.id,
+    keyIdOf: (sealed) => SEALED.exec(sealed)?.[1],
     keyIds: () => keys().map(({ id }) => id),
     derive: (purpose) => current().derive(purpose),
     deriveAll: (purpose) => keys().map((key) => key.derive(purpose)),
-    deriveAs: (sealed, context, purpose) =>
-      ((sealed === undefined ? undefined : keyOf(sealed, context)) ?? current()).derive(purpose),
   }
 }
+
+const CHANGED = 'SECRET_KEY is not the key that encrypted it, or the row was changed'
 
 /** Whether a text has the form of a sealed value. */
 export function isSealed(text: string): boolean {

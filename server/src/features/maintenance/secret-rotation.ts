@@ -12,14 +12,13 @@ import type { Schema } from '../../storage/schema.ts'
 import { type SealedCell, type SealedColumn, toStored } from '../../storage/sealed-columns.ts'
 import type { Storage, Writes } from '../../storage/storage.ts'
 import { type SealedKeyFile, sealedKeyFiles } from '../log/signing/key-files.ts'
-import type { ConnectionService } from '../workspaces/connections.ts'
 import { type SealedRow, sealedRows } from './sealed-values.ts'
 
 /** `current` seals and opens, `also` opens, and no configured key opens what is sealed under an `unknown` one. */
 export type KeyRole = 'current' | 'also' | 'unknown'
 
 export interface KeyUse {
-  /** null: values that name no key, and open with none. */
+  /** null: values that name no key. */
   readonly keyId: string | null
   readonly role: KeyRole
   readonly values: number
@@ -54,7 +53,6 @@ interface SecretRotationOptions {
   readonly storage: Storage
   readonly schema: Schema
   readonly secrets: Secrets
-  readonly connections: Pick<ConnectionService, 'fillSourceKeys'>
   readonly config: Pick<HostConfig, 'dataDir' | 'secretKey'>
   readonly now: () => Instant
 }
@@ -75,14 +73,14 @@ function createResealing({ storage, schema, secrets, config }: ResealingOptions)
   async function use(): Promise<readonly KeyUse[]> {
     const [current, ...also] = secrets.keyIds()
     const counts = new Map<string | null, number>(secrets.keyIds().map((id) => [id, 0]))
-    const count = (sealed: string, context: string) => {
-      const id = secrets.keyIdOf(sealed, context) ?? null
+    const count = (sealed: string) => {
+      const id = secrets.keyIdOf(sealed) ?? null
       counts.set(id, (counts.get(id) ?? 0) + 1)
     }
     for await (const rows of sealedRows(storage.read, schema.sealed)) {
-      for (const { values } of rows) for (const { sealed, context } of values ?? []) count(sealed, context)
+      for (const { values } of rows) for (const { sealed } of values ?? []) count(sealed)
     }
-    for (const { keyId, sealed } of keyFiles()) count(sealed, signingKeyContext(keyId))
+    for (const { sealed } of keyFiles()) count(sealed)
     const roleOf = (id: string | null): KeyRole => {
       if (id === current) return 'current'
       return id !== null && also.includes(id) ? 'also' : 'unknown'
@@ -144,14 +142,13 @@ function createResealing({ storage, schema, secrets, config }: ResealingOptions)
 }
 
 export function createSecretRotation(options: SecretRotationOptions): SecretRotation {
-  const { storage, secrets, connections, config, now } = options
+  const { storage, secrets, config, now } = options
   const isFromFile = config.secretKey === undefined
   const { use, pass } = createResealing(options)
 
   return {
     use,
     async rotate(by, onProgress = () => {}) {
-      await connections.fillSourceKeys()
       const isNew = isFromFile && (await makeKey())
       let resealed = 0
       for (let passes = 0; passes < MAX_PASSES; passes += 1) {

@@ -7,7 +7,7 @@ import type { Secrets } from '../../base/secrets.ts'
 import type { ConnectionRow } from '../../storage/workspaces.ts'
 
 type SealedOptions = Pick<ConnectionRow, 'id' | 'sealedSecrets'>
-type SealedRow = SealedOptions & Pick<ConnectionRow, 'sourceKey'>
+type SourceKeyRow = Pick<ConnectionRow, 'id' | 'sourceKey'>
 
 export interface ConnectionSecrets {
   /** The named options, each sealed. */
@@ -17,10 +17,10 @@ export interface ConnectionSecrets {
   /** They may be sealed under different keys. */
   haveSame(one: SealedOptions, other: SealedOptions): boolean
   /** @throws SecretError */
-  sourceKeyOf(row: SealedRow): Buffer
+  sourceKeyOf(row: SourceKeyRow): Buffer
   newSourceKey(id: string): string
   /** The row's, sealed; a new one where the secret key that sealed it is lost. */
-  usableSourceKey(row: SealedRow): string
+  usableSourceKey(row: SourceKeyRow): string
 }
 
 const SOURCE_KEY_BYTES = 32
@@ -31,18 +31,13 @@ export function createConnectionSecrets(secrets: Secrets): ConnectionSecrets {
     return Object.fromEntries(sealed.map(([name, text]) => [name, secrets.open(text, secretContext(id, name))]))
   }
 
-  function sealSourceKey(id: string, key: Buffer): string {
-    return secrets.seal(key.toString('base64url'), sourceKeyContext(id))
+  /** Every connection has one until it is removed. */
+  function sourceKeyOf({ id, sourceKey }: SourceKeyRow): Buffer {
+    return Buffer.from(secrets.open(sourceKey!, sourceKeyContext(id)), 'base64url')
   }
 
-  /** Rows of earlier versions have none: there it followed from the secret key, of which there was one. */
-  function sourceKeyOf({ id, sourceKey, sealedSecrets }: SealedRow): Buffer {
-    if (sourceKey !== null) return Buffer.from(secrets.open(sourceKey, sourceKeyContext(id)), 'base64url')
-    const [name = '', sealed] = Object.entries(sealedSecrets)[0] ?? []
-    return secrets.deriveAs(sealed, secretContext(id, name), `source of connection ${id}`)
-  }
-
-  const newSourceKey = (id: string) => sealSourceKey(id, randomBytes(SOURCE_KEY_BYTES))
+  const newSourceKey = (id: string) =>
+    secrets.seal(randomBytes(SOURCE_KEY_BYTES).toString('base64url'), sourceKeyContext(id))
 
   return {
     seal: (id, names, options) =>
@@ -61,8 +56,8 @@ export function createConnectionSecrets(secrets: Secrets): ConnectionSecrets {
     newSourceKey,
     usableSourceKey(row) {
       try {
-        const key = sourceKeyOf(row)
-        return row.sourceKey ?? sealSourceKey(row.id, key)
+        sourceKeyOf(row)
+        return row.sourceKey!
       } catch {
         return newSourceKey(row.id)
       }

@@ -321,18 +321,6 @@ export class ConnectionService {
     await this.#tokens.close()
   }
 
-  /**
-   * Stores a source key for each connection of earlier versions, where it followed from the secret key: receipts go on naming
-   * its withheld address by the same id when the secret key is rotated.
-   */
-  async fillSourceKeys(): Promise<void> {
-    const rows = (await this.#storage.read.connections.active()).filter(({ sourceKey }) => sourceKey === null)
-    for (const row of rows) {
-      const sealed = this.#sealing.usableSourceKey(row)
-      await this.#storage.write((tx) => tx.connections.fillSourceKey(row.id, sealed))
-    }
-  }
-
   /** The active connection with this id and its secrets. */
   async openById(id: string): Promise<OpenConnection | undefined> {
     const row = await this.#storage.read.connections.activeById(id)

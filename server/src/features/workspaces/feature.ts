@@ -65,10 +65,7 @@ export const workspacesFeature = {
   config: workspacesConfig,
   services: async () => (await import('./services.ts')).services,
   closes: ['activity', 'connections'],
-  async prepare({ connections, keys }) {
-    await connections.fillSourceKeys()
-    await keys.renewLooks()
-  },
+  prepare: ({ keys }) => keys.renewLooks(),
   access: ({ keys, allowedOrigins }) => ({
     keys,
     allowedOrigins,

@@ -14,7 +14,6 @@ import { createDatabase, type Dialect } from '../../../../test/support/database.
 import { query } from '../../../../test/support/sql.ts'
 import { SCHEMA } from '../../../../test/support/storage.ts'
 import { DIALECTS } from '../../support/databases.ts'
-import { sealV1 } from '../../support/seal-v1.ts'
 
 const [OLD, NEXT, STRANGER] = ['a1', 'b2', 'c3'].map((byte) => byte.repeat(32)) as [string, string, string]
 const idOf = (key: string) => openSecrets({ secretKey: Buffer.from(key, 'hex'), dataDir: '' }).keyIds()[0]!
@@ -225,7 +224,7 @@ t.test('two rotations at once end with everything under the current key', async 
   t.strictSame(await counted(hosts[0]!), { [idOf(NEXT)]: before })
 })
 
-t.test('values of earlier versions are sealed again, and what no key opens is left and counted', async (t) => {
+t.test('what is sealed under another key is sealed again, and what no key opens is left and counted', async (t) => {
   const there = await place(t, 'sqlite')
   const next = await host(t, there, { SECRET_KEY: NEXT, SECRET_KEY_ALSO: OLD })
   await next.signingKeys.ensureLog()
@@ -233,10 +232,12 @@ t.test('values of earlier versions are sealed again, and what no key opens is le
     next.storage.write((tx) =>
       tx.records.put({ kind: 'k', idHash, payload, grantId: null, uid: null, consumedAt: null, expiresAt: null }),
     )
-  await put('a', sealV1(Buffer.from(OLD, 'hex'), 'one', 'record:k:a'))
-  await put('b', sealV1(Buffer.from(NEXT, 'hex'), 'two', 'record:k:b'))
-  await put('c', sealV1(Buffer.from(STRANGER, 'hex'), 'three', 'record:k:c'))
-  const foreign = openSecrets({ secretKey: Buffer.from(STRANGER, 'hex'), dataDir: '' }).seal('four', 'record:k:d')
+  const seal = (key: string, value: string, idHash: string) =>
+    openSecrets({ secretKey: Buffer.from(key, 'hex'), dataDir: '' }).seal(value, `record:k:${idHash}`)
+  await put('a', seal(OLD, 'one', 'a'))
+  await put('b', seal(OLD, 'two', 'b'))
+  await put('c', 'a text that is not sealed')
+  const foreign = seal(STRANGER, 'four', 'd')
   await put('d', foreign)
   const rotation = createSecretRotation(next)
   const { resealed, use } = await rotation.rotate(BY)
