@@ -1,5 +1,4 @@
 /** What verdicts and their reasons mean, in sentences that the console and the command line share. */
-import { type Named, outcomeSentence, type Worded } from '../contract/words.ts'
 import type { ReasonCode, VerdictValue } from '../verdict.ts'
 
 export const VERDICT_WORDS: Readonly<Record<VerdictValue, string>> = {
@@ -27,17 +26,6 @@ export const REASON_WORDS: Readonly<Record<ReasonCode, string>> = {
 /** Explains a bound agent. */
 export const BOUND_WORDS =
   'The agent is bound: its workspace lets only certain API keys speak for it, and the claim came through one of them.'
-
-/** What was found. @param worded undefined where the words of this action are not known */
-export function outcomeWords(
-  verdict: VerdictValue,
-  reason: ReasonCode | undefined,
-  worded: Worded | undefined,
-  named: Named,
-): string {
-  if (verdict === 'unverifiable' && reason !== undefined) return `${VERDICT_WORDS.unverifiable} ${REASON_WORDS[reason]}`
-  return (worded && outcomeSentence(worded, verdict, named)) ?? VERDICT_WORDS[verdict]
-}
 
 const VOUCHES =
   'Verified says that the outcome was there in time, at this place. It does not say who brought it there, or that it was new.'

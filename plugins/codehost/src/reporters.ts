@@ -10,7 +10,6 @@ export const GITLAB_JOBS = 'gitlab-ci'
 export const GITEA_JOBS = 'gitea-actions'
 export const FORGEJO_JOBS = 'forgejo-actions'
 export const BITBUCKET_JOBS = 'bitbucket-pipelines'
-export const JOBS: readonly string[] = [GITHUB_JOBS, GITLAB_JOBS, GITEA_JOBS, FORGEJO_JOBS, BITBUCKET_JOBS]
 
 export const app = (slug: string) => `app:${slug}`
 export const appId = (id: number) => `app-id:${id}`

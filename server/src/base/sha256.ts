@@ -10,6 +10,3 @@ export const sha256Text = (text: string): string => hash('sha256', text, 'base64
 
 /** RFC 6962 2.1 hashes it before the entry of a leaf. */
 export const LEAF_BEGINNING = '\0'
-
-/** The hash of the leaf for this entry of the log, in hex. */
-export const leafHashHex = (entry: string): string => hash('sha256', `${LEAF_BEGINNING}${entry}`, 'hex')

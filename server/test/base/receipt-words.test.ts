@@ -1,9 +1,7 @@
 import { pluginWords } from '@claimcheck/core/words/plugins'
 import { sourceWords } from '@claimcheck/core/words/sources'
-import { outcomeWords, vouchedFor } from '@claimcheck/core/words/verdicts'
+import { vouchedFor } from '@claimcheck/core/words/verdicts'
 import t from 'tap'
-
-const NAMED = { target: 'acme/app', params: { branch: 'main' }, facts: {} }
 
 const sources: [source: Parameters<typeof sourceWords>[0], words: string][] = [
   [
@@ -20,30 +18,6 @@ const sources: [source: Parameters<typeof sourceWords>[0], words: string][] = [
 for (const [source, words] of sources) {
   t.test(`where it was read: ${words}`, async (t) => {
     t.equal(sourceWords(source), words)
-  })
-}
-
-const worded = {
-  words: {
-    title: 'Push',
-    target: 'Repository',
-    claim: 'A push to {branch}.',
-    outcomes: { verified: 'On {branch} in time.', late: [], mismatch: 'On {found_on}.', failed: 'Not on {branch}.' },
-  },
-}
-const outcomes: [args: Parameters<typeof outcomeWords>, words: RegExp][] = [
-  [['verified', undefined, worded, NAMED], /^On main in time\.$/],
-  [['failed', 'not_found', worded, NAMED], /^Not on main\.$/],
-  [['verified', undefined, undefined, NAMED], /^The outcome is there as claimed/],
-  [['late', 'observed_after_tolerance', worded, NAMED], /^The outcome is there as claimed, but/],
-  [['mismatch', 'target_mismatch', worded, NAMED], /^Something is there, but it is not what was claimed\.$/],
-  [['unverifiable', 'rate_limited', worded, NAMED], /nothing for or against the agent\. The destination limited/],
-  [['unverifiable', undefined, worded, NAMED], /nothing for or against the agent\.$/],
-]
-
-for (const [args, words] of outcomes) {
-  t.test(`what was found, of ${args[0]} with${args[2] ? '' : 'out'} the words of a profile: ${words}`, async (t) => {
-    t.match(outcomeWords(...args), words)
   })
 }
 

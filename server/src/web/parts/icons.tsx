@@ -57,5 +57,3 @@ export const MARKS = {
     </Icon>
   ),
 } as const
-
-export type Mark = keyof typeof MARKS

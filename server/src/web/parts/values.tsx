@@ -32,10 +32,6 @@ export function Verdict({ value, bare = false }: VerdictProps) {
   )
 }
 
-export function verdictMeaning(value: VerdictValue | null): string {
-  return MEANINGS[value ?? 'queued']
-}
-
 /** The moment at which a page is read. */
 export const Now = createContext<Instant>(0)
 
