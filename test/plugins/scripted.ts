@@ -3,7 +3,7 @@ import { DestinationError, definePlugin, defineVerifier, type Observation, Type 
 
 const MINUTE_MS = 60_000
 
-const profile = {
+export const profile = {
   action: 'test.outcome.reach',
   version: '1',
   summary: 'An outcome that is as the claim says.',
