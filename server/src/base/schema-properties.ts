@@ -14,6 +14,7 @@ export interface Property {
   readonly anyOf?: readonly Property[]
   readonly items?: Property
   readonly properties?: Readonly<Record<string, Property>>
+  readonly required?: readonly string[]
   readonly format?: string
   readonly minLength?: number
   readonly pattern?: string

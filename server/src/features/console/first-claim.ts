@@ -3,6 +3,7 @@
 import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { JsonValue } from '@claimcheck/core/rules'
 import type { TSchema } from 'typebox'
+import type { Property } from '../../base/schema-properties.ts'
 import type { Registry } from '../../plugins/registry.ts'
 
 interface FirstClaim {
@@ -36,7 +37,7 @@ export function firstProfile(
 }
 
 function needsNoParams({ params }: ActionProfile): boolean {
-  const { required = [] } = params as Example
+  const { required = [] } = params as Property
   return required.length === 0
 }
 
@@ -46,8 +47,8 @@ export function firstClaimCommand({ origin, key, profile = UNKNOWN }: FirstClaim
     ['client_claim_id', `"first-claim-${byShell('date +%s')}"`],
     ['agent_id', '"my-agent"'],
     ['action', inQuotes(profile.action)],
-    ['target', inQuotes(exampleOf(profile.target as Example, 'target'))],
-    ['params', inQuotes(exampleOf(profile.params as Example, 'params'))],
+    ['target', inQuotes(exampleOf(profile.target as Property, 'target'))],
+    ['params', inQuotes(exampleOf(profile.params as Property, 'params'))],
     ['claimed_at', `"${byShell('date -u +%Y-%m-%dT%H:%M:%SZ')}"`],
   ]
   return [
@@ -65,19 +66,8 @@ function byShell(command: string): string {
   return `'"$(${command})"'`
 }
 
-interface Example {
-  readonly type?: string
-  readonly examples?: readonly JsonValue[]
-  readonly default?: JsonValue
-  readonly const?: JsonValue
-  readonly enum?: readonly JsonValue[]
-  readonly anyOf?: readonly Example[]
-  readonly properties?: Readonly<Record<string, Example>>
-  readonly required?: readonly string[]
-}
-
 /** The example of the schema, or else a placeholder of the right type. */
-function exampleOf(schema: Example, name: string): JsonValue {
+function exampleOf(schema: Property, name: string): JsonValue {
   const given = schema.examples?.[0] ?? schema.default ?? schema.const ?? schema.enum?.[0]
   if (given !== undefined) return given
   if (schema.anyOf?.[0]) return exampleOf(schema.anyOf[0], name)
