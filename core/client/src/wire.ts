@@ -1,5 +1,5 @@
 /** What travels, by name. The types are made from the service's OpenAPI document. */
-import type { components, operations } from './openapi.ts'
+import type { components } from './openapi.ts'
 
 type Schemas = components['schemas']
 
@@ -21,7 +21,7 @@ export type State = ClaimStatus['state']
 export type Verdict = NonNullable<ClaimStatus['verdict']>
 
 /** Which claims, and how many at a time: `limit`. */
-export type ClaimFilters = NonNullable<operations['listClaims']['parameters']['query']>
+export type ClaimFilters = Schemas['ClaimFilters']
 
 /** A claim with its verdict and its receipt. */
 export type DecidedClaim = ClaimStatus & {
