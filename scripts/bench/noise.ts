@@ -1,7 +1,7 @@
 /** How far other programs took the machine, so that a reader knows what the figures are worth. */
 import { readFileSync } from 'node:fs'
+import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
 import { type Figure, figure } from './figure.ts'
-import { processorMs } from './usage.ts'
 
 const TICK_MS = 10
 
@@ -30,5 +30,5 @@ function readMachine() {
     .slice(1)
     .map((ticks) => TICK_MS * Number(ticks)) as [number, number, number, number, number, number, number, number]
   const busyMs = user + nice + system + interrupts + softInterrupts
-  return { busyMs, stolenMs: stolen, allMs: busyMs + stolen + idle + waiting, ownMs: processorMs(process.pid) }
+  return { busyMs, stolenMs: stolen, allMs: busyMs + stolen + idle + waiting, ownMs: treeTime(process.pid) }
 }

@@ -2,7 +2,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { anonymousBytes, childrenBytes, processorMs, threadMs } from './usage.ts'
+import { treeTime } from '@claimcheck/server/plugins/isolation/processor-time'
+import { anonymousBytes, childrenBytes, threadMs } from './usage.ts'
 
 export interface Served {
   readonly url: string
@@ -25,7 +26,7 @@ export async function withProcess<T>(script: string, given: object, work: (serve
     const url = await urlOf(child)
     return await work({
       url,
-      cpuMs: () => processorMs(child.pid!),
+      cpuMs: () => treeTime(child.pid!),
       threadMs: () => threadMs(child.pid!),
       memoryBytes: () => anonymousBytes(child.pid!),
       childrenBytes: () => childrenBytes(child.pid!),

@@ -1,17 +1,8 @@
 /** What a process takes of the machine, with its threads and with the processes that it started. From Linux's `/proc`. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-const TICK_MS = 10
 const NANOSECONDS = 1e6
 const KIB = 1024
-
-/** User and system time, also of children that have ended. */
-export function processorMs(pid: number): number {
-  // After the name, which may hold anything: the third field is the first.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
-  return childrenOf(pid).reduce((sum, child) => sum + orNothing(() => processorMs(child)), TICK_MS * ticks)
-}
 
 /** Of its first thread, which is the one that answers requests. */
 export function threadMs(pid: number): number {
