@@ -12,8 +12,9 @@ export interface OpaqueNames {
   cacheKey(connection: Connection | null): string
 }
 
-/** @param secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes */
-export function createOpaqueNames(secret: Uint8Array = randomBytes(32)): OpaqueNames {
+/** By a secret of this plugin in this process: a plain hash lets a plugin guess short credentials, and two plugins compare notes. */
+export function createOpaqueNames(): OpaqueNames {
+  const secret = randomBytes(32)
   const named = (kind: string, text: string) =>
     createHmac('sha256', secret).update(`${kind} ${text}`).digest('base64url')
   return {

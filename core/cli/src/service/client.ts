@@ -4,7 +4,6 @@ import {
   AuthenticationError,
   ClaimcheckError,
   type Client,
-  type ClientOptions,
   ConnectionError,
   createClient,
   NotFoundError,
@@ -19,9 +18,9 @@ import type { Access } from './access.ts'
 /** How long a person waits at a terminal for a service that is away. */
 const RETRY_FOR_MS = 20_000
 
-export function clientOf({ url, key }: Access, options: Partial<ClientOptions> = {}): Client {
+export function clientOf({ url, key }: Access): Client {
   try {
-    return createClient({ baseUrl: url, retryForMs: RETRY_FOR_MS, ...(key === undefined ? {} : { key }), ...options })
+    return createClient({ baseUrl: url, retryForMs: RETRY_FOR_MS, ...(key === undefined ? {} : { key }) })
   } catch (error) {
     throw asCommandError(error)
   }
