@@ -79,7 +79,7 @@ export const connections = table('connections', ['id'], {
   sealedSecrets: json<Readonly<Record<string, string>>>('sealed_secrets'),
   /** What refresh tokens brought, by the option of each, sealed. */
   sealedTokens: json<Readonly<Record<string, string>>>('sealed_tokens'),
-  /** Sealed: the key of the id that receipts name instead of a withheld address. null: made before there were such keys. */
+  /** Sealed: the key of the id that receipts name instead of a withheld address. null: disconnected. */
   sourceKey: nullable(text('source_key')),
   /** Whether receipts name the base address of its destination. */
   address: text<AddressVisibility>('address'),
@@ -388,10 +388,6 @@ export function connectionWrites(db: Db) {
       await active(id)
         .where({ sealed_secrets: JSON.stringify(sealedSecrets) })
         .update(columnsOf(found, by))
-    },
-    /** Gives a connection its source key, unless it has one. */
-    async fillSourceKey(id: string, sealed: string): Promise<void> {
-      await db.table('connections').where({ id }).whereNull('source_key').update({ source_key: sealed })
     },
     /** False when there is no such active connection, in this workspace where one is named. */
     async rename(id: string, name: string | null, workspaceId?: string): Promise<boolean> {
