@@ -52,7 +52,7 @@ export interface Ecosystem {
    * wherever a record can be read. Other registries of the kind may be set up to do otherwise.
    */
   readonly publicKeeps: boolean
-  /** How long the public registry goes on giving an old document of a package, without an `Age`. Milliseconds. */
+  /** How long the public registry goes on giving an old document of a package, or saying that there is none, without an `Age`. Milliseconds. */
   readonly publicLagMs: number
   /** Everybody sees every package with such a name at the public registry. */
   isPublicName(name: string): boolean

@@ -78,7 +78,9 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         namesContent: query.integrity !== undefined,
         keeps: ecosystem.publicKeeps && place.isPublic,
       }
-      const ageMs = place.isPublic && found.facts.package_listed ? ecosystem.publicLagMs : 0
+      // Without a record, that it was not there yet rests on the look just after the submission, which counts as of its own time.
+      const hasRecord = ecosystem.publicKeeps && found.facts.package_listed
+      const ageMs = place.isPublic && (hasRecord || sentAt >= inTimeUntil) ? ecosystem.publicLagMs : 0
       return { ...toObservation(found, look), ...(ageMs > 0 && { ageMs }) }
     },
   })

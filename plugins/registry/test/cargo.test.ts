@@ -96,6 +96,19 @@ t.test('a time in whole seconds means the whole second', async (t) => {
   t.match(seen.facts, { yanked: true, published_at: '2026-09-25T12:00:30.000Z', integrity_by: 'registry' })
 })
 
+t.test('the caches of crates.io may be ten minutes behind', async (t) => {
+  const { url } = await serve(t, { [PATH]: line('0.9.0'), ...CONFIG })
+  const ageOf = async (target: string, now: number) =>
+    (await look({ target, options: { public_cargo_url: url }, now })).ageMs
+  t.equal(await ageOf('cargo:tool', NOON), 10 * MINUTE)
+  t.equal(
+    await ageOf('cargo:other', NOON),
+    undefined,
+    'without an index file, the look just after the submission counts',
+  )
+  t.equal(await ageOf('cargo:other', NOON + 11 * MINUTE), 10 * MINUTE)
+})
+
 t.test(
   'at an index that is not the public one, an old copy shows what is there, and not what is missing',
   async (t) => {

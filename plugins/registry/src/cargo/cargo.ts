@@ -39,7 +39,8 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
     namesOf: names,
     // A version can be yanked, and stays. Where its whole crate is deleted, there is no index file to conclude anything from.
     publicKeeps: true,
-    publicLagMs: 0,
+    // `max-age` of its index files: not each of its caches hears at once of a new version.
+    publicLagMs: 10 * 60_000,
     isPublicName: () => true,
     algorithms: ['sha256'],
     // The path of an index file is in lower case, so that two crates cannot differ in case alone.
