@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
-import { createVirtualClock, type LifeOptions, liveClaim } from '@claimcheck/core/testkit'
+import { createVirtualClock, type LifeOptions, liveClaim, runConformance } from '@claimcheck/core/testkit'
 import t, { type Test } from 'tap'
 
 const MINUTE = 60_000
@@ -122,4 +122,30 @@ t.test('an answer of nobody is recorded as no answer', async (t) => {
 t.test('an action that the plugin has not is a mistake of the test', async (t) => {
   const claim = { action: 'acme.door.close', target: 'front', params: {}, claimedAt: START }
   await t.rejects(live(t, 0, { claim }), { name: 'TypeError' })
+})
+
+t.test('in the kit, a clock stays right for a claim that waits for long', async (t) => {
+  const { checks } = await runConformance({
+    plugin,
+    destination: {
+      async start({ now }) {
+        const server = createServer((_, response) =>
+          response.writeHead(200, { date: new Date(now()).toUTCString() }).end('{"isOpen":false}'),
+        ).listen(0, '127.0.0.1')
+        await once(server, 'listening')
+        const { port } = server.address() as AddressInfo
+        return { url: `http://127.0.0.1:${port}`, stop: async () => void server.close() }
+      },
+    },
+    cases: [
+      {
+        name: 'a door that stays closed',
+        claim: { target: 'front', params: {}, claimedAt: START, deadlineAt: START + 60 * MINUTE },
+        sees: { kind: 'absent' },
+        verdict: 'failed',
+      },
+    ],
+    only: ['case.verdict'],
+  })
+  t.equal(checks.find(({ name }) => name === 'case.verdict')?.problem, undefined)
 })

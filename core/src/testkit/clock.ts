@@ -24,9 +24,9 @@ export function createClock(start: Instant = machine.now()): KitClock {
       const told = machine.parse(headerOf(answer, 'date') ?? '')
       if (Number.isNaN(told)) return answer
       // A destination that was given this clock tells its time; any other one the machine's.
-      const [offByKit, offByMachine] = [told - now(), told - machine.now()]
+      const [offByKit, offByMachine] = [told - (answer.answeredAt ?? now()), told - machine.now()]
       const off = Math.abs(offByKit) <= Math.abs(offByMachine) ? offByKit : offByMachine
-      // An answer can be some minutes old here. A clock that is wrong by more is so on purpose.
+      // A clock that is wrong by more is so on purpose.
       const shown = Math.abs(off) < 30 * 60_000 ? now() : now() + off
       return withHeaders(answer, { date: new machine(shown).toUTCString() })
     },

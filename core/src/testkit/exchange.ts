@@ -18,6 +18,8 @@ export interface WholeAnswer {
   readonly status: number
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
+  /** By the kit's clock, for an answer that is given again later. */
+  readonly answeredAt?: number
 }
 
 /** They belong to one connection, RFC 9110 7.6.1, or to a body that is sent anew. */

@@ -113,7 +113,7 @@ export async function startFaultProxy({ destination, elsewhere, clock, memory }:
     const { host } = asked.headers
     // Host may be signed. Links made of it are kept as the destination's: other lanes have other names.
     const answering = sendOn(asked, origin, { host, clientCertificate: current.clientCertificate }).then((answer) =>
-      linksTo(answer, `${new URL(origin).protocol}//${host}`, origin),
+      linksTo({ ...answer, answeredAt: clock.now() }, `${new URL(origin).protocol}//${host}`, origin),
     )
     memory.set(name, answering)
     answering.catch(() => memory.delete(name))
