@@ -31,6 +31,8 @@ export interface FoundVersion {
   readonly hasContent?: boolean
   /** When it was published, by the registry's own record; null where a record was read that does not have it. */
   readonly published?: Required<LogTime> | null
+  /** Since when the record goes; absent where that is not told. */
+  readonly recordSince?: Instant
   /** By when a version that is not listed had been taken away, by the same record. */
   readonly removedBy?: Instant
   /** How far the registry's clock was behind ours at most; absent where it does not tell its time. Milliseconds. */
@@ -48,8 +50,8 @@ export interface Ecosystem {
   /** The values of `params.registry` for the registry at this address. */
   namesOf(baseUrl: string): readonly string[]
   /**
-   * The public registry keeps what it published: a version is never replaced by other content, and its record has each version that ever was,
-   * wherever a record can be read. Other registries of the kind may be set up to do otherwise.
+   * The public registry keeps what it published: a version is never replaced by other content, and its record has each version that ever was
+   * since the record begins, wherever one can be read. Other registries of the kind may be set up to do otherwise.
    */
   readonly publicKeeps: boolean
   /** How long the public registry goes on giving an old document of a package, or saying that there is none, without an `Age`. Milliseconds. */

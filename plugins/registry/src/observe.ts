@@ -24,16 +24,25 @@ export interface Look {
   readonly namesContent: boolean
   /** The registry never replaces a version, and its record has each that ever was. */
   readonly keeps: boolean
+  readonly recordSince: Instant
 }
+
+/** Nobody can publish under the name of a deleted package for so long: both npm and crates.io see to it. */
+const FREE_MS = 24 * 60 * 60_000
 
 export function toObservation(found: FoundVersion, look: Look): Observation<Facts> {
   const facts = factsOf(found, look)
   return found.isListed ? present(found, facts, look) : absent(found, facts, look)
 }
 
+/** A package that was deleted, and published again after the claim, has a record that says nothing of what there was at the claim. */
+function isOfTheClaim({ keeps, recordSince, claimedAt }: Look): boolean {
+  return keeps && recordSince <= claimedAt
+}
+
 function present(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
   if (found.hasContent === false) {
-    const mark = look.keeps ? 'final' : markOfSeen(look)
+    const mark = isOfTheClaim(look) ? 'final' : markOfSeen(look)
     return { kind: 'present', differs: ['integrity'], facts, ...(mark && { mark }) }
   }
   // Seen in time, it came in time, whatever the record says.
@@ -48,8 +57,8 @@ function staysOf({ published }: FoundVersion, look: Look): readonly Stay[] | und
 }
 
 /** Where a version can be replaced, what is there now may have taken the place of what was there before. */
-function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps }: Look): LogTime {
-  return keeps ? { notBefore, notAfter } : { notAfter }
+function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps, recordSince, claimedAt }: Look): LogTime {
+  return keeps && recordSince <= claimedAt + FREE_MS ? { notBefore, notAfter } : { notAfter }
 }
 
 /** Only the record of a registry that keeps what it published is a log: others tell what they have, and not what they had. */
@@ -59,9 +68,9 @@ function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Fact
     const removed = { notBefore: published.notBefore, notAfter: Math.max(removedBy, published.notAfter) }
     return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
   }
-  if (look.keeps && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
+  if (isOfTheClaim(look) && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
   // It was there, and nothing tells with what content, or until when; or the record that would tell was not read.
-  const mayHaveBeen = published || (look.keeps && facts.package_listed)
+  const mayHaveBeen = published || (published === undefined && look.keeps && facts.package_listed)
   const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
 }

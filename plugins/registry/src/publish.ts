@@ -77,6 +77,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         previous: context.previous,
         namesContent: query.integrity !== undefined,
         keeps: ecosystem.publicKeeps && place.isPublic,
+        recordSince: found.recordSince ?? Number.NEGATIVE_INFINITY,
       }
       // Without a record, that it was not there yet rests on the look just after the submission, which counts as of its own time.
       const hasRecord = ecosystem.publicKeeps && found.facts.package_listed

@@ -96,6 +96,32 @@ t.test('a time in whole seconds means the whole second', async (t) => {
   t.match(seen.facts, { yanked: true, published_at: '2026-09-25T12:00:30.000Z', integrity_by: 'registry' })
 })
 
+t.test('an index file that begins after the claim says nothing of a crate that was deleted before', async (t) => {
+  const DAY = 24 * 60 * MINUTE
+  const since = (ms: number) => ({ pubtime: new Date(NOON + ms).toISOString() })
+  const rows: readonly [name: string, lines: string[], result: string, params?: Asked['params']][] = [
+    ['another version', [line('0.1.0', since(1))], 'absent'],
+    ['another version, and one of before', [line('0.0.9', since(0)), line('0.1.0', since(1))], 'absent (never_before)'],
+    ['another version, and one of any time', [line('0.0.9'), line('0.1.0', since(1))], 'absent (never_before)'],
+    ['other content', [line('1.0.0', since(1))], 'differs', { integrity: 'cd'.repeat(32) }],
+    ['other content since before', [line('1.0.0', since(0))], 'differs (final)', { integrity: 'cd'.repeat(32) }],
+  ]
+  for (const [name, lines, result, params = {}] of rows) {
+    const { url } = await serve(t, { [PATH]: lines.join('\n') })
+    const looked = look({ target: 'cargo:tool', options: { public_cargo_url: url }, now: NOON + 2 * DAY, params })
+    t.equal(await outcome(looked), result, name)
+  }
+  for (const [ms, isFirst] of [
+    [DAY, true],
+    [DAY + 1, false],
+  ] as const) {
+    const { url } = await serve(t, { [PATH]: line('1.0.0', since(ms)) })
+    const seen = await look({ target: 'cargo:tool', options: { public_cargo_url: url }, now: NOON + 2 * DAY })
+    const at = NOON + ms
+    t.same(seen.stays, [{ appeared: isFirst ? { notBefore: at, notAfter: at } : { notAfter: at } }])
+  }
+})
+
 t.test('the caches of crates.io may be ten minutes behind', async (t) => {
   const { url } = await serve(t, { [PATH]: line('0.9.0'), ...CONFIG })
   const ageOf = async (target: string, now: number) =>

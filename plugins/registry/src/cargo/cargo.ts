@@ -37,7 +37,7 @@ export function createCargo(publicUrl = PUBLIC_CARGO): Ecosystem {
     name: 'cargo',
     publicUrl,
     namesOf: names,
-    // A version can be yanked, and stays. Where its whole crate is deleted, there is no index file to conclude anything from.
+    // A version can be yanked, and stays. Where its whole crate is deleted, the record begins anew.
     publicKeeps: true,
     // `max-age` of its index files: not each of its caches hears at once of a new version.
     publicLagMs: 10 * 60_000,

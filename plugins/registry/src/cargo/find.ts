@@ -52,7 +52,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     }
     // It may be in a line that could not be read.
     if (!isWhole) throw unexpected()
-    return { isListed: false, published: null, isDoubtful, facts: { package_listed: true } }
+    return { isListed: false, published: null, ...recordOf(entries), isDoubtful, facts: { package_listed: true } }
   }
   const digest = digestOf(entry)
   if (integrity !== undefined && digest === undefined) throw unexpected()
@@ -63,6 +63,7 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
     ...(integrity !== undefined && { hasContent: digest === integrity }),
     // Not every registry writes the time down.
     ...(published && { published }),
+    ...recordOf(entries),
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
       version,
@@ -71,6 +72,12 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
       ...(entry.yanked === true && { yanked: true as const }),
     },
   }
+}
+
+/** Owners can delete a whole crate. When each of its lines has a time, none is from before the first of them. */
+function recordOf(entries: readonly IndexEntry[]): Pick<FoundVersion, 'recordSince'> {
+  const times = entries.map(({ pubtime }) => logTime(pubtime)?.notBefore ?? Number.NEGATIVE_INFINITY)
+  return { recordSince: times.reduce((first, time) => Math.min(first, time)) }
 }
 
 function digestOf({ cksum }: IndexEntry): string | undefined {
