@@ -66,6 +66,12 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['no crate, and an index without the form of one', { '/config.json': {} }, 'unexpected_response', { now: NOON }],
   ['the content', { [PATH]: line('1.0.0') }, 'as claimed', { params: { integrity: CKSUM } }],
   ['other content', { [PATH]: line('1.0.0') }, 'differs (final)', { params: { integrity: 'cd'.repeat(32) } }],
+  [
+    'the content in the second of two lines for the version',
+    { [PATH]: `${line('1.0.0')}\n${line('1.0.0', { cksum: 'cd'.repeat(32) })}` },
+    'as claimed',
+    { params: { integrity: 'cd'.repeat(32) } },
+  ],
 ]
 
 for (const [name, routes, result, asked] of rows) {

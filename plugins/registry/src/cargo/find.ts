@@ -44,7 +44,8 @@ export async function findOnCargo(query: Query, place: Place, context: CheckCont
 
   const { clockBehindMs, isDoubtful } = read
   const { entries, isWhole } = read.value
-  const entry = entries.find(({ vers }) => vers === version)
+  // Of two lines for one version, Cargo takes the last.
+  const entry = entries.findLast(({ vers }) => vers === version)
   if (!entry) {
     // Cargo takes versions that differ in nothing else for one: which of them was meant cannot be told.
     if (entries.some(({ vers }) => withoutBuild(vers) === withoutBuild(version))) {
