@@ -35,6 +35,8 @@ export interface FoundVersion {
   readonly recordSince?: Instant
   /** By when a version that is not listed had been taken away, by the same record. */
   readonly removedBy?: Instant
+  /** What is not listed may have been there: all files were taken away, or are withheld. */
+  readonly isEmptied?: boolean
   /** How far the registry's clock was behind ours at most; absent where it does not tell its time. Milliseconds. */
   readonly clockBehindMs?: number
   /** From an old copy, or an answer that may have been cut: it can show that the claim holds, and not that it does not. */

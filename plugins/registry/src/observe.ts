@@ -63,14 +63,14 @@ function appearanceOf({ notBefore, notAfter }: Required<LogTime>, { keeps, recor
 
 /** Only the record of a registry that keeps what it published is a log: others tell what they have, and not what they had. */
 function absent(found: FoundVersion, facts: Facts, look: Look): Observation<Facts> {
-  const { published, removedBy } = found
+  const { published, removedBy, isEmptied = false } = found
   if (look.keeps && published && removedBy !== undefined && !look.namesContent) {
     const removed = { notBefore: published.notBefore, notAfter: Math.max(removedBy, published.notAfter) }
     return { kind: 'absent', facts, stays: [{ appeared: published, removed }] }
   }
   if (isOfTheClaim(look) && published === null) return { kind: 'absent', facts, stays: [], mark: 'never_before' }
   // It was there, and nothing tells with what content, or until when; or the record that would tell was not read.
-  const mayHaveBeen = published || (published === undefined && look.keeps && facts.package_listed)
+  const mayHaveBeen = isEmptied || published || (published === undefined && look.keeps && facts.package_listed)
   const mark = mayHaveBeen ? 'may_have_been' : markOfSeen(look)
   return { kind: 'absent', facts, ...(mark && { mark }) }
 }

@@ -14,9 +14,10 @@ export const Release = Type.Object({
 })
 export type Release = Static<typeof Release>
 
-/** Of the simple API as JSON (PEP 691), with its versions (PEP 700). */
+/** Of the simple API as JSON (PEP 691), with its versions (PEP 700) and its status (PEP 792). */
 export const Project = Type.Object({
   name: Type.String(),
   versions: Type.Array(Type.String()),
+  'project-status': Type.Optional(Type.Unknown()),
 })
 export type Project = Static<typeof Project>

@@ -27,7 +27,8 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
 
   /** Undefined where there is none. */
   async function readProject(): Promise<Read<Project> | undefined> {
-    const init = json('pypi project', Project, (response) => readPruned(response, { name: 'value', versions: 'value' }))
+    const wanted = { name: 'value', versions: 'value', 'project-status': 'value' } as const
+    const init = json('pypi project', Project, (response) => readPruned(response, wanted))
     const read = await reader.get(`${baseUrl}/simple/${name}/`, { ...init, accept: SIMPLE_JSON, also: [404] })
     if (read && normalizeProject(read.value.name) !== name) throw unexpected()
     return read
@@ -35,8 +36,8 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
 
   const release = await cache.share(url, readRelease)
   if (release && release.value.urls.length > 0) return foundRelease(release, integrity)
-  // All its files were taken away: it was there with some, and is there in name only.
-  if (release) throw new DestinationError('ambiguous_claim')
+  // It is there in name only.
+  if (release) return { isListed: false, isEmptied: true, facts: { package_listed: true } }
 
   // That there is no such version is said only of a project that is seen.
   const project = await cache.share(`${baseUrl} ${name}`, readProject)
@@ -47,7 +48,17 @@ export async function findOnPypi(query: Query, place: Place, context: CheckConte
   }
   // Published while we were reading, or not known to every replica yet: the next read will tell.
   if (project.value.versions.some((listed) => isSamePep440(listed, version))) throw unexpected()
-  return { isListed: false, isDoubtful: project.isDoubtful, facts: { package_listed: true } }
+  return {
+    isListed: false,
+    ...(isEmptied(project.value) && { isEmptied: true }),
+    isDoubtful: project.isDoubtful,
+    facts: { package_listed: true },
+  }
+}
+
+/** A project begins with its first file. While it is in quarantine, PyPI lists none of them. */
+function isEmptied({ versions, 'project-status': status }: Project): boolean {
+  return versions.length === 0 || (status as { readonly status?: unknown } | undefined)?.status === 'quarantined'
 }
 
 function isAsked({ info }: Release, { name, version }: Query): boolean {
