@@ -83,6 +83,20 @@ const rows: readonly Row[] = [
     }),
     'unexpected_response',
   ],
+  ...[null, false, '', { message: 'old' }].map(
+    (deprecated): Row => [
+      `a version with ${JSON.stringify(deprecated)} for whether it is deprecated`,
+      (url) => ({ '/tool/1.0.0': manifest(url, { deprecated }) }),
+      'as claimed',
+    ],
+  ),
+  ...[null, { '1.0.0': 'soon' }, { '1.0.0': Date.parse(AT) }].map(
+    (time): Row => [
+      `no document of the version, and the times ${JSON.stringify(time)}`,
+      (url) => ({ '/tool/1.0.0': { status: 405 }, '/tool': packument({ versions: { '1.0.0': manifest(url) }, time }) }),
+      'as claimed',
+    ],
+  ),
   ['429', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
   ['502', { '/tool/1.0.0': { status: 502 } }, 'unavailable'],
   ['304 to what was not asked for', { '/tool/1.0.0': { status: 304 } }, 'unexpected_response'],

@@ -25,7 +25,8 @@ const rows: readonly [name: string, routes: Routes, result: string, asked?: Part
   ['a release in another spelling', { [RELEASE]: release([file()], { version: '1.0' }) }, 'as claimed'],
   ['a prerelease of the release', { [RELEASE]: release([file()], { version: '1.0.0rc1' }) }, 'unexpected_response'],
   ['a release without files', { [RELEASE]: release([]) }, 'absent (may_have_been)'],
-  ['a time that is none', { [RELEASE]: release([file({ upload_time_iso_8601: 'today' })]) }, 'unexpected_response'],
+  ['a time that is none', { [RELEASE]: release([file({ upload_time_iso_8601: 'today' })]) }, 'as claimed'],
+  ['nothing of times and yanking', { [RELEASE]: release([{ digests: { sha256: SHA } }]) }, 'as claimed'],
   ['401', { [RELEASE]: { status: 401 } }, 'unauthorized'],
   ['410', { [RELEASE]: { status: 410 } }, 'unexpected_response'],
   ['503', { [RELEASE]: { status: 503 } }, 'unavailable'],
@@ -105,6 +106,17 @@ t.test('it was published with the first of its files, or with the one that is cl
   t.match((await check(t, routes, DIGEST)).facts, { yanked: true, integrity_by: 'registry' })
   const named = await check(t, routes, { params: { integrity: 'cd'.repeat(32) }, now: NOON + 11 * MINUTE })
   t.same(named.stays, [{ appeared: { notAfter: NOON + 5 * MINUTE } }], 'a file of before may be gone')
+})
+
+t.test('where the time of one file is not told, no other is the first', async (t) => {
+  const untimed = file({ upload_time_iso_8601: undefined })
+  const { facts, stays } = await check(
+    t,
+    { [RELEASE]: release([file(), untimed, file()]) },
+    { now: NOON + 11 * MINUTE },
+  )
+  t.equal(facts.published_at, undefined)
+  t.equal(stays, undefined)
 })
 
 t.test('a connection signs with its user, and a 404 hides from it', async (t) => {

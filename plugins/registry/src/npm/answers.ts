@@ -10,8 +10,8 @@ export const Manifest = Type.Object({
     integrity: Type.Optional(Type.Unknown()),
     shasum: Type.Optional(Type.Unknown()),
   }),
-  // The text that people read, or whether there is one.
-  deprecated: Type.Optional(Type.Union([Type.String(), Type.Boolean()])),
+  // The text that people read, whether there is one, or nothing.
+  deprecated: Type.Optional(Type.Unknown()),
 })
 export type Manifest = Static<typeof Manifest>
 
@@ -21,7 +21,7 @@ export const Packument = Type.Object({
   // Absent where all of them were unpublished.
   versions: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   // Some registries have none. When everything was unpublished, an object stands between the times.
-  time: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  time: Type.Optional(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])),
 })
 export type Packument = Static<typeof Packument>
 

@@ -93,11 +93,15 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     })
   }
 
-  /** Of a version that is there. Without a record only our own reads tell when it came, so nothing hangs on it. */
   async function readRecord(): Promise<PackageRecord> {
+    const packument = await readPackument()
+    return packument ? recordOf(version, packument) : {}
+  }
+
+  /** Of a version that is there. Without a record only our own reads tell when it came, so nothing hangs on it. */
+  async function recordIfTold(record: () => Promise<PackageRecord>): Promise<PackageRecord> {
     try {
-      const packument = await readPackument()
-      return packument ? recordOf(version, packument) : {}
+      return await record()
     } catch (error) {
       if (!isDestinationError(error)) throw error
       logger.warn({ err: error }, 'the record of the package could not be read')
@@ -111,12 +115,12 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
     return {
       isListed: true,
       ...(file && { hasContent: file.value === integrity, isDoubtful: file.isDoubtful }),
-      ...(await record()),
+      ...(await recordIfTold(record)),
       facts: {
         version,
         package_listed: true,
         ...(file && { integrity: file.value, integrity_by: 'claimcheck' }),
-        ...(deprecated && { deprecated: true }),
+        ...(Boolean(deprecated) && { deprecated: true as const }),
       },
     }
   }
@@ -126,7 +130,7 @@ function documentsOf({ name, version, integrity }: Query, place: Place, context:
 }
 
 function recordOf(version: string, { value: { time }, clockBehindMs }: Read<Packument>): PackageRecord {
-  if (time === undefined) return {}
+  if (time === undefined || time === null) return {}
   if (!Object.hasOwn(time, version) && time.unpublished !== undefined) return recordOfNone(version, time.unpublished)
   const published = Object.hasOwn(time, version) ? logTime(time[version]) : null
   if (published === undefined) throw unexpected()

@@ -3,8 +3,9 @@ import { type Static, Type } from '@claimcheck/core/plugin'
 
 const File = Type.Object({
   digests: Type.Object({ sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
-  upload_time_iso_8601: Type.String(),
-  yanked: Type.Boolean(),
+  // Not every index has these.
+  upload_time_iso_8601: Type.Optional(Type.Unknown()),
+  yanked: Type.Optional(Type.Unknown()),
 })
 export type File = Static<typeof File>
 

@@ -75,27 +75,26 @@ function foundRelease(
   const files = claimed.length > 0 ? claimed : urls
   const [file] = files
   const tellsDigest = files.length === 1
+  const published = earliest(files)
   return {
     isListed: true,
     ...(integrity !== undefined && { hasContent: claimed.length > 0 }),
-    published: earliest(files),
+    ...(published && { published }),
     isDoubtful,
     ...(clockBehindMs !== undefined && { clockBehindMs }),
     facts: {
       version: normalizePep440(info.version)!,
       package_listed: true,
       ...(tellsDigest && { integrity: sha256Integrity(file!.digests.sha256), integrity_by: 'registry' }),
-      ...(files.every(({ yanked }) => yanked) && { yanked: true }),
+      ...(files.every(({ yanked }) => yanked === true) && { yanked: true }),
     },
   }
 }
 
-function earliest(files: readonly File[]): Required<LogTime> {
+/** Undefined where a file's time is not told: it may be the first. */
+function earliest(files: readonly File[]): Required<LogTime> | undefined {
   const times = files.map(({ upload_time_iso_8601 }) => logTime(upload_time_iso_8601))
-  return times.reduce<Required<LogTime> | undefined>((first, time) => {
-    if (time === undefined) throw unexpected()
-    return first && first.notBefore <= time.notBefore ? first : time
-  }, undefined)!
+  return times.reduce((first, time) => (first && time && first.notBefore <= time.notBefore ? first : first && time))
 }
 
 function unexpected(): DestinationError {
