@@ -334,6 +334,19 @@ t.test('a file that differs is read again when its publisher says something else
   t.same([await result(), await result(), reads()], ['as claimed', 'as claimed', 4])
 })
 
+t.test('a file is read each time where its publisher says nothing of it', async (t) => {
+  const cache = createCache()
+  const routes: Record<string, unknown> = {}
+  const { url } = await serve(t, (url) => Object.assign(routes, published(url), { '/tool/-/tool-1.0.0.tgz': OTHER }))
+  const dist = { tarball: `${url}/tool/-/tool-1.0.0.tgz` }
+  routes['/tool/1.0.0'] = manifest(url, { dist })
+  const connection = { provider: 'npm', options: { base_url: url } }
+  const result = () => outcome(look({ target: 'npm:tool', connection, cache, params: { integrity: INTEGRITY } }))
+  t.same([await result(), await result()], ['differs', 'differs'])
+  routes['/tool/-/tool-1.0.0.tgz'] = CONTENT
+  t.equal(await result(), 'as claimed')
+})
+
 t.test('a file is read by its path at a registry whose address has one', async (t) => {
   for (const [tarball, base, path] of [
     ['http://inside/tool/-/tool-1.0.0.tgz', '/team', '/team/tool/-/tool-1.0.0.tgz'],

@@ -38,7 +38,9 @@ export async function hashTarball(
   if (!start.startsWith(GZIP)) throw new DestinationError('unexpected_response', { status })
   const value = `${algorithm}-${digests[algorithm]}`
   const isDoubtful = isOldCopy(headers, place.isPublic) || !tellsItsEnd(headers)
-  if (!isDoubtful) cache.set(key, { declared, value, isConfirmed: isKnown && known.value === value })
+  // Where its publisher says nothing of a file, nothing shows that another one is there now.
+  const isDeclared = declaredDigest !== undefined || shasum !== undefined
+  if (!isDoubtful && isDeclared) cache.set(key, { declared, value, isConfirmed: isKnown && known.value === value })
   return { value, isDoubtful }
 }
 
