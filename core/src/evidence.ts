@@ -40,8 +40,8 @@ interface Observed<F> {
   readonly facts: F
   /**
    * Every stay that the destination's own log shows, in any order; empty where the log shows none. Leave it out where no log can
-   * be read, or where the log has a gap after `claimed_at` less the profile's `removedWithinMs`. Eight at most: the latest, where the log
-   * shows more.
+   * be read, or where the log has a gap after `claimed_at` less the profile's `removedWithinMs`. Eight at most: where the log shows more, the
+   * first that ended after `windowStart`, because the earliest that counts decides.
    */
   readonly stays?: readonly Stay[]
   readonly mark?: Mark

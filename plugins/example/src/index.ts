@@ -1,6 +1,6 @@
 /** Verifies that a ticket was closed: reads its project, then the ticket with its history, and reports what they show. */
 import type { LogTime, Stay } from '@claimcheck/core/plugin'
-import { bearer, DestinationError, definePlugin, defineVerifier, Type } from '@claimcheck/core/plugin'
+import { bearer, DestinationError, definePlugin, defineVerifier, Type, windowStart } from '@claimcheck/core/plugin'
 import { connectionType, type Options } from './connection.ts'
 import { profile } from './profile.ts'
 
@@ -10,14 +10,15 @@ const Change = Type.Object({
   // null: the ticket was open from then on.
   resolution: Type.Union([Type.String(), Type.Null()]),
 })
-const Ticket = Type.Object({ id: Type.Integer(), history: Type.Array(Change, { minItems: 1 }) })
+const Ticket = Type.Object({ id: Type.Integer(), key: Type.String(), history: Type.Array(Change, { minItems: 1 }) })
 
 const verifier = defineVerifier({
   profile,
   providers: [connectionType.provider],
   limits: { requests: 8, bodyBytes: 256 * 1024, timeMs: 10_000 },
   normalize: ({ target, params }) => ({ target: target.toUpperCase(), params }),
-  async check({ target, params }, { connection, http, previous }) {
+  async check(claim, { connection, http, previous }) {
+    const { target, params } = claim
     const { base_url, token } = connection!.options as Options
     const [name, number] = target.split('-')
     const url = `${base_url}/api/projects/${name}`
@@ -32,17 +33,20 @@ const verifier = defineVerifier({
       const wasNever = Number(number) > project.last_number
       return { kind: 'absent', facts: {}, mark: wasNever ? 'never_before' : 'may_have_been' }
     }
-    // A ticket that was made again under this number is not the one that was claimed.
+    // Neither one to which this number leads now, nor one that was made again under it, is the one that was claimed.
     const ids = previous.map(({ observation }) => observation.facts.ticket_id)
-    if (ids.some((id) => id !== undefined && id !== ticket.id)) throw new DestinationError('ambiguous_claim')
+    const isOther = ids.some((id) => id !== undefined && id !== ticket.id)
+    if (ticket.key !== target || isOther) throw new DestinationError('ambiguous_claim')
 
-    const stays: Stay[] = ticket.history.flatMap(({ at, resolution }, index) => {
+    const all: Stay[] = ticket.history.flatMap(({ at, resolution }, index) => {
       const next = ticket.history[index + 1]
       const isClaimed = resolution === params.resolution
       return isClaimed ? [{ appeared: secondOf(at), ...(next && { removed: secondOf(next.at) }) }] : []
     })
     const { at, resolution } = ticket.history.at(-1)!
-    const observed = { facts: { ticket_id: ticket.id }, stays: stays.slice(-8) }
+    // The first that the claim can mean decides, and eight is the most that is recorded.
+    const stays = all.filter(({ removed }) => !removed || removed.notAfter >= windowStart(claim)).slice(0, 8)
+    const observed = { facts: { ticket_id: ticket.id }, stays }
     if (resolution === null) return { kind: 'absent', ...observed }
     const facts = { ...observed.facts, closed_as: resolution, closed_at: new Date(at).toISOString() }
     const differs = resolution === params.resolution ? [] : ['resolution']

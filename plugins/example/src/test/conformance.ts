@@ -6,7 +6,15 @@ import { type Change, TicketServer } from './ticket-server.ts'
 const MINUTE_MS = 60_000
 const TICKET = { id: 1001, number: 1 }
 
-type Situation = 'open' | 'closed' | 'closed_otherwise' | 'closed_late' | 'reopened_before' | 'deleted'
+type Situation =
+  | 'open'
+  | 'closed'
+  | 'closed_otherwise'
+  | 'closed_late'
+  | 'closed_often'
+  | 'reopened_before'
+  | 'moved'
+  | 'deleted'
 
 /** The states that a ticket went through, by milliseconds after the kit began. */
 const HISTORIES: Readonly<Record<Exclude<Situation, 'deleted'>, readonly Change[]>> = {
@@ -22,6 +30,14 @@ const HISTORIES: Readonly<Record<Exclude<Situation, 'deleted'>, readonly Change[
   closed_late: [
     { at: -60 * MINUTE_MS, resolution: null },
     { at: 12 * MINUTE_MS, resolution: 'done' },
+  ],
+  closed_often: Array.from({ length: 20 }, (_, index) => ({
+    at: (index - 1) * 3 * MINUTE_MS,
+    resolution: index % 2 === 1 ? 'done' : null,
+  })),
+  moved: [
+    { at: -60 * MINUTE_MS, resolution: null },
+    { at: 0, resolution: 'done' },
   ],
   reopened_before: [
     { at: -60 * MINUTE_MS, resolution: null },
@@ -56,7 +72,11 @@ const conformance: ConformanceOptions<Situation> = {
     },
     set(situation) {
       const history = situation === 'deleted' ? [] : HISTORIES[situation]
-      const ticket = { id: TICKET.id, history: history.map((change) => ({ ...change, at: beganAt + change.at })) }
+      const ticket = {
+        id: TICKET.id,
+        ...(situation === 'moved' && { movedTo: 'OPS-4' }),
+        history: history.map((change) => ({ ...change, at: beganAt + change.at })),
+      }
       server.projects.set('SHOP', {
         lastNumber: 7,
         tickets: situation === 'deleted' ? {} : { [TICKET.number]: ticket },
@@ -99,12 +119,28 @@ const conformance: ConformanceOptions<Situation> = {
       absentRoutes,
     },
     {
+      name: 'a ticket that was closed in time, and then opened and closed again and again',
+      situation: 'closed_often',
+      claim,
+      submittedAfterMs: 60 * MINUTE_MS,
+      sees: { kind: 'present' },
+      verdict: 'verified',
+      absentRoutes,
+    },
+    {
       name: 'a ticket that was closed and opened again long before the claim',
       situation: 'reopened_before',
       claim,
       sees: { kind: 'absent', facts: { ticket_id: TICKET.id } },
       verdict: 'failed',
       absentRoutes,
+    },
+    {
+      name: 'a ticket that was moved, so that its number leads to another key',
+      situation: 'moved',
+      claim,
+      sees: { error: 'ambiguous_claim' },
+      verdict: 'unverifiable',
     },
     {
       name: 'a ticket that was deleted, and may have been closed before',

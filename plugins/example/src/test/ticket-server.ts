@@ -12,6 +12,8 @@ export interface Change {
 
 export interface Ticket {
   readonly id: number
+  /** Its key, where it was moved to another project: under the old one it still answers. */
+  readonly movedTo?: string
   readonly history: readonly Change[]
 }
 
@@ -72,7 +74,9 @@ export class TicketServer {
     if (!project || seen === undefined) return unknown
     if (tickets === undefined) return [200, { last_number: project.lastNumber, sees_all_tickets: seen === 'all' }]
     const ticket = tickets === 'tickets' && seen === 'all' ? project.tickets[Number(number)] : undefined
-    return ticket ? [200, { id: ticket.id, history: ticket.history.map(toWire) }] : unknown
+    if (!ticket) return unknown
+    const { id, movedTo: key = `${name}-${number}`, history } = ticket
+    return [200, { id, key, history: history.map(toWire) }]
   }
 }
 
