@@ -49,7 +49,7 @@ export interface LogWriter {
   /**
    * Signs a receipt before the log is locked, because signing is most of the cost of an append.
    * @param evidence is published with it
-   * @param decidedAt when the check behind it was answered: by then the receipt is issued
+   * @param decidedAt when its checks decided, and it can be signed: then the receipt is issued
    */
   draft(claimId: string, content: ReceiptContent, evidence?: string, decidedAt?: Instant): Promise<Draft>
   /**

@@ -22,7 +22,7 @@ export interface Outcome {
   readonly claim: NewClaim
   /** Undefined where no check was made: the recorded ones decide. */
   readonly record: CheckRecord | undefined
-  /** When that was. */
+  /** When the check was answered, or when they decided: with a decision, the receipt's time. */
   readonly at: Instant
   /** Undefined while it cannot be decided. */
   readonly decided: Decided | undefined
@@ -73,6 +73,8 @@ interface Step {
 const MAX_BATCH = 500
 /** After a decision that could not be signed. */
 const UNSIGNED_RETRY_MS = 30_000
+/** So long such a claim lets all checks that decide go first: those can come too late, and thousands of claims may wait for a signer. */
+const UNSIGNED_YIELDS_MS = 60 * 60_000
 /**
  * After an optimistic flush failed, this many flushes use the lock: other hosts append, so the state that this host knows is rarely
  * current.
@@ -122,17 +124,11 @@ async function addChecked(writing: Writing, outcome: Outcome, isNew: boolean): P
 
 async function signAndAdd(writing: Writing, outcome: Outcome, isNew: boolean): Promise<ClaimRow | undefined> {
   const { batch, logWriter } = writing
-  const { claim, decided } = outcome
+  const { claim, decided, at } = outcome
   try {
     const after = claimAfter(outcome)
     const draft =
-      decided &&
-      (await logWriter.draft(
-        claim.claimId,
-        receiptContent(after, decided),
-        decided.evidence,
-        after.lastCheck!.answeredAt,
-      ))
+      decided && (await logWriter.draft(claim.claimId, receiptContent(after, decided), decided.evidence, at))
     const next = draft ? { ...after, receiptId: draft.receiptId } : after
     const isApplied = await batch.add({ isNew, attempts: claim.attempts, claim: next, draft })
     return isApplied ? next : undefined
@@ -254,7 +250,7 @@ function isSignerAway(error: unknown): boolean {
 /** The check counts, and decides when it can be signed. */
 function undecided(outcome: Outcome): Outcome {
   const at = outcome.at + UNSIGNED_RETRY_MS
-  return { ...outcome, decided: undefined, next: { at, momentAt: at } }
+  return { ...outcome, decided: undefined, next: { at, momentAt: at + UNSIGNED_YIELDS_MS } }
 }
 
 function failsAllSteps(error: unknown): boolean {

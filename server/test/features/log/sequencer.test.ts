@@ -144,6 +144,8 @@ for (const domain of [DOMAINS.receipt, DOMAINS.treeHead]) {
     t.match(await storage.read.log.newestHead(), { treeSize: 0 })
     const byRecorded: Outcome = { ...decided(advanced!), record: undefined, at: NOON + 40_000 }
     t.match(await sequencer.advance(byRecorded), { attempts: 1, dueAt: NOON + 70_000, lastCheck: record })
+    const due = await storage.read.claims.dueCounts(NOON + 70_000)
+    t.match(due, { deciding: 1, looking: 2 }, 'checks that decide go first: those can come too late')
     t.strictSame(await storage.read.claims.history(claim.claimId), [record], 'what is not checked adds no check')
     away = false
     t.match(
@@ -153,6 +155,8 @@ for (const domain of [DOMAINS.receipt, DOMAINS.treeHead]) {
     )
     const [kept] = await Promise.all([sequencer.advance(byRecorded), sequencer.advance(byRecorded)])
     t.match(kept, { state: 'decided', attempts: 1, lastCheck: record })
+    const issued = await storage.read.claims.decidedAt([claim.claimId])
+    t.equal(issued.get(claim.claimId), NOON + 40_000, 'its receipt is of then, and not of the check')
     t.match(await sequencer.advance(decided(stored!)), { state: 'decided', attempts: 2 })
     t.match(await storage.read.log.newestHead(), { treeSize: 2 })
     t.ok((await diagnose(storage, { schema: SCHEMA })).ok)
