@@ -145,7 +145,8 @@ async function advance(adjudicator: Adjudicator, claim: ClaimRow, history: reado
   const recorded = judgeRecorded(adjudicator, claim, history)
   if (recorded) {
     entry.end(undefined)
-    return store(adjudicator, recorded)
+    // In doubt nothing is signed; and what is decided is not read again.
+    return adjudicator.clock.doubt() === undefined ? store(adjudicator, recorded) : undefined
   }
   const { shared } = entry
   const record = await (shared
@@ -237,13 +238,20 @@ function judgeRecorded(
   claim: ClaimRow,
   history: readonly CheckRecord[],
 ): Outcome | undefined {
-  const { clock, now, registry, settings: closing } = adjudicator
-  const rules = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile
+  const { now, registry, settings: closing } = adjudicator
   const last = history.at(-1)
-  const decision = rules && last && decide(rules, claim, history, last.answeredAt, closing)
-  if (!decision || clock.doubt() !== undefined) return undefined
+  if (!last) return undefined
+  const profile = registry.verifierFor(claim.action, claim.profileVersion)?.verifier.profile
+  // What was read was judged by rules that came with a plugin; without it nothing else judges that.
+  const rules = profile ?? (isUnsupported(last) ? UNSUPPORTED_RULES : undefined)
+  const decision = rules && decide(rules, claim, history, last.answeredAt, closing)
+  if (!decision) return undefined
   const decided = conclude(adjudicator, claim, rules, history, decision)
-  return { claim, record: undefined, at: now(), decided, next: null }
+  return { claim, record: undefined, at: Math.max(now(), last.answeredAt), decided, next: null }
+}
+
+function isUnsupported(record: CheckRecord): boolean {
+  return !isRead(record) && record.failure.code === 'unsupported_action'
 }
 
 /** Adds to a decision what its receipt says of the checks behind it. */
