@@ -39,12 +39,17 @@ const LEAST_MEMORY_MIB = 1024
 const PROCESS_MIB = 32
 const MOST_PROCESSES = 256
 
-/** What was given, else a quarter of the memory. @param here the memory that there is, in MiB */
+/**
+ * What was given, else a quarter of the memory, or a part of half of it.
+ * @param isolated how many plugins have processes
+ * @param here the memory that there is, in MiB
+ */
 export function pluginProcesses(
   { most, memoryMib }: Partial<PluginProcesses> = {},
+  isolated = 1,
   here = memoryLimit() / 1024 ** 2,
 ): PluginProcesses {
-  const ofPlugin = memoryMib ?? Math.max(LEAST_MEMORY_MIB, Math.floor(here / 4))
+  const ofPlugin = memoryMib ?? Math.max(LEAST_MEMORY_MIB, Math.floor(here / Math.max(4, 2 * isolated)))
   return { most: most ?? Math.min(MOST_PROCESSES, Math.ceil(ofPlugin / PROCESS_MIB)), memoryMib: ofPlugin }
 }
 

@@ -59,9 +59,10 @@ export async function loadPlugins(
   const locating = entries.map(({ use }) => locatePlugin(use, pluginDir, [dataDir]))
   // A failure is told when it is its turn.
   for (const located of locating) located.catch(() => {})
+  const isolated = await isolatedCount(entries, locating)
   for (const [index, entry] of entries.entries()) {
     try {
-      const plugin = await loadPlugin(entry, await locating[index]!, types, { ...options, dataDir })
+      const plugin = await loadPlugin(entry, await locating[index]!, types, { ...options, dataDir, isolated })
       const wrong = signingProblems(plugin, entry === signer)
       if (wrong.length > 0) await plugin.parts.close()
       refuse(wrong)
@@ -78,6 +79,15 @@ export async function loadPlugins(
     throw new PluginError(problems)
   }
   return createRegistry(plugins)
+}
+
+/** How many of them get processes: they share the memory. */
+async function isolatedCount(
+  entries: readonly PluginEntry[],
+  locating: readonly Promise<PluginPackage>[],
+): Promise<number> {
+  const comeWithServer = await Promise.all(locating.map((located) => located.then(isShipped, () => true)))
+  return entries.filter(({ trusted }, index) => !trusted && !comeWithServer[index]).length
 }
 
 /** What signs the log is named apart from what reads destinations: commands that do not read load it, too. */
@@ -98,14 +108,14 @@ async function loadPlugin(
   entry: PluginEntry,
   located: PluginPackage,
   types: Types,
-  { dataDir, ...options }: LoadOptions & { readonly dataDir: string },
+  { dataDir, isolated, ...options }: LoadOptions & { readonly dataDir: string; readonly isolated: number },
 ): Promise<LoadedPlugin> {
   const { logger, now } = options
   const { trusted: isListed, isolation = 'full', memoryMib, processes, with: given } = entry
   const comesWithServer = await isShipped(located)
   if (isListed || comesWithServer) return loadInTime(given, located, types, { ...options, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
-  const cells = pluginProcesses(processes)
+  const cells = pluginProcesses(processes, isolated)
   const { name, codeHash, parts } = await loadIsolated(located, {
     given,
     isolation,

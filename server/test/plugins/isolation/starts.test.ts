@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from '@claimcheck/core/plugin'
 import { isolationProblem } from '@claimcheck/core/sandbox/problems'
+import { memoryLimit } from '@claimcheck/server/base/memory'
 import { keptDescription } from '@claimcheck/server/plugins/isolation/kept-description'
 import { idlePlugins } from '@claimcheck/server/plugins/overview'
 import { loadPlugins } from '@claimcheck/server/plugins/plugins'
@@ -108,4 +109,23 @@ t.test('a plugin that fails by its own code is not tried again', { skip }, async
   const { load, texts } = installed(t, "throw new Error('a mistake')")
   await t.rejects(load(), /it failed as it was loaded: Error: a mistake/)
   t.notOk(texts.some((text) => /tried again/.test(text)))
+})
+
+t.test('by default, the processes of all plugins together leave half of the memory', { skip }, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const entries = ['one', 'two', 'three', 'four'].map((name) => {
+    writeFileSync(
+      join(folder, `${name}.js`),
+      pluginChecking('').replace('test.outcome', `test.${name}`).replace("name: 'test'", `name: '${name}'`),
+    )
+    return { use: makePluginPackage(folder, join(folder, `${name}.js`)), with: {} }
+  })
+  const logger = { debug() {}, info() {}, warn() {}, child: () => logger } as Logger & { child(): Logger }
+  const config = { plugins: entries, pluginDir: folder, dataDir: join(folder, 'data') }
+  const { plugins } = await loadPlugins(config, { logger, now: Date.now })
+  t.teardown(() => Promise.all(plugins.map(({ parts }) => parts.close())))
+  const limits = plugins.map(({ parts }) => parts.state().cells!.memoryMib)
+  const part = Math.max(1024, Math.floor(memoryLimit() / 1024 ** 2 / 8))
+  t.strictSame(limits, [part, part, part, part])
 })
