@@ -96,7 +96,18 @@ export function declaredSpend(auth: Auth | undefined, connected: Connected | und
     throw new BreachError('auth names no credential that the type of the connection declares')
   const scheme = schemeOf(credential)
   if (typeof scheme === 'string') throw new BreachError(scheme)
-  return (request, host) => scheme.spend(credential, request, host)
+  return (request, host) => scheme.spend(credential, request, { ...host, memory: memoryOf(host.memory, name) })
+}
+
+/** What one declaration keeps. A token that another one got was given for other credentials. */
+function memoryOf(memory: CredentialMemory, name: string): CredentialMemory {
+  const named = (key: string) => JSON.stringify([name, key])
+  return {
+    get: (key) => memory.get(named(key)),
+    set: (key, value, until) => memory.set(named(key), value, until),
+    delete: (key) => memory.delete(named(key)),
+    once: (key, work) => memory.once(named(key), work),
+  }
 }
 
 /** What a scheme may read of the options. */

@@ -5,6 +5,7 @@ import { isPlugin, type Plugin } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { type CheckRecord, type Instant, isRead } from '../evidence.ts'
+import { credentialProblems } from '../hosting/credentials.ts'
 import { failureWords } from '../hosting/failures.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
@@ -144,6 +145,9 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
   const patterns = patternProblems(given.plugin, lane.parts)
   if (patterns.ofPlugin.length > 0)
     throw new TrialError('no_plugin', `the plugin ${patterns.ofPlugin.join('; the plugin ')}`)
+  const ofCredentials = (lane.parts.connections ?? []).flatMap(credentialProblems)
+  if (ofCredentials.length > 0)
+    throw new TrialError('no_plugin', `the credentials of the plugin are wrong: ${ofCredentials.join('; ')}`)
   const wrong = [...profileProblems(profile), ...patterns.ofProfile(profile)]
   if (wrong.length > 0) throw new TrialError('no_plugin', `the profile ${wrong.join('; the profile ')}`)
   const claim = claimOf(verifier, given.claim)

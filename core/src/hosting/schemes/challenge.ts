@@ -47,7 +47,9 @@ export const challenge: Scheme<ChallengeCredential> = {
         host.memory.set(key, `Bearer ${token}`, until)
         return `Bearer ${token}`
       })
-      return shown(await host.send(authorized(request, authorization)))
+      const answer = await host.send(authorized(request, authorization))
+      // The issuer took the credentials: what is refused, with 401 for want of scope, is this repository.
+      return shown(answer, answer.status === 401 ? { status: 403 } : {})
     }
     if (basic !== undefined && asked.some(({ scheme }) => scheme === 'basic') && kept === undefined) {
       await first.body?.cancel()

@@ -30,12 +30,19 @@ export function withHeaders(request: Outgoing, added: Readonly<Record<string, st
   return { ...request, headers }
 }
 
-/** The answer as the plugin gets it. @param url which it sees, where another one was sent */
+interface Shown {
+  /** Which the plugin sees, where another one was sent. */
+  readonly url?: string
+  readonly status?: number
+  replaced?(value: string): string
+}
+
+/** The answer as the plugin gets it. */
 export function shown(
   response: Response,
-  { url = response.url, replaced = (value) => value }: { url?: string; replaced?: (value: string) => string } = {},
+  { url = response.url, status = response.status, replaced = (value) => value }: Shown = {},
 ): Response {
-  const { status, statusText } = response
+  const statusText = status === response.status ? response.statusText : ''
   const headers = new Headers()
   for (const [name, value] of response.headers) if (!HIDDEN.includes(name)) headers.append(name, replaced(value))
   return Object.defineProperty(new Response(response.body, { status, statusText, headers }), 'url', { value: url })

@@ -1,7 +1,7 @@
 /** Tokens of container registries: at Debian's docker-registry with an issuer, and at registries that ask for more than they should. Threat P9 of `security.md`. */
 import type { RequestListener } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
-import { bearer, credential } from '@claimcheck/core/plugin'
+import { bearer, type ConnectionType, credential } from '@claimcheck/core/plugin'
 import t, { type Test } from 'tap'
 import { findProgram } from '../../../../test/support/programs.ts'
 import { AUTHORITY, code, guardOf, outboundTo, serve, serveTls } from '../../support/loopback.ts'
@@ -18,10 +18,11 @@ function through(
   url: string,
   issuer: string | undefined,
   options: object = { username: 'user', password: PASSWORD },
+  credentials: ConnectionType['credentials'] = DECLARED,
 ) {
   return spendingAt(t, {
     url,
-    credentials: DECLARED,
+    credentials,
     options: { ...options },
     secret: ['password'],
     tokenHosts: issuer === undefined ? [] : [issuer],
@@ -41,7 +42,7 @@ t.test('a registry of Debian with a token issuer', { skip }, async (t) => {
   await t.test(
     'a first push to a repository that did not exist is seen, in spite of a token from before',
     async (t) => {
-      t.equal((await manifestOf('team/first')).status, 401)
+      t.equal((await manifestOf('team/first')).status, 403, 'the issuer took the credentials')
       const digest = await push('team/first', 'v1')
       const seen = await manifestOf('team/first')
       t.equal(seen.status, 200)
@@ -70,7 +71,18 @@ t.test('a registry of Debian with a token issuer', { skip }, async (t) => {
     await push('public/image', 'v1')
     const anybody = through(t, url, issuer, {})
     t.equal((await manifestOf('public/image', anybody())).status, 200)
-    t.equal((await manifestOf('team/first', anybody())).status, 401)
+    t.equal((await manifestOf('team/first', anybody())).status, 403)
+  })
+
+  await t.test('a declaration spends its own credentials, and no token that another one got', async (t) => {
+    const anyone = { scheme: 'challenge' } as const
+    const check = through(t, url, issuer, { username: 'user', password: 'an0ther-password' }, { ...DECLARED, anyone })
+    const asAnyone = { auth: credential('anyone'), headers: ACCEPT }
+    t.equal((await check().fetch(`${url}/v2/public/image/manifests/v1`, asAnyone)).status, 200)
+    t.equal(await code(manifestOf('public/image', check())), 'unauthorized', 'the password is tried')
+    const good = through(t, url, issuer, undefined, { ...DECLARED, anyone })
+    t.equal((await manifestOf('team/first', good())).status, 200)
+    t.equal((await good().fetch(`${url}/v2/team/first/manifests/v1`, asAnyone)).status, 403)
   })
 
   await t.test('credentials that the issuer refuses are unauthorized', async (t) => {
