@@ -1,6 +1,6 @@
 /** The page of an action, made from its profile: what a claim of it says, what it names, when it is judged, and what a receipt can say. Markdown. */
 
-import type { ActionProfile, Sentence } from '@claimcheck/core/plugin'
+import type { ActionProfile } from '@claimcheck/core/plugin'
 import type { JsonObject } from '@claimcheck/core/rules'
 import { code, fenced, listed, oneLine, page, table } from '../base/markdown.ts'
 import { choicesOf, isRequired, type Property, propertiesOf } from '../base/schema-properties.ts'
@@ -47,10 +47,6 @@ export function actionPage({ profile, through, withoutConnection }: Readable): s
     fenced('json', JSON.stringify(exampleOf(profile), null, 2)),
     '## How it is judged',
     `In time: up to ${duration(profile.toleranceMs)} after \`claimed_at\`. Decided: at the latest after ${duration(profile.deadlineMs)}, with \`deadline_at\` after ${duration(profile.maxDeadlineMs)}.${differencesOf(required)}`,
-    table(
-      ['verdict', 'what the receipt says'],
-      Object.entries(words.outcomes).map(([verdict, sentence]) => [code(verdict), firstOf(sentence)]),
-    ),
     `Connection: ${connectionOf(through, withoutConnection)}. Permission: ${access.permission}`,
     '## What a receipt can record',
     table(
@@ -121,10 +117,6 @@ function formOf(property: Property): string {
   if (choices) return choices.map((choice) => code(JSON.stringify(choice))).join(', ')
   if (property.format === 'date-time') return 'time'
   return property.type === 'string' ? 'text' : (property.type ?? 'value')
-}
-
-function firstOf(sentence: Sentence): string {
-  return typeof sentence === 'string' ? sentence : (sentence[0] ?? '')
 }
 
 const UNITS = [
