@@ -450,7 +450,11 @@ t.test('the operator reads what the probe asked last, and what came of it', asyn
       /^HEAD http:.*: answer 500: unavailable$/,
     ],
     ['a', async (_, { connect }) => connect('tls://a:993') as never, /^CONNECT tls:\/\/a:993: .*993/],
-    ['a', async (_, { fetch }) => fetch(`https://a/${TOKEN}`) as never, /^GET https:\/\/a\/[^s].*: (?:unavailable: |timeout$)/],
+    [
+      'a',
+      async (_, { fetch }) => fetch(`https://a/${TOKEN}`) as never,
+      /^GET https:\/\/a\/[^s].*: (?:unavailable: |timeout$)/,
+    ],
   ]
   for (const [at, probe, reason] of rows) {
     const { connections, workspace } = await open(t, probe, { allowPrivate: [host], folder: t.testdir() })
