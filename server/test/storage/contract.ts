@@ -215,6 +215,15 @@ export function testStorage(
     t.match(await hosts[0]!.read.log.state(), { ...LOG, number: 10, treeSize: 10 })
   })
 
+  t.test('a claim that is not checked keeps its checks', async (t) => {
+    const storage = await begin(t, await fresh(t), [claimNumber(0)])
+    const checked = { ...claimNumber(0), attempts: 1, lastCheck: RECORD }
+    await storage.apply({ log: LOG, progress: [checked] })
+    await storage.apply({ log: LOG, progress: [{ ...checked, lastCheck: null, dueAt: NOON + 7 }] })
+    t.match(await storage.read.claims.byIds(['clm_0']), [{ attempts: 1, lastCheck: RECORD, dueAt: NOON + 7 }])
+    t.same(await storage.read.claims.history('clm_0'), [RECORD])
+  })
+
   t.test('one statement changes the log, claims, checks, receipts, their evidence, tiles and heads', async (t) => {
     const storage = await begin(t, await fresh(t), [claimNumber(0)])
     const newHead = head(2, { rootHash: Buffer.from([1, 0, 255]), issuedAt: NOON + 1 })
@@ -295,8 +304,9 @@ export function testStorage(
       'another key signs': { ...rest, log: { ...LOG, keyId: 'other' } },
       'another log is open': { ...rest, log: { ...LOG, logId: 'other' } },
       'another log is open, and nothing is appended': { log: { ...LOG, logId: 'other' }, newClaims: [claimNumber(3)] },
-      'a claim was checked meanwhile': { ...rest, progress: [{ ...claimNumber(0), attempts: 2 }] },
-      'a claim is not there': { ...rest, progress: [{ ...claimNumber(7), attempts: 1 }] },
+      'a claim was checked meanwhile': { ...rest, progress: [{ ...claimNumber(0), attempts: 2, lastCheck: RECORD }] },
+      'a claim has not these checks': { ...rest, progress: [{ ...claimNumber(0), attempts: 1 }] },
+      'a claim is not there': { ...rest, progress: [{ ...claimNumber(7), attempts: 1, lastCheck: RECORD }] },
       'a new claim is there already': {
         ...rest,
         newClaims: [claimNumber(3, { clientClaimId: 'client-0' })],

@@ -66,6 +66,7 @@ t.test('what is looked up by its key is all that is read, also by a host that be
     await tx.log.insertSigningKey({ keyId: 'key', publicKey: '', validFrom: NOON, revokedAt: null })
     await tx.log.create({ ...log, signed: '{}' })
   })
+  const CHECK = { sentAt: NOON, answeredAt: NOON, failure: { code: 'timeout' } } as const
   const store = (number: number) => storage.apply({ log: log, newClaims: [claimNumber(CLAIMS + number)] })
   for (let number = 0; number < 10; number++) {
     t.equal(await lookUp(number), 0)
@@ -75,7 +76,7 @@ t.test('what is looked up by its key is all that is read, also by a host that be
   await storage.apply({ log: log, newClaims })
   for (let number = 0; number < LOOKUPS; number++) {
     if ((await lookUp(number)) !== 1) t.fail(`claim ${number} is not found`)
-    await storage.apply({ log: log, progress: [{ ...claimNumber(number), attempts: 1 }] })
+    await storage.apply({ log: log, progress: [{ ...claimNumber(number), attempts: 1, lastCheck: CHECK }] })
     await store(10 + number)
   }
   // What it reads of an index, and is not a row, is counted nowhere.
