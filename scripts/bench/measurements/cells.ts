@@ -2,7 +2,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { pluginProcesses } from '@claimcheck/server/config/config'
 import { connect } from '../../../test/support/connect.ts'
 import { makePluginPackage } from '../../../test/support/plugin-package.ts'
 import { claimsOf } from '../claims.ts'
@@ -15,10 +14,12 @@ import { median } from '../statistics.ts'
 const DEEDS_FILE = 'build/server/test/plugins/isolation/deeds.js'
 const WORKSPACES = [1, 10, 100] as const
 const CONNECTIONS = 64
-/** Where there are more workspaces than places, each claim waits for a start. */
+/** While processes start: of more claims at once than start in ten seconds, some are refused. */
 const FEW_CONNECTIONS = 8
 const ROUND_MS = 4_000
-const WARM_UP_MS = 2_000
+const WARM_UP_MS = 1_500
+/** For each workspace. */
+const START_MS = 350
 const ROUNDS = 2
 /** In which a process is started ahead. */
 const PAUSE_MS = 1_500
@@ -42,7 +43,7 @@ export async function measureCells(): Promise<Figure[]> {
 /** In turn, there and back. */
 async function compare(trusted: Side, isolated: Side, count: number): Promise<Figure[]> {
   const sides = [trusted, isolated]
-  for (const side of sides) await decided(side, count, WARM_UP_MS)
+  for (const side of sides) await decided(side, count, WARM_UP_MS + count * START_MS, FEW_CONNECTIONS)
   const sums = [0, 0]
   for (let round = 0; round < ROUNDS; round++) {
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0])
@@ -63,14 +64,10 @@ async function compare(trusted: Side, isolated: Side, count: number): Promise<Fi
 }
 
 /** Receipts a second: what is not decided within its request counts when it is. */
-async function decided({ served, keys }: Side, count: number, roundMs: number): Promise<number> {
+async function decided({ served, keys }: Side, count: number, durationMs: number, connections = CONNECTIONS) {
   const before = await treeSize(served)
-  const { durationMs } = await load({
-    ...claims(served, keys.slice(0, count)),
-    connections: count > pluginProcesses().most ? FEW_CONNECTIONS : CONNECTIONS,
-    durationMs: roundMs,
-  })
-  return (1000 * ((await treeSize(served)) - before)) / durationMs
+  const { durationMs: tookMs } = await load({ ...claims(served, keys.slice(0, count)), connections, durationMs })
+  return (1000 * ((await treeSize(served)) - before)) / tookMs
 }
 
 async function treeSize({ url }: Served): Promise<number> {
