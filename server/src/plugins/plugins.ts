@@ -56,10 +56,14 @@ export async function loadPlugins(
   const types: Types = (provider) =>
     plugins.flatMap(({ parts }) => parts.connections).find((type) => type.provider === provider)
   // Side by side, because each goes through many files; then one after the other, as they are listed.
-  const locating = entries.map(({ use }) => locatePlugin(use, pluginDir, [dataDir]))
+  const locating = entries.map(({ use }) => locate(use, pluginDir, dataDir))
   // A failure is told when it is its turn.
   for (const located of locating) located.catch(() => {})
-  const isolated = await isolatedCount(entries, locating)
+  const located = await Promise.allSettled(locating)
+  // They share the memory.
+  const isolated = located.filter(
+    (one, index) => one.status === 'fulfilled' && !one.value.comesWithServer && !entries[index]!.trusted,
+  ).length
   for (const [index, entry] of entries.entries()) {
     try {
       const plugin = await loadPlugin(entry, await locating[index]!, types, { ...options, dataDir, isolated })
@@ -81,13 +85,14 @@ export async function loadPlugins(
   return createRegistry(plugins)
 }
 
-/** How many of them get processes: they share the memory. */
-async function isolatedCount(
-  entries: readonly PluginEntry[],
-  locating: readonly Promise<PluginPackage>[],
-): Promise<number> {
-  const comeWithServer = await Promise.all(locating.map((located) => located.then(isShipped, () => true)))
-  return entries.filter(({ trusted }, index) => !trusted && !comeWithServer[index]).length
+interface Located {
+  readonly located: PluginPackage
+  readonly comesWithServer: boolean
+}
+
+async function locate(use: string, pluginDir: string, dataDir: string): Promise<Located> {
+  const located = await locatePlugin(use, pluginDir, [dataDir])
+  return { located, comesWithServer: await isShipped(located) }
 }
 
 /** What signs the log is named apart from what reads destinations: commands that do not read load it, too. */
@@ -106,13 +111,12 @@ function problemsOf(error: unknown): readonly string[] {
 /** @throws PluginError, Error */
 async function loadPlugin(
   entry: PluginEntry,
-  located: PluginPackage,
+  { located, comesWithServer }: Located,
   types: Types,
   { dataDir, isolated, ...options }: LoadOptions & { readonly dataDir: string; readonly isolated: number },
 ): Promise<LoadedPlugin> {
   const { logger, now } = options
   const { trusted: isListed, isolation = 'full', memoryMib, processes, with: given } = entry
-  const comesWithServer = await isShipped(located)
   if (isListed || comesWithServer) return loadInTime(given, located, types, { ...options, comesWithServer })
   const named = logger.child({ plugin: located.name ?? entry.use })
   const cells = pluginProcesses(processes, isolated)

@@ -61,7 +61,7 @@ export interface LiveOptions {
 }
 
 const PING_MS = 250
-/** The whole tree of a process is counted once in so many looks, which reads files of each of its threads. So often is one looked at that has nothing to do. */
+/** One look in so many counts the whole tree of a process, which reads files of each of its threads. An idle process gets these looks alone. */
 const LOOKS_PER_COUNT = 4
 /**
  * It is ended when one message keeps its processor busy for so long, or stays unanswered for so long in which it could have worked: while
