@@ -4,17 +4,18 @@ import { tryClaim } from '@claimcheck/core/testkit'
 import t from 'tap'
 import { ticketPlugin } from './bad-plugins/good.ts'
 
+const options = Type.Object(
+  { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
+  { additionalProperties: false },
+)
+const claim = {
+  action: 'acme.ticket.close',
+  target: 'ACME-7',
+  params: { resolution: 'fixed' },
+  claimedAt: Date.now(),
+}
+
 t.test('an option that there is not is named, with those that there are', async (t) => {
-  const options = Type.Object(
-    { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
-    { additionalProperties: false },
-  )
-  const claim = {
-    action: 'acme.ticket.close',
-    target: 'ACME-7',
-    params: { resolution: 'fixed' },
-    claimedAt: Date.now(),
-  }
   const connection = { token: 'a-token', pasword: 'a-password' }
   const error = await tryClaim({ plugin: ticketPlugin({ connection: { options } }), claim, connection }).catch(
     (error: unknown) => error,
@@ -26,16 +27,6 @@ t.test('an option that there is not is named, with those that there are', async 
 
 t.test('credentials that name an option that there is not are said, as a service says them', async (t) => {
   const credentials = { registry: { scheme: 'challenge', username: 'user', password: 'passwort' } } as const
-  const options = Type.Object(
-    { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
-    { additionalProperties: false },
-  )
-  const claim = {
-    action: 'acme.ticket.close',
-    target: 'ACME-7',
-    params: { resolution: 'fixed' },
-    claimedAt: Date.now(),
-  }
   const plugin = ticketPlugin({ connection: { options, credentials } })
   await t.rejects(tryClaim({ plugin, claim, connection: { token: 'a-token' } }), {
     code: 'no_plugin',

@@ -62,6 +62,13 @@ export function patternProblems(
   }
 }
 
+/** Of the credentials that connection types declare. Phrases that follow "the plugin". */
+export function declaredProblems(connections: PluginParts['connections'] = []): string[] {
+  return connections.flatMap((type) =>
+    credentialProblems(type).map((problem) => `has in the credentials of ${type.provider} ${problem}`),
+  )
+}
+
 function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: PluginParts): string[] {
   const { hosts } = plugin.manifest ?? {}
   return [
@@ -79,9 +86,7 @@ function pluginProblems(plugin: Plugin, { verifiers = [], connections = [] }: Pl
     ...(Array.isArray(hosts) ? hostOptionProblems(plugin.manifest, connections) : []).map(
       (problem) => `has in manifest.hosts ${problem}`,
     ),
-    ...connections.flatMap((type) =>
-      credentialProblems(type).map((problem) => `has in the credentials of ${type.provider} ${problem}`),
-    ),
+    ...declaredProblems(connections),
     ...verifiers.flatMap(({ limits = {} }) =>
       Object.entries(limits)
         .filter(([name, value]) => value > CEILING[name as keyof typeof CEILING])

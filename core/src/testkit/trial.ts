@@ -5,7 +5,6 @@ import { isPlugin, type Plugin } from '../contract/plugin.ts'
 import { profileProblems } from '../contract/profile-problems.ts'
 import type { Claim, Verifier } from '../contract/verifier.ts'
 import { type CheckRecord, type Instant, isRead } from '../evidence.ts'
-import { credentialProblems } from '../hosting/credentials.ts'
 import { failureWords } from '../hosting/failures.ts'
 import type { JsonObject } from '../json.ts'
 import type { ActionProfile } from '../profile.ts'
@@ -19,7 +18,7 @@ import { type Lane, type Outcome, openLane, thrownText } from './host.ts'
 import { issuesOf } from './issues.ts'
 import { observationProblem } from './observation.ts'
 import type { GivenConnection } from './options.ts'
-import { patternProblems } from './profile-lint.ts'
+import { declaredProblems, patternProblems } from './profile-lint.ts'
 import { type Exchange, exchangeOf, type Recording } from './recording.ts'
 import { recordOf } from './verdict-run.ts'
 import { installWatch } from './watch.ts'
@@ -143,11 +142,8 @@ async function checkOnce(lane: Lane, given: TrialOptions, log: LogLine[]): Promi
   }
   const { profile } = verifier
   const patterns = patternProblems(given.plugin, lane.parts)
-  if (patterns.ofPlugin.length > 0)
-    throw new TrialError('no_plugin', `the plugin ${patterns.ofPlugin.join('; the plugin ')}`)
-  const ofCredentials = (lane.parts.connections ?? []).flatMap(credentialProblems)
-  if (ofCredentials.length > 0)
-    throw new TrialError('no_plugin', `the credentials of the plugin are wrong: ${ofCredentials.join('; ')}`)
+  const ofPlugin = [...patterns.ofPlugin, ...declaredProblems(lane.parts.connections)]
+  if (ofPlugin.length > 0) throw new TrialError('no_plugin', `the plugin ${ofPlugin.join('; the plugin ')}`)
   const wrong = [...profileProblems(profile), ...patterns.ofProfile(profile)]
   if (wrong.length > 0) throw new TrialError('no_plugin', `the profile ${wrong.join('; the profile ')}`)
   const claim = claimOf(verifier, given.claim)

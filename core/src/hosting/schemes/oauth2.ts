@@ -120,18 +120,20 @@ function templatesOf(credential: OAuth2Credential): string[] {
   return [tokenUrl, scope, audience].filter((text) => text !== undefined)
 }
 
+/** What is kept belongs to one declaration. */
+const TOKEN = 'token'
+
 /** @param refused by the destination: another one is needed. @throws DestinationError */
 async function tokenOf(credential: OAuth2Credential, host: SchemeHost, refused?: AccessToken): Promise<AccessToken> {
   const { memory, now } = host
-  const key = JSON.stringify(credential)
   const isUsable = ({ accessToken, until }: AccessToken) => accessToken !== refused?.accessToken && until > now()
-  const kept = read(memory.get(key))
+  const kept = read(memory.get(TOKEN))
   if (kept && isUsable(kept)) return kept
-  return memory.once(key, async () => {
+  return memory.once(TOKEN, async () => {
     const token = await newToken(credential, host, isUsable).catch((error: unknown) => {
       throw withoutStatus(error)
     })
-    memory.set(key, JSON.stringify(token), token.until)
+    memory.set(TOKEN, JSON.stringify(token), token.until)
     return token
   })
 }
