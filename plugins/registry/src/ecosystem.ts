@@ -31,7 +31,7 @@ export interface FoundVersion {
   readonly hasContent?: boolean
   /** When it was published, by the registry's own record; null where a record was read that does not have it. */
   readonly published?: Required<LogTime> | null
-  /** Since when the record goes; absent where that is not told. */
+  /** When the record begins; absent where nothing says so. */
   readonly recordSince?: Instant
   /** By when a version that is not listed had been taken away, by the same record. */
   readonly removedBy?: Instant

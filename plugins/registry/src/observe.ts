@@ -27,7 +27,7 @@ export interface Look {
   readonly recordSince: Instant
 }
 
-/** Nobody can publish under the name of a deleted package for so long: both npm and crates.io see to it. */
+/** npm and crates.io keep the name of a deleted package free for this long. */
 const FREE_MS = 24 * 60 * 60_000
 
 export function toObservation(found: FoundVersion, look: Look): Observation<Facts> {

@@ -79,7 +79,7 @@ export function createPublish(ecosystems: readonly Ecosystem[]): Verifier {
         keeps: ecosystem.publicKeeps && place.isPublic,
         recordSince: found.recordSince ?? Number.NEGATIVE_INFINITY,
       }
-      // Without a record, that it was not there yet rests on the look just after the submission, which counts as of its own time.
+      // Without a record, the look just after the submission alone shows that it was not there yet: it keeps its own time.
       const hasRecord = ecosystem.publicKeeps && found.facts.package_listed
       const ageMs = place.isPublic && (hasRecord || sentAt >= inTimeUntil) ? ecosystem.publicLagMs : 0
       return { ...toObservation(found, look), ...(ageMs > 0 && { ageMs }) }

@@ -108,7 +108,7 @@ t.test('it was published with the first of its files, or with the one that is cl
   t.same(named.stays, [{ appeared: { notAfter: NOON + 5 * MINUTE } }], 'a file of before may be gone')
 })
 
-t.test('where the time of one file is not told, no other is the first', async (t) => {
+t.test('a file without a time may be the first, so no other one is', async (t) => {
   const untimed = file({ upload_time_iso_8601: undefined })
   const { facts, stays } = await check(
     t,

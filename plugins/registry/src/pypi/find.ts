@@ -91,7 +91,7 @@ function foundRelease(
   }
 }
 
-/** Undefined where a file's time is not told: it may be the first. */
+/** Undefined where a file has no time: it may be the first. */
 function earliest(files: readonly File[]): Required<LogTime> | undefined {
   const times = files.map(({ upload_time_iso_8601 }) => logTime(upload_time_iso_8601))
   return times.reduce((first, time) => (first && time && first.notBefore <= time.notBefore ? first : first && time))
