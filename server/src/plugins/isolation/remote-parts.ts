@@ -108,12 +108,12 @@ function quickCalls(cells: Cells, index: number) {
       { ...tenant, urgency: 'brief' },
       () => AbortSignal.timeout(START_MS),
       async ({ process }) => {
-        await withinTime(
-          process.available(),
-          START_MS,
-          () => new Error(`no process of the plugin started in ${START_MS} ms`),
-        )
         for (let tries = 1; ; tries++) {
+          await withinTime(
+            process.available(),
+            START_MS,
+            () => new Error(`no process of the plugin started in ${START_MS} ms`),
+          )
           try {
             return await process.call(method, index, () => args, { timeoutMs: QUICK_MS })
           } catch (error) {

@@ -18,12 +18,13 @@ const FAILS = `process.stderr.write('\\u001b[2J')
 /** What a plugin imports is in its digest: chance is not. */
 const FAILS_AT_TIMES = `if (Math.random() < 0.7) { ${FAILS} }`
 const MOST_LOADS = 50
+const TENANT = { workspaceId: 'acme', payer: 'acme' }
 
 /** A plugin with this code before it, and how the service loads it. */
-function installed(t: Test, code: string) {
+function installed(t: Test, code: string, plugin = pluginChecking('')) {
   const folder = mkdtempSync(join(tmpdir(), 'claimcheck-plugin-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  writeFileSync(join(folder, 'built.js'), `${code}\n${pluginChecking('')}`)
+  writeFileSync(join(folder, 'built.js'), `${code}\n${plugin}`)
   const use = makePluginPackage(folder, join(folder, 'built.js'))
   const texts: string[] = []
   const log = (fields: object, text: string) => void texts.push(`${text} ${JSON.stringify(fields)}`)
@@ -58,6 +59,17 @@ t.test('a plugin that loads for longer than a message may take starts', { skip }
   const { load } = installed(t, 'while (process.cpuUsage().user < 2_000_000);')
   const { plugins } = await load()
   t.match(plugins[0]!.parts.state(), { status: 'running', restarts: 0 })
+})
+
+t.test('a call that goes down with another one waits for a process that starts slowly', { skip }, async (t) => {
+  const ends = pluginChecking('').replace('= () => ({', "= ({ target }) => (target === 'ends' && process.exit(1), {")
+  // Longer than the call may take.
+  const { load } = installed(t, 'await new Promise((resolve) => setTimeout(resolve, 3500))', ends)
+  const { verifier } = (await load()).verifierFor('test.outcome.reach')!
+  const source = (target: string) => verifier.anonymousSource!({ target, params: {} } as never, TENANT)
+  const [killer, ...others] = await Promise.allSettled([source('ends'), source('there'), source('there')])
+  t.match(killer, { status: 'rejected', reason: /the process of the plugin ended: it exited/ })
+  for (const other of others) t.match(other, { value: { baseUrl: 'https://test.example' } })
 })
 
 t.test('a plugin that does not start any more keeps its actions, and starts when it can', { skip }, async (t) => {
