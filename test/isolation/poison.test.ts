@@ -38,6 +38,7 @@ t.test(
     const { claim } = await historyOf(poison.claim_id)
     t.ok(claim.nextCheckAt! > claim.claimedAt + 9 * 60_000, 'it is read again near the end of its tolerance')
 
+    while (state().status !== 'running') await setTimeout(50)
     const good = await client.submit({ ...DEED, params: {} })
     t.match(good.body, { state: 'decided', verdict: 'verified' }, 'others are decided at once')
     t.match((await client.submit()).body, { state: 'decided', verdict: 'verified' }, 'and those of other plugins')
@@ -45,6 +46,7 @@ t.test(
     await installation.stop()
     await installation.resume()
     await setTimeout(4000)
+    while (state().status !== 'running') await setTimeout(50)
     t.equal(state().restarts, 0, 'the claim was not given to it')
     t.equal((await historyOf(poison.claim_id)).history.length, 2)
     t.match((await client.submit({ ...DEED, params: {} })).body, { state: 'decided', verdict: 'verified' })
