@@ -1,5 +1,5 @@
 /**
- * `npm test`: the tests on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all of them.
+ * `npm test`: the tests on SQLite, and on PostgreSQL as well what a database could change; one PostgreSQL server for all that store something.
  *
  *     npm test                                  everything but the next, and of what takes long a short part
  *     npm run test:e2e                          what drives browsers, package managers, a chain and the documentation's commands
@@ -17,8 +17,6 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTemplates } from '../test/support/database.ts'
-import { startPostgres } from '../test/support/postgres.ts'
 import { changedFiles, changedTests } from './test-changed.ts'
 import { runFiles, type TestProcess } from './test-files.ts'
 import { allTests, extentFor, inTurn, planProcesses, testsFor } from './test-plan.ts'
@@ -36,14 +34,12 @@ if (tests.length === 0) {
 /** A third of the tests' time is waiting. With more, tests that are about moments would miss theirs. */
 const jobs = availableParallelism() + spareJobs()
 
-// No test takes the machine's power away.
-const postgres = await startPostgres({ fsync: false })
 const folder = mkdtempSync(join(tmpdir(), 'claimcheck-tests-'))
+const databases = changedTests(tests, ['test/support/postgres.ts']).length > 0 ? await startDatabases() : undefined
 try {
-  const templates = await createTemplates(postgres.url, folder)
   // What test files make once for all of them, and what hosts remember apart from their folders.
   const state = { TEST_RUN_DIR: folder, XDG_STATE_HOME: join(folder, 'state') }
-  const common = { ...process.env, ...state, TEST_POSTGRES_URL: postgres.url, TEST_EXTENT: extent, ...templates }
+  const common = { ...process.env, ...state, TEST_EXTENT: extent, ...databases?.env }
   const processes = planProcesses(tests, extent).map(
     ({ name, database, paths }, index): TestProcess => ({
       name: `${name} on ${database}`,
@@ -56,8 +52,18 @@ try {
   )
   if (!(await runFiles(processes, { jobs, timeoutMs: LONGEST_MS }))) process.exitCode = 1
 } finally {
-  await postgres.remove()
+  await databases?.remove()
   rmSync(folder, { recursive: true })
+}
+
+/** One server, and templates of both databases. Imported here, so that a file that stores nothing is done in two seconds. */
+async function startDatabases() {
+  const { startPostgres } = await import('../test/support/postgres.ts')
+  const { createTemplates } = await import('../test/support/database.ts')
+  // No test takes the machine's power away.
+  const postgres = await startPostgres({ fsync: false })
+  const templates = await createTemplates(postgres.url, folder)
+  return { env: { TEST_POSTGRES_URL: postgres.url, ...templates }, remove: () => postgres.remove() }
 }
 
 /** Tests that start programs fill a machine sooner where programs start slowly. */
