@@ -1,8 +1,6 @@
 /** The verifier's own rules: what it takes for a claim, what it makes of each answer, and what it costs. */
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { createHttp } from '@claimcheck/core/hosting'
 import {
@@ -20,7 +18,7 @@ import {
 import http from '@claimcheck/plugin-http'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { guardOf, outboundTo } from '../../../server/test/support/loopback.ts'
+import { guardOf, serve as listen, outboundTo } from '../../../server/test/support/loopback.ts'
 import { createCache } from '../../codehost/test/context.ts'
 
 const logger = { debug() {}, info() {}, warn() {} }
@@ -36,16 +34,9 @@ const bytesOf = (bytes: Uint8Array) => `sha256:${createHash('sha256').update(byt
 
 /** A server of plain HTTP on loopback, which the operator allows. */
 async function serve(t: Test, listener: RequestListener) {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  const outbound = outboundTo(t, [host])
+  const host = await listen(t, listener)
   const url = `http://${host}`
-  return { url, context: contextOf(outbound, url) }
+  return { url, context: contextOf(outboundTo(t, [host]), url) }
 }
 
 function contextOf(outbound: ReturnType<typeof outboundTo>, origin: string) {
@@ -120,14 +111,8 @@ t.test('a target is an https address without a user name, a query and a fragment
     'https://a.example:123456',
     ' https://a.example',
   ]
-  t.strictSame(
-    right.filter((target) => !isTarget(target)),
-    [],
-  )
-  t.strictSame(
-    wrong.filter((target) => isTarget(target)),
-    [],
-  )
+  for (const target of right) t.ok(isTarget(target), target)
+  for (const target of wrong) t.notOk(isTarget(target), target)
 })
 
 t.test('params are a status and a fingerprint in one of two forms', async (t) => {
@@ -151,14 +136,8 @@ t.test('params are a status and a fingerprint in one of two forms', async (t) =>
     { url: 'x' },
     { final_url: 'https://a.example/?lang=en' },
   ]
-  t.strictSame(
-    right.filter((params) => !isParams(params)),
-    [],
-  )
-  t.strictSame(
-    wrong.filter((params) => isParams(params)),
-    [],
-  )
+  for (const params of right) t.ok(isParams(params), JSON.stringify(params))
+  for (const params of wrong) t.notOk(isParams(params), JSON.stringify(params))
 })
 
 t.test('a claim has one form', async (t) => {
@@ -220,9 +199,22 @@ const OTHER = textFingerprint('Something else')
 const LARGE = Buffer.alloc(20 * 1024 * 1024, 'download ')
 
 /** From `/x`. */
-function redirecting(location: string, answer: (response: ServerResponse) => void): RequestListener {
-  return ({ url }, response) => (url === '/x' ? response.writeHead(302, { location }).end() : answer(response))
+function redirecting(location: string, answer: RequestListener, headers: Record<string, string> = {}): RequestListener {
+  const redirect = answers(302, { location, ...headers })
+  return (request, response) => (request.url === '/x' ? redirect : answer)(request, response)
 }
+
+function answers(status: number, headers: Record<string, string> = {}, body: string | Buffer = ''): RequestListener {
+  return (_, response) => {
+    response.statusCode = status
+    response.setHeaders(new Headers(headers)).end(body)
+  }
+}
+
+const sends = (body: string | Buffer, headers?: Record<string, string>) => answers(200, headers, body)
+
+const THE_TEXT = { content_fingerprint: IN_TEXT }
+const OTHER_TEXT = { content_fingerprint: OTHER }
 
 type Row = readonly [
   what: string,
@@ -232,75 +224,43 @@ type Row = readonly [
   previous?: readonly Observation[],
 ]
 const rows: readonly Row[] = [
-  ['the status', (_, response) => response.end(TEXT), {}, 'present'],
-  ['the text', (_, response) => response.end(`${TEXT}\r\n`), { content_fingerprint: IN_TEXT }, 'present'],
-  ['another text', (_, response) => response.end(TEXT), { content_fingerprint: OTHER }, 'present content_fingerprint'],
-  [
-    'another text than before',
-    (_, response) => response.end('Hello'),
-    { content_fingerprint: OTHER },
-    'present content_fingerprint may_have_been',
-    [OTHER_BEFORE],
-  ],
+  ['the status', sends(TEXT), {}, 'present'],
+  ['the text', sends(`${TEXT}\r\n`), THE_TEXT, 'present'],
+  ['another text', sends(TEXT), OTHER_TEXT, 'present content_fingerprint'],
+  ['another text than before', sends('Hello'), OTHER_TEXT, 'present content_fingerprint may_have_been', [OTHER_BEFORE]],
   [
     'another text than that of the missing page',
-    (_, response) => response.end('Hello'),
-    { content_fingerprint: OTHER },
+    sends('Hello'),
+    OTHER_TEXT,
     'present content_fingerprint',
     [MISSING_BEFORE],
   ],
-  [
-    'a text for this reader',
-    (_, response) => response.writeHead(200, { vary: '*' }).end(TEXT),
-    { content_fingerprint: OTHER },
-    'present content_fingerprint may_have_been',
-  ],
-  [
-    'no text',
-    (_, response) => response.end(Buffer.from([0xc0, 0x80])),
-    { content_fingerprint: IN_TEXT },
-    'unexpected_response',
-  ],
-  [
-    'a text of more than 512 KiB',
-    (_, response) => response.end('x'.repeat(512 * 1024 + 1)),
-    { content_fingerprint: IN_TEXT },
-    'too_large',
-  ],
-  [
-    'a text that takes a minute to normalize',
-    (_, response) => response.end('\u0301\u0323'.repeat(100_000)),
-    { content_fingerprint: IN_TEXT },
-    'unexpected_response',
-  ],
+  ['a text for this reader', sends(TEXT, { vary: '*' }), OTHER_TEXT, 'present content_fingerprint may_have_been'],
+  ['no text', sends(Buffer.from([0xc0, 0x80])), THE_TEXT, 'unexpected_response'],
+  ['a text of more than 512 KiB', sends('x'.repeat(512 * 1024 + 1)), THE_TEXT, 'too_large'],
+  ['a text that takes a minute to normalize', sends('\u0301\u0323'.repeat(100_000)), THE_TEXT, 'unexpected_response'],
   [
     'a text with a byte order mark, which another reader may keep',
-    (_, response) => response.end(`\ufeff${TEXT}`),
+    sends(`\ufeff${TEXT}`),
     { content_fingerprint: textFingerprint(`\ufeff${TEXT}`) },
     'unexpected_response',
   ],
-  [
-    'the text after a byte order mark',
-    (_, response) => response.end(`\ufeff${TEXT}`),
-    { content_fingerprint: IN_TEXT },
-    'present',
-  ],
+  ['the text after a byte order mark', sends(`\ufeff${TEXT}`), THE_TEXT, 'present'],
   [
     'another text in another encoding',
-    (_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html; charset=ISO-2022-JP' }).end('\x1b$B4A\x1b(B'),
+    sends('\x1b$B4A\x1b(B', { 'content-type': 'text/html; charset=ISO-2022-JP' }),
     { content_fingerprint: textFingerprint('漢') },
     'unexpected_response',
   ],
   [
     'another text that is said to be in UTF-8',
-    (_, response) => response.writeHead(200, { 'content-type': 'text/html; Charset="utf-8"' }).end(TEXT),
-    { content_fingerprint: OTHER },
+    sends(TEXT, { 'content-type': 'text/html; Charset="utf-8"' }),
+    OTHER_TEXT,
     'present content_fingerprint',
   ],
   [
     'bytes that are sent compressed although nobody asks for it, such as an archive',
-    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT)),
+    sends(gzipSync(TEXT), { 'content-encoding': 'gzip' }),
     { content_fingerprint: bytesOf(gzipSync(TEXT)) },
     'unexpected_response',
   ],
@@ -315,40 +275,35 @@ const rows: readonly Row[] = [
   ],
   [
     'another text, compressed',
-    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(TEXT)),
-    { content_fingerprint: OTHER },
+    sends(gzipSync(TEXT), { 'content-encoding': 'gzip' }),
+    OTHER_TEXT,
     'present content_fingerprint',
   ],
-  [
-    'a body of 6 MiB, whose size nobody claims',
-    (_, response) => response.end(Buffer.alloc(6 * 1024 * 1024)),
-    {},
-    'present',
-  ],
-  ['a download of 20 MiB', (_, response) => response.end(LARGE), { content_fingerprint: bytesOf(LARGE) }, 'present'],
+  ['a body of 6 MiB, whose size nobody claims', sends(Buffer.alloc(6 * 1024 * 1024)), {}, 'present'],
+  ['a download of 20 MiB', sends(LARGE), { content_fingerprint: bytesOf(LARGE) }, 'present'],
   [
     'another download of 20 MiB',
-    (_, response) => response.end(LARGE),
+    sends(LARGE),
     { content_fingerprint: bytesOf(Buffer.from(TEXT)) },
     'present content_fingerprint',
   ],
   ...(['gzip, identity', 'identity, x-gzip'] as const).map(
     (coding): Row => [
       `the text, in the codings ${coding}`,
-      (_, response) => response.writeHead(200, { 'content-encoding': coding }).end(gzipSync(TEXT)),
-      { content_fingerprint: IN_TEXT },
+      sends(gzipSync(TEXT), { 'content-encoding': coding }),
+      THE_TEXT,
       'present',
     ],
   ),
   [
     'the text, in the codings deflate, identity',
-    (_, response) => response.writeHead(200, { 'content-encoding': 'deflate, identity' }).end(deflateSync(TEXT)),
-    { content_fingerprint: IN_TEXT },
+    sends(deflateSync(TEXT), { 'content-encoding': 'deflate, identity' }),
+    THE_TEXT,
     'present',
   ],
   [
     'other bytes, in no coding',
-    (_, response) => response.writeHead(200, { 'content-encoding': 'identity' }).end(TEXT),
+    sends(TEXT, { 'content-encoding': 'identity' }),
     { content_fingerprint: bytesOf(LARGE) },
     'present content_fingerprint',
   ],
@@ -356,154 +311,71 @@ const rows: readonly Row[] = [
     'the text after an interim answer that nobody asked for',
     ({ socket }) =>
       socket.end(`HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: ${TEXT.length}\r\n\r\n${TEXT}`),
-    { content_fingerprint: IN_TEXT },
+    THE_TEXT,
     'present',
   ],
-  [
-    '404 that depends on a cookie',
-    (_, response) => response.writeHead(404, { vary: 'Cookie' }).end(),
-    {},
-    'absent may_have_been',
-  ],
-  [
-    '404 that depends on the agent',
-    (_, response) => response.writeHead(404, { vary: 'Accept-Encoding, User-Agent' }).end(),
-    {},
-    'absent may_have_been',
-  ],
-  [
-    '404 that gives a cookie',
-    (_, response) => response.writeHead(404, { 'set-cookie': 'session=1' }).end(),
-    {},
-    'absent may_have_been',
-  ],
-  [
-    '404 that is compressed for some',
-    (_, response) => response.writeHead(404, { vary: 'Accept-Encoding' }).end(),
-    {},
-    'absent',
-  ],
+  ['404 that depends on a cookie', answers(404, { vary: 'Cookie' }), {}, 'absent may_have_been'],
+  ['404 that depends on the agent', answers(404, { vary: 'Accept-Encoding, User-Agent' }), {}, 'absent may_have_been'],
+  ['404 that gives a cookie', answers(404, { 'set-cookie': 'session=1' }), {}, 'absent may_have_been'],
+  ['404 that is compressed for some', answers(404, { vary: 'Accept-Encoding' }), {}, 'absent'],
   [
     'bytes of 1 MiB',
-    (_, response) => response.end(Buffer.alloc(1024 * 1024)),
+    sends(Buffer.alloc(1024 * 1024)),
     { content_fingerprint: `sha256:${'0'.repeat(64)}` },
     'present content_fingerprint',
   ],
-  ['404', (_, response) => response.writeHead(404).end(), {}, 'absent'],
-  ['410', (_, response) => response.writeHead(410).end(), {}, 'absent may_have_been'],
-  ['404 as claimed', (_, response) => response.writeHead(404).end(), { status: 404 }, 'present'],
-  ['404 where 410 is claimed', (_, response) => response.writeHead(404).end(), { status: 410 }, 'present status'],
-  ['200 where 404 is claimed', (_, response) => response.end(TEXT), { status: 404 }, 'present status'],
-  [
-    '201 where other text is claimed',
-    (_, response) => response.writeHead(201).end(TEXT),
-    { content_fingerprint: OTHER },
-    'present status content_fingerprint',
-  ],
-  ['400', (_, response) => response.writeHead(400).end(), {}, 'unexpected_response'],
-  ['401', (_, response) => response.writeHead(401).end(), {}, 'unauthorized'],
-  ['403', (_, response) => response.writeHead(403).end(), {}, 'forbidden'],
-  ['403 as claimed', (_, response) => response.writeHead(403).end(), { status: 403 }, 'present'],
-  ['408', (_, response) => response.writeHead(408).end(), {}, 'timeout'],
-  ['429', (_, response) => response.writeHead(429, { 'retry-after': '7' }).end(), {}, 'rate_limited 7000'],
-  ['451', (_, response) => response.writeHead(451).end(), {}, 'forbidden'],
-  ['503', (_, response) => response.writeHead(503, { 'retry-after': '9' }).end(), {}, 'unavailable 9000'],
-  ['206', (_, response) => response.writeHead(206).end(TEXT), {}, 'unexpected_response'],
-  ['the 202 of a wall against robots', (_, response) => response.writeHead(202).end(), {}, 'unexpected_response'],
-  ['202 as claimed', (_, response) => response.writeHead(202).end(), { status: 202 }, 'present'],
-  ['404 where 202 is claimed', (_, response) => response.writeHead(404).end(), { status: 202 }, 'absent'],
-  ['203, a copy that a proxy changed', (_, response) => response.writeHead(203).end(), {}, 'unexpected_response'],
-  ['300', (_, response) => response.writeHead(300).end(TEXT), {}, 'unexpected_response'],
-  [
-    'what no answer shows: 206',
-    (_, response) => response.writeHead(206).end(TEXT),
-    { status: 206 },
-    'unsupported_target',
-  ],
-  ['what no answer shows: 304', (_, response) => response.writeHead(304).end(), { status: 304 }, 'unsupported_target'],
-  [
-    'a redirect that is claimed',
-    (_, response) => response.writeHead(301, { location: 'https://elsewhere.example/' }).end(),
-    { status: 301 },
-    'present',
-  ],
-  [
-    'a redirect of another kind than claimed',
-    (_, response) => response.writeHead(302, { location: '/y' }).end(),
-    { status: 301 },
-    'present status',
-  ],
-  ['a page where a redirect is claimed', (_, response) => response.end(TEXT), { status: 301 }, 'present status'],
-  ['403 where a redirect is claimed', (_, response) => response.writeHead(403).end(), { status: 301 }, 'forbidden'],
-  ['the page in a language', redirecting('/en/x', (response) => response.end(TEXT)), {}, 'present'],
-  ['the page in a language and its region', redirecting('/pt-BR/x/', (response) => response.end(TEXT)), {}, 'present'],
-  ['a page that is no language', redirecting('/sso/x', (response) => response.end(TEXT)), {}, 'unexpected_response'],
+  ['404', answers(404), {}, 'absent'],
+  ['410', answers(410), {}, 'absent may_have_been'],
+  ['404 as claimed', answers(404), { status: 404 }, 'present'],
+  ['404 where 410 is claimed', answers(404), { status: 410 }, 'present status'],
+  ['200 where 404 is claimed', sends(TEXT), { status: 404 }, 'present status'],
+  ['201 where other text is claimed', answers(201, {}, TEXT), OTHER_TEXT, 'present status content_fingerprint'],
+  ['400', answers(400), {}, 'unexpected_response'],
+  ['401', answers(401), {}, 'unauthorized'],
+  ['403', answers(403), {}, 'forbidden'],
+  ['403 as claimed', answers(403), { status: 403 }, 'present'],
+  ['408', answers(408), {}, 'timeout'],
+  ['429', answers(429, { 'retry-after': '7' }), {}, 'rate_limited 7000'],
+  ['451', answers(451), {}, 'forbidden'],
+  ['503', answers(503, { 'retry-after': '9' }), {}, 'unavailable 9000'],
+  ['206', answers(206, {}, TEXT), {}, 'unexpected_response'],
+  ['the 202 of a wall against robots', answers(202), {}, 'unexpected_response'],
+  ['202 as claimed', answers(202), { status: 202 }, 'present'],
+  ['404 where 202 is claimed', answers(404), { status: 202 }, 'absent'],
+  ['203, a copy that a proxy changed', answers(203), {}, 'unexpected_response'],
+  ['300', answers(300, {}, TEXT), {}, 'unexpected_response'],
+  ['what no answer shows: 206', answers(206, {}, TEXT), { status: 206 }, 'unsupported_target'],
+  ['what no answer shows: 304', answers(304), { status: 304 }, 'unsupported_target'],
+  ['a redirect that is claimed', answers(301, { location: 'https://elsewhere.example/' }), { status: 301 }, 'present'],
+  ['a redirect of another kind than claimed', answers(302, { location: '/y' }), { status: 301 }, 'present status'],
+  ['a page where a redirect is claimed', sends(TEXT), { status: 301 }, 'present status'],
+  ['403 where a redirect is claimed', answers(403), { status: 301 }, 'forbidden'],
+  ['the page in a language', redirecting('/en/x', sends(TEXT)), {}, 'present'],
+  ['the page in a language and its region', redirecting('/pt-BR/x/', sends(TEXT)), {}, 'present'],
+  ['a page that is no language', redirecting('/sso/x', sends(TEXT)), {}, 'unexpected_response'],
   [
     'another text in a language, which others may not get',
-    redirecting('/de/x', (response) => response.end('Hallo')),
-    { content_fingerprint: IN_TEXT },
+    redirecting('/de/x', sends('Hallo')),
+    THE_TEXT,
     'present content_fingerprint may_have_been',
   ],
   [
     '404 after a redirect that depends on the reader',
-    ({ url }, response) =>
-      url === '/x' ? response.writeHead(302, { location: '/x/', vary: 'Cookie' }).end() : response.writeHead(404).end(),
+    redirecting('/x/', answers(404), { vary: 'Cookie' }),
     {},
     'absent may_have_been',
   ],
-  ['what no answer shows: 100', (_, response) => response.end(TEXT), { status: 100 }, 'unsupported_target'],
-  [
-    'what an asker causes: 429',
-    (_, response) => response.writeHead(429).end(TEXT),
-    { status: 429 },
-    'unsupported_target',
-  ],
-  ['a copy of a minute', (_, response) => response.writeHead(404, { age: '60' }).end(), {}, 'absent'],
-  [
-    'a copy of more than a minute',
-    (_, response) => response.writeHead(404, { age: '61' }).end(),
-    {},
-    'unexpected_response',
-  ],
-  ['a copy of an hour, as claimed', (_, response) => response.writeHead(200, { age: '3600' }).end(), {}, 'present'],
-  [
-    'another page of the site',
-    ({ url }, response) => (url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.end(TEXT)),
-    {},
-    'unexpected_response',
-  ],
-  [
-    'the text at another page',
-    ({ url }, response) => (url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.end(TEXT)),
-    { content_fingerprint: IN_TEXT },
-    'present',
-  ],
-  [
-    '404 at another page',
-    ({ url }, response) =>
-      url === '/x' ? response.writeHead(302, { location: '/y' }).end() : response.writeHead(404).end(),
-    {},
-    'unexpected_response',
-  ],
-  [
-    'the page with a slash',
-    ({ url }, response) => (url === '/x' ? response.writeHead(301, { location: '/x/' }).end() : response.end(TEXT)),
-    {},
-    'present',
-  ],
-  [
-    'the page with a query',
-    ({ url }, response) =>
-      url === '/x' ? response.writeHead(301, { location: '/x?login' }).end() : response.end(TEXT),
-    {},
-    'unexpected_response',
-  ],
-  [
-    'another site',
-    (_, response) => response.writeHead(301, { location: 'https://elsewhere.example/x' }).end(),
-    {},
-    'unexpected_response',
-  ],
+  ['what no answer shows: 100', sends(TEXT), { status: 100 }, 'unsupported_target'],
+  ['what an asker causes: 429', answers(429, {}, TEXT), { status: 429 }, 'unsupported_target'],
+  ['a copy of a minute', answers(404, { age: '60' }), {}, 'absent'],
+  ['a copy of more than a minute', answers(404, { age: '61' }), {}, 'unexpected_response'],
+  ['a copy of an hour, as claimed', answers(200, { age: '3600' }), {}, 'present'],
+  ['another page of the site', redirecting('/y', sends(TEXT)), {}, 'unexpected_response'],
+  ['the text at another page', redirecting('/y', sends(TEXT)), THE_TEXT, 'present'],
+  ['404 at another page', redirecting('/y', answers(404)), {}, 'unexpected_response'],
+  ['the page with a slash', redirecting('/x/', sends(TEXT)), {}, 'present'],
+  ['the page with a query', redirecting('/x?login', sends(TEXT)), {}, 'unexpected_response'],
+  ['another site', answers(301, { location: 'https://elsewhere.example/x' }), {}, 'unexpected_response'],
   ['no answer', ({ socket }) => socket.destroy(), {}, 'unavailable'],
   [
     'a part of an answer',
@@ -514,13 +386,13 @@ const rows: readonly Row[] = [
   [
     'text without an end',
     ({ socket }) => socket.end('HTTP/1.0 200 OK\r\n\r\nVersion'),
-    { content_fingerprint: IN_TEXT },
+    THE_TEXT,
     'unexpected_response',
   ],
   [
     'text without an end that is the claimed one',
     ({ socket }) => socket.end(`HTTP/1.0 200 OK\r\n\r\n${TEXT}`),
-    { content_fingerprint: IN_TEXT },
+    THE_TEXT,
     'present',
   ],
 ]
@@ -535,17 +407,9 @@ for (const [what, answer, params, expected, previous = []] of rows) {
 
 t.test('the address in the end is a param and a fact, without its query', async (t) => {
   const sites = new Map<string, RequestListener>([
-    [
-      'moved',
-      ({ url }, response) =>
-        url === '/x' ? response.writeHead(301, { location: '/y?token=1' }).end() : response.end(TEXT),
-    ],
-    ['plain', (_, response) => response.end(TEXT)],
-    [
-      'missing',
-      ({ url }, response) =>
-        url === '/x' ? response.writeHead(301, { location: '/y' }).end() : response.writeHead(404).end(),
-    ],
+    ['moved', redirecting('/y?token=1', sends(TEXT))],
+    ['plain', sends(TEXT)],
+    ['missing', redirecting('/y', answers(404))],
   ])
   for (const [site, path, expected] of [
     ['moved', '/y', 'present'],
