@@ -27,21 +27,30 @@ export const RULES: Rules = {
   removedWithinMs: 24 * HOUR,
 }
 
-export interface Case {
-  readonly name: string
-  readonly checks: readonly CheckRecord[]
-  /** `value` or `value/reason`; undefined: not decided yet. */
-  readonly expected: string | undefined
-  readonly appeared?: Interval
-  /** When the last check was answered, unless given. */
-  readonly now?: number
-  readonly claim?: Partial<ClaimTimes>
-  readonly rules?: Partial<Rules>
-}
+export const FAILED = 'failed/not_found'
+export const LATE = 'late/observed_after_tolerance'
+export const AMBIGUOUS = 'unverifiable/claim_ambiguous'
+export const UNAVAILABLE = 'unverifiable/destination_unavailable'
+/** Not decided yet. */
+export const WAITS = undefined
+
+export type Case = readonly [
+  /** `value` or `value/reason`. */
+  expected: string | undefined,
+  name: string,
+  checks: readonly CheckRecord[],
+  more?: {
+    readonly appeared?: Interval
+    /** When the last check was answered, unless given. */
+    readonly now?: number
+    readonly claim?: Partial<ClaimTimes>
+    readonly rules?: Partial<Rules>
+  },
+]
 
 export function testCases(cases: readonly Case[]): void {
-  for (const { name, checks, expected, appeared, now, claim, rules } of cases) {
-    t.test(name, async (t) => {
+  for (const [expected, name, checks, { appeared, now, claim, rules } = {}] of cases) {
+    t.test(`${name}: ${expected ?? 'waits'}`, async (t) => {
       const at = now ?? checks.at(-1)!.answeredAt
       const decision = decide({ ...RULES, ...rules }, { ...CLAIM, ...claim }, checks, at)
       const verdict = decision && [decision.verdict.value, decision.verdict.reasonCode].filter(Boolean).join('/')
@@ -85,6 +94,14 @@ export const stay = (from: number, removed?: number, whole = false): Stay => ({
   ...(removed === undefined ? {} : { removed: { notBefore: removed, notAfter: removed + 999 } }),
   ...(whole ? { removedWhole: true } : {}),
 })
+/** All that the log of the place lists. */
+export const log = (...stays: readonly Stay[]) => ({ stays })
+
+/** Of a read at a place that forgets. */
+export const FORGETS = { mark: 'may_have_been' } as const
+/** Of a read at a place that shows that it was never there. */
+export const NEVER = { mark: 'never_before' } as const
+
 export const failure = (sentAt: number, code: FailureCode, retryAt?: number): CheckRecord => ({
   sentAt,
   answeredAt: sentAt + 100,
