@@ -223,6 +223,8 @@ const rows: [what: string, over: Partial<ActionProfile>, problem: RegExp][] = [
     { required: { constructor: 'content' } as Record<string, 'content'> },
     /^requires the field constructor/,
   ],
+  ['a fact to watch that there is not', { underWay: 'pending' }, /^watches the fact pending, which it does not have$/],
+  ['a fact to show that there is not', { shows: { closed: true } }, /^shows the fact closed, which it does not have$/],
   [
     'words for a fact that there is not',
     { words: { ...words, facts: { fond: 'It is there.' } } },

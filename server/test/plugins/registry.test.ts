@@ -158,20 +158,14 @@ t.test('two plugins of one name are told apart by their packages', (t) => {
 })
 
 const anchorer = { chain: 'eip155:1' } as unknown as NonNullable<PluginParts['anchorer']>
+const ofOne = plugin('a', ['one'])
+const elsewhere = { over: { action: 'test.other.do' } }
 const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], problem: RegExp][] = [
-  [
-    'have one name',
-    [plugin('a', ['one']), plugin('a', [], { over: { action: 'test.other.do' } })],
-    /^a: a .*plugin a$/,
-  ],
-  [
-    'offer one provider',
-    [plugin('a', ['one']), plugin('b', ['one'], { over: { action: 'test.other.do' } })],
-    /^b: a already offers the provider one$/,
-  ],
+  ['have one name', [ofOne, plugin('a', [], elsewhere)], /^a: a .*plugin a$/],
+  ['offer one provider', [ofOne, plugin('b', ['one'], elsewhere)], /^b: a already offers the provider one$/],
   [
     'read one action through one provider',
-    [plugin('a', ['one']), plugin('b', ['one'], {}, { connections: [] })],
+    [ofOne, plugin('b', ['one'], {}, { connections: [] })],
     /^b: a already offers the action test\.outcome\.reach version 1 at one$/,
   ],
   [
@@ -181,17 +175,17 @@ const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], pr
   ],
   [
     'have profiles that differ in a rule',
-    [plugin('a', ['one']), plugin('b', ['two'], { over: { toleranceMs: 999 } })],
+    [ofOne, plugin('b', ['two'], { over: { toleranceMs: 999 } })],
     /^b: a already offers the action test\.outcome\.reach version 1, with another toleranceMs$/,
   ],
   [
     'have profiles that differ in a word',
-    [plugin('a', ['one']), plugin('b', ['two'], { over: { summary: 'Another outcome.' } })],
+    [ofOne, plugin('b', ['two'], { over: { summary: 'Another outcome.' } })],
     /^b: a already offers the action test\.outcome\.reach version 1, with another summary$/,
   ],
   [
     'have different versions of one action, which the newer would take over',
-    [plugin('a', ['one']), plugin('b', ['two'], { over: { version: '2' } })],
+    [ofOne, plugin('b', ['two'], { over: { version: '2' } })],
     /^a: b offers version 2 of the action test\.outcome\.reach, which takes all new claims; it has version 1$/,
   ],
   [
@@ -212,20 +206,13 @@ const together: [what: string, plugins: readonly ReturnType<typeof plugin>[], pr
     'mean different actions by one alias',
     [
       plugin('a', ['one'], { over: { aliases: { 'one.outcome.reach': { providers: ['one'] } } } }),
-      plugin('b', ['two'], {
-        over: { action: 'test.other.do', version: '2', aliases: { 'one.outcome.reach': { providers: ['two'] } } },
-      }),
+      plugin('b', ['two'], { over: { ...elsewhere.over, aliases: { 'one.outcome.reach': { providers: ['two'] } } } }),
     ],
     /^b: a already offers the action one\.outcome\.reach$/,
   ],
   [
     "have an alias that is the other's action",
-    [
-      plugin('a', ['one']),
-      plugin('b', ['two'], {
-        over: { action: 'test.other.do', version: '2', aliases: { [ACTION]: { providers: ['two'] } } },
-      }),
-    ],
+    [ofOne, plugin('b', ['two'], { over: { ...elsewhere.over, aliases: { [ACTION]: { providers: ['two'] } } } })],
     /^b: a already offers the action test\.outcome\.reach$/,
   ],
   [
