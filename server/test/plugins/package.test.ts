@@ -54,47 +54,44 @@ async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 const IN_MODULES = 'app/node_modules/some-plugin'
+/** `some-plugin`, with empty files. */
+function installed(members: object, ...files: string[]): Tree {
+  const empty = files.map((file) => [`${IN_MODULES}/${file}`, ''])
+  return { [`${IN_MODULES}/package.json`]: json(members), ...Object.fromEntries(empty) }
+}
+
+/** A plugin in the folder `p`. */
+function folder(members: object = {}, more: Tree = {}): Tree {
+  return { 'app/p/package.json': json(members), 'app/p/index.js': '', ...more }
+}
+
+const CONDITIONS = { require: './r.cjs', browser: './b.js', node: { import: './i.js' }, default: './d.js' }
 const found: [what: string, tree: Tree, use: string, entry: string, root: string | undefined][] = [
-  [
-    'a package',
-    { [`${IN_MODULES}/package.json`]: json({ exports: './a.js' }), [`${IN_MODULES}/a.js`]: '' },
-    'some-plugin',
-    `${IN_MODULES}/a.js`,
-    IN_MODULES,
-  ],
+  ['a package', installed({ exports: './a.js' }, 'a.js'), 'some-plugin', `${IN_MODULES}/a.js`, IN_MODULES],
   [
     'a package by its conditions',
-    {
-      [`${IN_MODULES}/package.json`]: json({
-        exports: { '.': { require: './r.cjs', browser: './b.js', node: { import: './i.js' }, default: './d.js' } },
-      }),
-      [`${IN_MODULES}/i.js`]: '',
-    },
+    installed({ exports: { '.': CONDITIONS } }, 'i.js'),
     'some-plugin',
     `${IN_MODULES}/i.js`,
     IN_MODULES,
   ],
   [
     'a module of a package',
-    { [`${IN_MODULES}/package.json`]: json({ exports: { './*': './dist/*.js' } }), [`${IN_MODULES}/dist/x.js`]: '' },
+    installed({ exports: { './*': './dist/*.js' } }, 'dist/x.js'),
     'some-plugin/x',
     `${IN_MODULES}/dist/x.js`,
     IN_MODULES,
   ],
   [
     'a package whose folders say how they are read',
-    {
-      [`${IN_MODULES}/package.json`]: json({ exports: './esm/a.js' }),
-      [`${IN_MODULES}/esm/package.json`]: '{ "type": "module" }',
-      [`${IN_MODULES}/esm/a.js`]: '',
-    },
+    { ...installed({ exports: './esm/a.js' }, 'esm/a.js'), [`${IN_MODULES}/esm/package.json`]: '{ "type": "module" }' },
     'some-plugin',
     `${IN_MODULES}/esm/a.js`,
     IN_MODULES,
   ],
   [
     'a package with main',
-    { [`${IN_MODULES}/package.json`]: json({ main: 'lib' }), [`${IN_MODULES}/lib/index.js`]: '' },
+    installed({ main: 'lib' }, 'lib/index.js'),
     'some-plugin',
     `${IN_MODULES}/lib/index.js`,
     IN_MODULES,
@@ -115,7 +112,7 @@ const found: [what: string, tree: Tree, use: string, entry: string, root: string
   ],
   [
     'a folder with exports',
-    { 'app/p/package.json': json({ exports: { '.': { types: './a.d.ts', import: ['./b.js'] } } }), 'app/p/b.js': '' },
+    folder({ exports: { '.': { types: './a.d.ts', import: ['./b.js'] } } }, { 'app/p/b.js': '' }),
     './p',
     'app/p/b.js',
     'app/p',
@@ -127,24 +124,18 @@ const found: [what: string, tree: Tree, use: string, entry: string, root: string
     'app/p/a.mjs',
     'app/p',
   ],
-  [
-    'a folder with main',
-    { 'app/p/package.json': json({ main: './lib/a.js' }), 'app/p/lib/a.js': '' },
-    './p',
-    'app/p/lib/a.js',
-    'app/p',
-  ],
+  ['a folder with main', folder({ main: './lib/a.js' }, { 'app/p/lib/a.js': '' }), './p', 'app/p/lib/a.js', 'app/p'],
   ['a folder without either', { 'p/package.json': json({}), 'p/index.js': '' }, '../p', 'p/index.js', 'p'],
   [
     'the module that a package offers',
-    { 'app/p/package.json': json({ main: 'lib/a.js' }), 'app/p/lib/a.js': '' },
+    folder({ main: 'lib/a.js' }, { 'app/p/lib/a.js': '' }),
     './p/lib/a.js',
     'app/p/lib/a.js',
     'app/p',
   ],
   [
     'another file of a package',
-    { 'app/p/package.json': json({ main: 'lib/a.js' }), 'app/p/lib/a.js': '', 'app/p/lib/b.js': '' },
+    folder({ main: 'lib/a.js' }, { 'app/p/lib/a.js': '', 'app/p/lib/b.js': '' }),
     './p/lib/b.js',
     'app/p/lib/b.js',
     undefined,
@@ -165,7 +156,6 @@ const found: [what: string, tree: Tree, use: string, entry: string, root: string
     'p',
   ],
 ]
-
 for (const [what, tree, use, entry, root] of found) {
   t.test(`${what} resolves as an import does`, async (t) => {
     const base = grow(t, tree)
@@ -177,156 +167,97 @@ for (const [what, tree, use, entry, root] of found) {
   })
 }
 
-const refused: [what: string, tree: Tree, use: string, code: string][] = [
-  ['a package that is not there', {}, 'some-plugin', 'not_installed'],
-  ['the name of a file without ./', { 'app/a.mjs': '' }, 'a.mjs', 'not_installed'],
-  ['a file that is not there', {}, './a.mjs', 'no_such_file'],
-  ['a file below a file', { 'app/a.mjs': '' }, './a.mjs/b.mjs', 'no_such_file'],
-  ['a link in a circle', { 'app/a.mjs': '-> a.mjs' }, './a.mjs', 'no_such_file'],
-  ['a file without its ending', { 'app/a.mjs': '' }, './a', 'no_such_file'],
+const refused: [code: string, ...rows: [what: string, tree: Tree, use?: string][]][] = [
   [
-    'a package that was not built',
-    { [`${IN_MODULES}/package.json`]: json({ exports: './dist/a.js' }) },
-    'some-plugin',
+    'not_installed',
+    ['a package that is not there', {}, 'some-plugin'],
+    ['the name of a file without ./', { 'app/a.mjs': '' }, 'a.mjs'],
+  ],
+  [
     'no_such_file',
+    ['a file that is not there', {}, './a.mjs'],
+    ['a file below a file', { 'app/a.mjs': '' }, './a.mjs/b.mjs'],
+    ['a link in a circle', { 'app/a.mjs': '-> a.mjs' }, './a.mjs'],
+    ['a file without its ending', { 'app/a.mjs': '' }, './a'],
+    ['a package that was not built', installed({ exports: './dist/a.js' }), 'some-plugin'],
+    ['a folder that was not built', { 'app/p/package.json': json({ main: './dist/a.js' }) }],
+    ['a package without a module', installed({}), 'some-plugin'],
   ],
-  ['a folder that was not built', { 'app/p/package.json': json({ main: './dist/a.js' }) }, './p', 'no_such_file'],
-  ['a package without a module', { [`${IN_MODULES}/package.json`]: json({}) }, 'some-plugin', 'no_such_file'],
   [
-    'what exports do not offer',
-    { [`${IN_MODULES}/package.json`]: json({ exports: { '.': './a.js' } }), [`${IN_MODULES}/b.js`]: '' },
-    'some-plugin/b.js',
     'not_exported',
+    ['what exports do not offer', installed({ exports: { '.': './a.js' } }, 'b.js'), 'some-plugin/b.js'],
+    ['exports for require alone', installed({ exports: { require: './a.cjs' } }, 'a.cjs'), 'some-plugin'],
+    ['a folder that exports for require alone', folder({ exports: { require: './a.cjs' } }, { 'app/p/a.cjs': '' })],
+    ['a folder that exports what is beside it', folder({ exports: './../a.js' }, { 'app/a.js': '' })],
   ],
   [
-    'exports for require alone',
-    { [`${IN_MODULES}/package.json`]: json({ exports: { require: './a.cjs' } }), [`${IN_MODULES}/a.cjs`]: '' },
-    'some-plugin',
-    'not_exported',
-  ],
-  [
-    'a folder that exports for require alone',
-    { 'app/p/package.json': json({ exports: { require: './a.cjs' } }), 'app/p/a.cjs': '' },
-    './p',
-    'not_exported',
-  ],
-  [
-    'a folder that exports what is beside it',
-    { 'app/p/package.json': json({ exports: './../a.js' }), 'app/a.js': '' },
-    './p',
-    'not_exported',
-  ],
-  [
-    'a package.json that is not JSON',
-    { [`${IN_MODULES}/package.json`]: '{', [`${IN_MODULES}/index.js`]: '' },
-    'some-plugin',
     'invalid_package',
+    ['a package.json that is not JSON', { ...installed({}), [`${IN_MODULES}/package.json`]: '{' }, 'some-plugin'],
+    ["a folder's package.json that is not JSON", { 'app/p/package.json': '{' }],
+    ["a folder's package.json that is a list", { 'app/p/package.json': '[]' }],
+    [
+      'a dependency whose package.json is not JSON',
+      folder({ dependencies: { x: '1' } }, { 'app/node_modules/x/package.json': '{' }),
+    ],
   ],
-  ["a folder's package.json that is not JSON", { 'app/p/package.json': '{' }, './p', 'invalid_package'],
-  ["a folder's package.json that is a list", { 'app/p/package.json': '[]' }, './p', 'invalid_package'],
   [
-    'a dependency whose package.json is not JSON',
-    {
-      'app/p/package.json': json({ dependencies: { x: '1' } }),
-      'app/p/index.js': '',
-      'app/node_modules/x/package.json': '{',
-    },
-    './p',
-    'invalid_package',
+    'not_a_plugin',
+    ['a folder without a package.json', { 'app/p/index.js': '' }],
+    ['a module of Node', {}, 'node:fs'],
+    ['an address', {}, 'https://example.com/plugin.js'],
+    ['no name', {}, '@some'],
   ],
-  ['a folder without a package.json', { 'app/p/index.js': '' }, './p', 'not_a_plugin'],
-  ['a module of Node', {}, 'node:fs', 'not_a_plugin'],
-  ['an address', {}, 'https://example.com/plugin.js', 'not_a_plugin'],
-  ['no name', {}, '@some', 'not_a_plugin'],
-  ["the configuration's own folder", { 'app/package.json': json({}), 'app/index.js': '' }, '.', 'forbidden_folder'],
-  ["a folder around the configuration's", { 'package.json': json({}), 'index.js': '' }, '..', 'forbidden_folder'],
   [
-    'a dependency around the configuration',
-    { 'p/package.json': json({ dependencies: { x: '1' } }), 'p/index.js': '', 'node_modules/x': '-> ..' },
-    '../p',
     'forbidden_folder',
+    ["the configuration's own folder", { 'app/package.json': json({}), 'app/index.js': '' }, '.'],
+    ["a folder around the configuration's", { 'package.json': json({}), 'index.js': '' }, '..'],
+    [
+      'a dependency around the configuration',
+      { 'p/package.json': json({ dependencies: { x: '1' } }), 'p/index.js': '', 'node_modules/x': '-> ..' },
+      '../p',
+    ],
+    ['a folder with the data', folder({}, { 'app/p/data/key': '' })],
   ],
   [
-    'a folder with the data',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/data/key': '' },
-    './p',
-    'forbidden_folder',
-  ],
-  [
-    'a link to the data',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/lib/key': '-> /data/key', 'data/key': '' },
-    './p',
     'stray_link',
+    ['a link to the data', folder({}, { 'app/p/lib/key': '-> /data/key', 'data/key': '' })],
+    ['a link to a folder with all', folder({}, { 'app/p/all': '-> /' })],
+    ['a link to what may be there later', folder({}, { 'app/p/key': '-> /data/key' })],
+    ['a link to the data in node_modules', folder({}, { 'app/p/node_modules/x': '-> /data', 'data/key': '' })],
+    ['a link to the data in a hidden folder', folder({}, { 'app/p/.x/y': '-> /data', 'data/key': '' })],
+    [
+      "a dependency's link to the data",
+      folder(
+        { dependencies: { x: '1' } },
+        { 'app/node_modules/x/package.json': '{}', 'app/node_modules/x/key': '-> /data/key', 'data/key': '' },
+      ),
+    ],
   ],
   [
-    'a link to a folder with all',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/all': '-> /' },
-    './p',
-    'stray_link',
-  ],
-  [
-    'a link to what may be there later',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/key': '-> /data/key' },
-    './p',
-    'stray_link',
-  ],
-  [
-    'a link to the data in node_modules',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/node_modules/x': '-> /data', 'data/key': '' },
-    './p',
-    'stray_link',
-  ],
-  [
-    'a link to the data in a hidden folder',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/.x/y': '-> /data', 'data/key': '' },
-    './p',
-    'stray_link',
-  ],
-  [
-    "a dependency's link to the data",
-    {
-      'app/p/package.json': json({ dependencies: { x: '1' } }),
-      'app/p/index.js': '',
-      'app/node_modules/x/package.json': '{}',
-      'app/node_modules/x/key': '-> /data/key',
-      'data/key': '',
-    },
-    './p',
-    'stray_link',
-  ],
-  [
-    'a module that the digest leaves out',
-    { 'app/p/package.json': json({ main: './.a.js' }), 'app/p/.a.js': '' },
-    './p',
     'unlisted_file',
-  ],
-  [
-    'a file name with a line break',
-    { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/a\nb': '' },
-    './p',
-    'unlisted_file',
+    ['a module that the digest leaves out', folder({ main: './.a.js' }, { 'app/p/.a.js': '' })],
+    ['a file name with a line break', folder({}, { 'app/p/a\nb': '' })],
   ],
 ]
-
-for (const [what, tree, use, code] of refused) {
-  t.test(`refused: ${what}`, async (t) => {
-    const base = grow(t, tree)
-    const data = 'app/p/data/key' in tree ? 'app/p/data' : 'data'
-    t.equal(await codeOf(locatePlugin(use, join(base, 'app'), [join(base, data)])), code)
-  })
+for (const [code, ...rows] of refused) {
+  for (const [what, tree, use = './p'] of rows) {
+    t.test(`${code}: ${what}`, async (t) => {
+      const base = grow(t, tree)
+      const data = 'app/p/data/key' in tree ? 'app/p/data' : 'data'
+      t.equal(await codeOf(locatePlugin(use, join(base, 'app'), [join(base, data)])), code)
+    })
+  }
 }
 
 t.test(
   'links that stay in the package, or lead from node_modules to what is installed, are none that lead out',
   async (t) => {
-    const base = grow(t, {
-      'app/p/package.json': json({}),
-      'app/p/index.js': '',
+    const links = {
       'app/p/lib': '-> dist',
-      'app/p/dist/a.js': '',
       'app/p/node_modules/.bin/tsc': '-> ../../../node_modules/typescript/tsc.js',
-      'app/node_modules/typescript/tsc.js': '',
-    })
+    }
+    const targets = { 'app/p/dist/a.js': '', 'app/node_modules/typescript/tsc.js': '' }
+    const base = grow(t, folder({}, { ...links, ...targets }))
     t.equal((await locatePlugin('./p', join(base, 'app'))).root, join(base, 'app/p'))
   },
 )
@@ -521,19 +452,19 @@ t.test('anyone can recompute the digest of a package, of its own files alone', a
 })
 
 t.test('a package has bounds', LONG, async (t) => {
-  const many = grow(t, { 'app/p/package.json': json({}), 'app/p/index.js': '' })
+  const many = grow(t, folder())
   for (let index = 2; index < MOST_FILES; index++) writeFileSync(join(many, 'app/p', String(index)), '')
   t.ok((await locatePlugin('./p', join(many, 'app'))).root)
   writeFileSync(join(many, 'app/p/last'), '')
   t.equal(await codeOf(locatePlugin('./p', join(many, 'app'))), 'too_large')
-  const large = grow(t, { 'app/p/package.json': json({}), 'app/p/index.js': '', 'app/p/large': '' })
+  const large = grow(t, folder({}, { 'app/p/large': '' }))
   truncateSync(join(large, 'app/p/large'), MOST_BYTES + 1)
   t.equal(await codeOf(locatePlugin('./p', join(large, 'app'))), 'too_large')
   t.equal(await codeOf(locatePlugin('./large', join(large, 'app/p'))), 'too_large')
 })
 
 t.test('a package with what is no file is refused: to read it could take forever', async (t) => {
-  const base = grow(t, { 'app/p/package.json': json({}), 'app/p/index.js': '' })
+  const base = grow(t, folder())
   execFileSync('mkfifo', [join(base, 'app/p/pipe')])
   t.equal(await codeOf(locatePlugin('./p', join(base, 'app'))), 'unlisted_file')
   t.equal(await codeOf(locatePlugin('./p/pipe', join(base, 'app'))), 'not_a_plugin')
