@@ -29,7 +29,7 @@ const others = { versions: { '0.9.0': {} }, time: { modified: AT, '0.9.0': AT } 
 const published = (url: string): Routes => ({
   '/tool/1.0.0': manifest(url),
   '/tool': packument(),
-  '/tool/-/tool-1.0.0.tgz': CONTENT,
+  [FILE]: CONTENT,
   '/-/ping': {},
 })
 
@@ -41,17 +41,22 @@ async function at(t: Test, routes: (url: string) => Routes, asked: Partial<Asked
   return { url, requests, check }
 }
 
+const FILE = '/tool/-/tool-1.0.0.tgz'
+const WITH_DIGEST = { params: { integrity: INTEGRITY } }
+
+/** No document of the version, and this one of the package. */
+const absent = (document: unknown): Routes => ({ '/tool/1.0.0': undefined, '/tool': document })
+
+/** The document of the version has this. */
+const documented = (more: object) => (url: string) => ({ '/tool/1.0.0': manifest(url, more) })
+
 const LATE = NOON + 11 * MINUTE
 
 type Row = readonly [name: string, routes: Routes | ((url: string) => Routes), result: string, asked?: Partial<Asked>]
 const rows: readonly Row[] = [
   ['a version', {}, 'as claimed'],
-  ['a version of another name', (url) => ({ '/tool/1.0.0': manifest(url, { name: 'Tool' }) }), 'unexpected_response'],
-  [
-    'a tag with the name of a version',
-    (url) => ({ '/tool/1.0.0': manifest(url, { version: '2.0.0' }) }),
-    'unexpected_response',
-  ],
+  ['a version of another name', documented({ name: 'Tool' }), 'unexpected_response'],
+  ['a tag with the name of a version', documented({ version: '2.0.0' }), 'unexpected_response'],
   ['a version without a file', { '/tool/1.0.0': { name: 'tool', version: '1.0.0' } }, 'unexpected_response'],
   ['401', { '/tool/1.0.0': { status: 401 }, '/tool': { status: 401 } }, 'unauthorized'],
   ['403', { '/tool/1.0.0': { status: 403 } }, 'forbidden'],
@@ -67,7 +72,7 @@ const rows: readonly Row[] = [
       `${status} for versions, as where there are no documents of them`,
       (url) => ({ '/tool/1.0.0': { status }, '/tool': packument({ versions: { '1.0.0': manifest(url) } }) }),
       'as claimed',
-      { params: { integrity: INTEGRITY } },
+      WITH_DIGEST,
     ],
     [
       `${status} for versions, and no such one`,
@@ -77,16 +82,13 @@ const rows: readonly Row[] = [
   ]),
   [
     'no document of the version, and the package has another one under its number',
-    (url) => ({
-      '/tool/1.0.0': undefined,
-      '/tool': packument({ versions: { '1.0.0': manifest(url, { version: '1.0.1' }) } }),
-    }),
+    (url) => absent(packument({ versions: { '1.0.0': manifest(url, { version: '1.0.1' }) } })),
     'unexpected_response',
   ],
   ...[null, false, '', { message: 'old' }].map(
     (deprecated): Row => [
       `a version with ${JSON.stringify(deprecated)} for whether it is deprecated`,
-      (url) => ({ '/tool/1.0.0': manifest(url, { deprecated }) }),
+      documented({ deprecated }),
       'as claimed',
     ],
   ),
@@ -100,119 +102,93 @@ const rows: readonly Row[] = [
   ['429', { '/tool/1.0.0': { status: 429 } }, 'rate_limited'],
   ['502', { '/tool/1.0.0': { status: 502 } }, 'unavailable'],
   ['304 to what was not asked for', { '/tool/1.0.0': { status: 304 } }, 'unexpected_response'],
-  ['no version', { '/tool/1.0.0': undefined, '/tool': packument(others) }, 'absent (never_before)'],
+  ['no version', absent(packument(others)), 'absent (never_before)'],
   [
     'no version, and a record without times',
-    { '/tool/1.0.0': undefined, '/tool': packument({ ...others, time: undefined }) },
+    absent(packument({ ...others, time: undefined })),
     'absent (may_have_been)',
   ],
   ['a version of which the package says nothing', { '/tool/1.0.0': undefined }, 'unexpected_response'],
   [
     'no version, and the package of another name',
-    { '/tool/1.0.0': undefined, '/tool': packument({ ...others, name: 'other' }) },
+    absent(packument({ ...others, name: 'other' })),
     'unexpected_response',
   ],
-  ['no version, and 403 for the package', { '/tool/1.0.0': undefined, '/tool': { status: 403 } }, 'forbidden'],
-  ['no version, and 503 for the package', { '/tool/1.0.0': undefined, '/tool': { status: 503 } }, 'unavailable'],
+  ['no version, and 403 for the package', absent({ status: 403 }), 'forbidden'],
+  ['no version, and 503 for the package', absent({ status: 503 }), 'unavailable'],
   [
     'no version, and a time that is none',
-    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {}, time: { '1.0.0': 'soon' } }) },
+    absent(packument({ versions: {}, time: { '1.0.0': 'soon' } })),
     'unexpected_response',
   ],
   [
     'taken away, and nothing tells by when',
-    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {}, time: { '1.0.0': AT } }) },
+    absent(packument({ versions: {}, time: { '1.0.0': AT } })),
     'absent (may_have_been)',
   ],
-  ['taken away', { '/tool/1.0.0': undefined, '/tool': packument({ versions: undefined }) }, 'absent'],
+  ['taken away', absent(packument({ versions: undefined })), 'absent'],
   [
     'taken away, and the claim names a digest',
-    { '/tool/1.0.0': undefined, '/tool': packument({ versions: {} }) },
+    absent(packument({ versions: {} })),
     'absent (may_have_been)',
-    { params: { integrity: INTEGRITY } },
+    WITH_DIGEST,
   ],
   [
     'everything taken away, with its times',
-    {
-      '/tool/1.0.0': undefined,
-      '/tool': packument({
-        versions: undefined,
-        time: { modified: AT, unpublished: { time: AT, versions: ['1.0.0'] } },
-      }),
-    },
+    absent(packument({ versions: undefined, time: { unpublished: { time: AT, versions: ['1.0.0'] } } })),
     'ambiguous_claim',
   ],
   [
     'everything taken away, and what that was is not told',
-    { '/tool/1.0.0': undefined, '/tool': packument({ versions: undefined, time: { unpublished: { time: AT } } }) },
+    absent(packument({ versions: undefined, time: { unpublished: { time: AT } } })),
     'absent (may_have_been)',
   ],
-  ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'absent'],
-  ['no package, and no registry', { '/tool/1.0.0': undefined, '/tool': undefined, '/-/ping': undefined }, 'forbidden'],
+  ['no package', absent(undefined), 'absent'],
+  ['no package, and no registry', { ...absent(undefined), '/-/ping': undefined }, 'forbidden'],
   ['no package with a scope', {}, 'forbidden', { target: 'npm:@acme/tool' }],
-  ['the content', {}, 'as claimed', { params: { integrity: INTEGRITY } }],
+  ['the content', {}, 'as claimed', WITH_DIGEST],
   [
     'the content by another algorithm',
     {},
     'as claimed',
     { params: { integrity: createHash('sha256').update(CONTENT).digest('hex') } },
   ],
-  ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs (final)', { params: { integrity: INTEGRITY } }],
+  ['other content', { [FILE]: OTHER }, 'differs (final)', WITH_DIGEST],
   [
     'a file that may have been cut',
-    { '/tool/-/tool-1.0.0.tgz': withoutEnd(CONTENT.subarray(0, -1)) },
+    { [FILE]: withoutEnd(CONTENT.subarray(0, -1)) },
     'unexpected_response',
-    { params: { integrity: INTEGRITY } },
+    WITH_DIGEST,
   ],
-  [
-    'a file that may have been cut, and was not',
-    { '/tool/-/tool-1.0.0.tgz': withoutEnd(CONTENT) },
-    'as claimed',
-    { params: { integrity: INTEGRITY } },
-  ],
+  ['a file that may have been cut, and was not', { [FILE]: withoutEnd(CONTENT) }, 'as claimed', WITH_DIGEST],
   [
     'the file at another origin',
-    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'https://cdn.example/tool.tgz' } }) }),
+    documented({ dist: { tarball: 'https://cdn.example/tool.tgz' } }),
     'unsupported_target',
-    { params: { integrity: INTEGRITY } },
+    WITH_DIGEST,
   ],
   [
     'a file whose address names a host inside',
-    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: 'http://npm.inside:4873/tool/-/tool-1.0.0.tgz' } }) }),
+    documented({ dist: { tarball: 'http://npm.inside:4873/tool/-/tool-1.0.0.tgz' } }),
     'as claimed',
-    { params: { integrity: INTEGRITY } },
+    WITH_DIGEST,
   ],
   [
     'a file that the registry has elsewhere',
-    { '/tool/-/tool-1.0.0.tgz': { status: 302, headers: { location: 'https://cdn.example/tool.tgz' } } },
+    { [FILE]: { status: 302, headers: { location: 'https://cdn.example/tool.tgz' } } },
     'unexpected_response',
-    { params: { integrity: INTEGRITY } },
+    WITH_DIGEST,
   ],
-  [
-    'the file at no address',
-    (url) => ({ '/tool/1.0.0': manifest(url, { dist: { tarball: '/tool.tgz' } }) }),
-    'unsupported_target',
-    { params: { integrity: INTEGRITY } },
-  ],
-  [
-    'a page in place of the file',
-    { '/tool/-/tool-1.0.0.tgz': '<!doctype html>' },
-    'unexpected_response',
-    { params: { integrity: INTEGRITY } },
-  ],
-  ['the file is missing', { '/tool/-/tool-1.0.0.tgz': undefined }, 'forbidden', { params: { integrity: INTEGRITY } }],
+  ['the file at no address', documented({ dist: { tarball: '/tool.tgz' } }), 'unsupported_target', WITH_DIGEST],
+  ['a page in place of the file', { [FILE]: '<!doctype html>' }, 'unexpected_response', WITH_DIGEST],
+  ['the file is missing', { [FILE]: undefined }, 'forbidden', WITH_DIGEST],
   [
     'a file of 20 MiB',
-    { '/tool/-/tool-1.0.0.tgz': LARGE },
+    { [FILE]: LARGE },
     'as claimed',
     { params: { integrity: `sha512-${createHash('sha512').update(LARGE).digest('base64')}` } },
   ],
-  [
-    'another file of 20 MiB',
-    { '/tool/-/tool-1.0.0.tgz': LARGE },
-    'differs (final)',
-    { params: { integrity: INTEGRITY } },
-  ],
+  ['another file of 20 MiB', { [FILE]: LARGE }, 'differs (final)', WITH_DIGEST],
 ]
 
 for (const [name, routes, result, asked] of rows) {
@@ -288,7 +264,7 @@ t.test('a record that lags does not list yet what is there', async (t) => {
 t.test(
   'a cached answer that there is no package counts as old, but for looks before the tolerance is over',
   async (t) => {
-    const { check } = await at(t, () => ({ '/tool/1.0.0': undefined, '/tool': undefined }))
+    const { check } = await at(t, () => absent(undefined))
     t.equal((await check()).ageMs, undefined, 'it shows that nothing was there at the submission')
     t.equal((await check({ now: LATE })).ageMs, 5 * MINUTE)
   },
@@ -311,16 +287,14 @@ t.test('a version that is seen takes two requests, and one more with its digest'
   const { check, requests } = await at(t, () => ({}), { cache })
   await check()
   t.same(requests, ['/tool/1.0.0', '/tool'])
-  await check({ params: { integrity: INTEGRITY } })
+  await check(WITH_DIGEST)
   t.same(requests.slice(2).toSorted(), ['/tool', '/tool/-/tool-1.0.0.tgz', '/tool/1.0.0'])
 })
 
 t.test('a file that differs is read again when its publisher says something else of it, and not before', async (t) => {
   const cache = createCache()
   const routes: Record<string, unknown> = {}
-  const { url, requests } = await serve(t, (url) =>
-    Object.assign(routes, published(url), { '/tool/-/tool-1.0.0.tgz': OTHER }),
-  )
+  const { url, requests } = await serve(t, (url) => Object.assign(routes, published(url), { [FILE]: OTHER }))
   const connection = { provider: 'npm', options: { base_url: url } }
   const result = () => outcome(look({ target: 'npm:tool', connection, cache, params: { integrity: INTEGRITY } }))
   const reads = () => requests.filter((path) => path.endsWith('.tgz')).length
@@ -329,7 +303,7 @@ t.test('a file that differs is read again when its publisher says something else
   const dist = { tarball: `${url}/tool/-/tool-1.0.0.tgz`, shasum: 'da39a3ee' }
   Object.assign(routes, {
     '/tool/1.0.0': (response: ServerResponse) => void response.end(JSON.stringify(manifest(url, { dist }))),
-    '/tool/-/tool-1.0.0.tgz': CONTENT,
+    [FILE]: CONTENT,
   })
   t.same([await result(), await result(), reads()], ['as claimed', 'as claimed', 4])
 })
@@ -337,7 +311,7 @@ t.test('a file that differs is read again when its publisher says something else
 t.test('a file is read each time where its publisher says nothing of it', async (t) => {
   const cache = createCache()
   const routes: Record<string, unknown> = {}
-  const { url } = await serve(t, (url) => Object.assign(routes, published(url), { '/tool/-/tool-1.0.0.tgz': OTHER }))
+  const { url } = await serve(t, (url) => Object.assign(routes, published(url), { [FILE]: OTHER }))
   const dist = { tarball: `${url}/tool/-/tool-1.0.0.tgz` }
   routes['/tool/1.0.0'] = manifest(url, { dist })
   const connection = { provider: 'npm', options: { base_url: url } }
@@ -370,41 +344,27 @@ t.test('a file is read by its path at a registry whose address has one', async (
 t.test('at a registry that may forget', async (t) => {
   const seen = { sentAt: NOON + 1000, observation: { kind: 'present', differs: [], facts: {} } } as const
   const cases: readonly [name: string, routes: Routes, result: string, asked?: Partial<Asked>][] = [
-    ['no version', { '/tool/1.0.0': undefined, '/tool': packument(others) }, 'absent'],
-    [
-      'no version, which has a time',
-      { '/tool/1.0.0': undefined, '/tool': packument({ versions: {} }) },
-      'absent (may_have_been)',
-    ],
-    [
-      'no version, seen before',
-      { '/tool/1.0.0': undefined, '/tool': packument(others) },
-      'absent (may_have_been)',
-      { previous: [seen] },
-    ],
-    ['other content', { '/tool/-/tool-1.0.0.tgz': OTHER }, 'differs', { params: { integrity: INTEGRITY } }],
+    ['no version', absent(packument(others)), 'absent'],
+    ['no version, which has a time', absent(packument({ versions: {} })), 'absent (may_have_been)'],
+    ['no version, seen before', absent(packument(others)), 'absent (may_have_been)', { previous: [seen] }],
+    ['other content', { [FILE]: OTHER }, 'differs', WITH_DIGEST],
     [
       'other content, after the claimed one was seen',
-      { '/tool/-/tool-1.0.0.tgz': OTHER },
+      { [FILE]: OTHER },
       'differs (may_have_been)',
       { params: { integrity: INTEGRITY }, previous: [seen] },
     ],
     [
       'other content, where only an old copy of the package says where it is',
       {
-        '/tool/1.0.0': undefined,
-        '/tool': aged('3600', packument({ versions: { '1.0.0': manifest('http://inside') } })),
-        '/tool/-/tool-1.0.0.tgz': OTHER,
+        ...absent(aged('3600', packument({ versions: { '1.0.0': manifest('http://inside') } }))),
+        [FILE]: OTHER,
       },
       'unexpected_response',
-      { params: { integrity: INTEGRITY } },
+      WITH_DIGEST,
     ],
-    ['no package', { '/tool/1.0.0': undefined, '/tool': undefined }, 'forbidden'],
-    [
-      'no version, in an old copy of the package',
-      { '/tool/1.0.0': undefined, '/tool': aged('3600', packument(others)) },
-      'unexpected_response',
-    ],
+    ['no package', absent(undefined), 'forbidden'],
+    ['no version, in an old copy of the package', absent(aged('3600', packument(others))), 'unexpected_response'],
   ]
   for (const [name, routes, result, asked] of cases) {
     const { url } = await serve(t, (url) => ({ ...published(url), ...routes }))
