@@ -15,6 +15,7 @@ import {
   REVERTS,
   setUp,
   setUpPrepared,
+  setUpSubmitted,
   signal,
   subjectOf,
   submit,
@@ -130,12 +131,10 @@ t.test('signing sends nothing, and a subject without a sent transaction is waiti
 t.test(
   'sending a transaction again, before or after it is mined, is not an error and makes no second anchor',
   async (t) => {
-    const fixture = await setUpPrepared(t)
-    const { chain, anchorer } = fixture
-    const subject = subjectOf(1)
-    const signed = await submit(fixture, subject)
+    const fixture = await setUpSubmitted(t)
+    const { chain, anchorer, signed, look } = fixture
     await anchorer.send(signed, signal)
-    t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: true })
+    t.same(await look(), { state: 'waiting', isKnown: true })
     await chain.mine()
     await anchorer.send(signed, signal)
     t.equal(await countAnchors(fixture), 1)
@@ -192,29 +191,23 @@ t.test(
 )
 
 t.test('when no block is finalized, an anchor is final with enough blocks after its own', async (t) => {
-  const fixture = await setUpPrepared(t, { chain: { finalityDepth: 64 }, confirmations: 3 })
-  const { chain, proxy, anchorer } = fixture
+  const { chain, proxy, look } = await setUpSubmitted(t, { chain: { finalityDepth: 64 }, confirmations: 3 })
   proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: refuses('finalized block not found') })
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
   await chain.mine(3)
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  t.equal((await look()).state, 'mined')
   await chain.mine()
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
+  t.equal((await look()).state, 'final')
 })
 
 t.test('when a block is finalized, confirmations do not count', async (t) => {
-  const fixture = await setUpPrepared(t, { confirmations: 1 })
-  const { chain, proxy, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const { chain, proxy, look } = await setUpSubmitted(t, { confirmations: 1 })
   await chain.mine(chain.finalityDepth)
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  t.equal((await look()).state, 'mined')
   proxy.inject({ on: 'eth_getBlockByNumber', with: 'finalized', fault: refuses('internal error') })
-  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+  await failsWith(t, 'unexpected_response', look())
   proxy.clear()
   await chain.mine()
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'final')
+  t.equal((await look()).state, 'final')
 })
 
 t.test('fees above the ceiling are refused', async (t) => {

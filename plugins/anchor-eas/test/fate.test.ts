@@ -11,6 +11,7 @@ import {
   GWEI,
   REVERTS,
   setUpPrepared,
+  setUpSubmitted,
   signal,
   subjectOf,
   submit,
@@ -18,16 +19,14 @@ import {
 } from './fixture.ts'
 
 t.test('a reorg that moves the transaction gives the anchor another uid, and the final one is reported', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const fixture = await setUpSubmitted(t)
+  const { chain, subject, signed, look } = fixture
   await chain.mine()
   const before = await receiptOf(chain, signed)
   await chain.reorg(1, [signed.raw])
   const moved = await receiptOf(chain, signed)
   t.not(moved.logs[0].data, before.logs[0].data)
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  t.equal((await look()).state, 'mined')
   await chain.finalize()
   const { anchor } = await finalAnchor(fixture, subject, [signed])
   t.equal(anchor.uid, moved.logs[0].data)
@@ -35,14 +34,12 @@ t.test('a reorg that moves the transaction gives the anchor another uid, and the
 })
 
 t.test('a transaction that a reorg removes is waiting again, and is mined when it is sent again', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const fixture = await setUpSubmitted(t)
+  const { chain, anchorer, subject, signed, look } = fixture
   await chain.mine(2)
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  t.equal((await look()).state, 'mined')
   await chain.reorg(2)
-  t.same(await anchorer.look(subject, [signed], signal), { state: 'waiting', isKnown: false })
+  t.same(await look(), { state: 'waiting', isKnown: false })
   await anchorer.send(signed, signal)
   await chain.mine()
   await chain.finalize()
@@ -51,16 +48,13 @@ t.test('a transaction that a reorg removes is waiting again, and is mined when i
 })
 
 t.test('a receipt from a block that was replaced is an error', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, proxy, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const { chain, proxy, signed, look } = await setUpSubmitted(t)
   await chain.mine()
   const remembered = await receiptOf(chain, signed)
   await chain.reorg(1)
   await chain.finalize()
   proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(remembered) })
-  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+  await failsWith(t, 'unexpected_response', look())
 })
 
 t.test(
@@ -130,15 +124,10 @@ t.test('another transaction with the nonce drops the anchor when its block is fi
 })
 
 t.test('an answer that lacks something does not mean that another transaction used the nonce', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, proxy, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const { chain, proxy, look } = await setUpSubmitted(t)
   await chain.mine()
   const block = await chain.rpc('eth_getBlockByNumber', 'latest', true)
   await chain.finalize()
-  const look = () => anchorer.look(subject, [signed], signal)
-
   proxy.inject({ on: 'eth_getTransactionReceipt', fault: answers(null), times: 1 })
   t.equal((await look()).state, 'final', 'a moment later the receipt is there')
   const behind: readonly (readonly [string, unknown])[] = [
@@ -240,28 +229,22 @@ t.test('an attestation of the same root with another previous anchor is not the 
 })
 
 t.test('a transaction that reverts drops the anchor when its block is final', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const { chain, look } = await setUpSubmitted(t)
   const code = await chain.rpc('eth_getCode', chain.eas, 'latest')
   await chain.setCode(chain.eas, REVERTS)
   await chain.mine()
   await chain.setCode(chain.eas, code)
-  t.equal((await anchorer.look(subject, [signed], signal)).state, 'mined')
+  t.equal((await look()).state, 'mined')
   await chain.finalize()
-  t.same(await anchorer.look(subject, [signed], signal), { state: 'dropped', problem: 'reverted' })
+  t.same(await look(), { state: 'dropped', problem: 'reverted' })
 })
 
 t.test('a transaction that succeeds without an attestation is not an anchor', async (t) => {
-  const fixture = await setUpPrepared(t)
-  const { chain, anchorer } = fixture
-  const subject = subjectOf(1)
-  const signed = await submit(fixture, subject)
+  const { chain, look } = await setUpSubmitted(t)
   await chain.setCode(chain.eas, '0x00')
   await chain.mine()
   await chain.finalize()
-  await failsWith(t, 'unexpected_response', anchorer.look(subject, [signed], signal))
+  await failsWith(t, 'unexpected_response', look())
 })
 
 t.test(

@@ -114,6 +114,14 @@ export async function submit(
   return signed
 }
 
+/** An anchorer that has sent a subject, which `look` asks about. */
+export async function setUpSubmitted(t: Test, options: Parameters<typeof setUp>[1] = {}) {
+  const fixture = await setUpPrepared(t, options)
+  const subject = subjectOf(1)
+  const signed = await submit(fixture, subject)
+  return { ...fixture, subject, signed, look: () => fixture.anchorer.look(subject, [signed], signal) }
+}
+
 export async function finalAnchor(
   { anchorer }: Pick<Fixture, 'anchorer'>,
   subject: AnchorSubject,
