@@ -1,6 +1,17 @@
 /** A verifier that reads by calls of JSON-RPC, and bad ones. */
 import { type Plugin, type Stay, Type } from '@claimcheck/core/plugin'
-import { BASE, Events, type Look, type Parts, Project, parts, type Replaced, Ticket, ticketPlugin } from './good.ts'
+import {
+  BASE,
+  checksBy,
+  Events,
+  type Look,
+  type Parts,
+  Project,
+  parts,
+  type Replaced,
+  Ticket,
+  ticketPlugin,
+} from './good.ts'
 import type { BadPlugin } from './row.ts'
 
 const RPC = `${BASE}/rpc`
@@ -42,12 +53,10 @@ export function callPlugin(replaced: Replaced = {}): Plugin {
 const way = 'calls'
 
 export const CALLS: readonly BadPlugin[] = [
-  {
-    what: 'takes a refused call for absence',
-    caughtBy: 'fault.refused-call',
-    way,
-    situations: ['open'],
-    plugin: () =>
+  [
+    'fault.refused-call',
+    'takes a refused call for absence',
+    () =>
       callPlugin({
         parts: {
           async ticket({ context, auth, claim }) {
@@ -60,21 +69,21 @@ export const CALLS: readonly BadPlugin[] = [
           },
         },
       }),
-  },
-  {
-    what: 'calls at a path that its manifest does not declare',
-    caughtBy: 'requests.methods',
-    way,
-    plugin: () =>
+    { way, situations: ['open'] },
+  ],
+  [
+    'requests.methods',
+    'calls at a path that its manifest does not declare',
+    () =>
       callPlugin({
         plugin: { manifest: { hosts: ['tracker.example.com'], methods: { jsonRpc: ['project.get', 'ticket.get'] } } },
       }),
-  },
-  {
-    what: 'calls a method beside those that its manifest declares',
-    caughtBy: 'requests.methods',
-    way,
-    plugin: () =>
+    { way },
+  ],
+  [
+    'requests.methods',
+    'calls a method beside those that its manifest declares',
+    () =>
       callPlugin({
         parts: {
           async check(look, all) {
@@ -83,26 +92,19 @@ export const CALLS: readonly BadPlugin[] = [
           },
         },
       }),
-  },
-  {
-    what: 'makes another request of a GET by a header',
-    caughtBy: 'requests.headers',
-    plugin: () => withHeaders({ 'x-http-method-override': 'DELETE' }),
-  },
-  {
-    what: 'sends a cookie of its own',
-    caughtBy: 'requests.headers',
-    plugin: () => withHeaders({ Cookie: 'session=1' }),
-  },
+    { way },
+  ],
+  [
+    'requests.headers',
+    'makes another request of a GET by a header',
+    () => withHeaders({ 'x-http-method-override': 'DELETE' }),
+  ],
+  ['requests.headers', 'sends a cookie of its own', () => withHeaders({ Cookie: 'session=1' })],
 ]
 
 function withHeaders(headers: Record<string, string>): Plugin {
-  return ticketPlugin({
-    parts: {
-      async check(look, all) {
-        await look.context.fetch(look.project, { headers, auth: look.auth }).catch(() => {})
-        return parts.check(look, all)
-      },
-    },
-  })
+  return checksBy(async (look, all) => {
+    await look.context.fetch(look.project, { headers, auth: look.auth }).catch(() => {})
+    return parts.check(look, all)
+  })()
 }

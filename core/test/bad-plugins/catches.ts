@@ -12,7 +12,7 @@ const USUAL: readonly Situation[] = ['closed']
 
 export function catches(rows: readonly BadPlugin[]): void {
   t.setTimeout(LONGEST_MS)
-  for (const { what, caughtBy, plugin, situations = USUAL, way, takesLong } of rows) {
+  for (const [caughtBy, what, plugin, { situations = USUAL, way, takesLong } = {}] of rows) {
     t.test(`${caughtBy} catches a plugin that ${what}`, takesLong ? LONG : {}, async (t) => {
       const { ok, checks } = await examine(plugin(), situations, way, IS_THOROUGH ? undefined : [caughtBy])
       endLeft()

@@ -143,6 +143,13 @@ function closedAt(stays: readonly Stay[]) {
 
 const Account = Type.Object({ scopes: Type.Array(Type.String()) })
 
+function probedBy(authOf: (options: Record<string, unknown>) => Auth): ConnectionType['probe'] {
+  return async (options, { http }) => {
+    const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: authOf(options) })
+    return { proves: 'works', scopes: value.scopes, warnings: [] }
+  }
+}
+
 export const connection = defineConnectionType({
   provider: 'tracker',
   title: 'Tracker',
@@ -153,10 +160,7 @@ export const connection = defineConnectionType({
   help: 'Make a token that can read.',
   baseUrl: () => BASE,
   fits: (_options, { target }) => target.startsWith('ACME-'),
-  async probe({ token }, { http }) {
-    const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: bearer(token) })
-    return { proves: 'works', scopes: value.scopes, warnings: [] }
-  },
+  probe: probedBy(({ token }) => bearer(String(token))),
 })
 
 export interface Replaced {
@@ -220,10 +224,7 @@ export function signedPlugin(): Plugin {
           headers: { 'x-signature': '{signature}' },
         },
       },
-      async probe(_, { http }) {
-        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('signature') })
-        return { proves: 'works', scopes: value.scopes, warnings: [] }
-      },
+      probe: probedBy(() => credential('signature')),
     },
   })
 }
@@ -246,10 +247,7 @@ export function tokenPlugin(): Plugin {
         { token: secret({ title: 'Token', description: 'A refresh token.' }), client_id: Type.Optional(Type.String()) },
         { additionalProperties: false },
       ),
-      async probe(_, { http }) {
-        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('account') })
-        return { proves: 'works', scopes: value.scopes, warnings: [] }
-      },
+      probe: probedBy(() => credential('account')),
     },
   })
 }
@@ -265,10 +263,12 @@ export function challengedPlugin(replaced: Pick<Replaced, 'parts'> = {}): Plugin
         { token: secret({ title: 'Token', description: 'A token.' }), user: Type.Optional(Type.String()) },
         { additionalProperties: false },
       ),
-      async probe(_, { http }) {
-        const { value } = await http.json(`${BASE}/account`, { schema: Account, auth: credential('account') })
-        return { proves: 'works', scopes: value.scopes, warnings: [] }
-      },
+      probe: probedBy(() => credential('account')),
     },
   })
+}
+
+/** One whose checks are made by this. */
+export function checksBy(check: Parts['check']): () => Plugin {
+  return () => ticketPlugin({ parts: { check } })
 }

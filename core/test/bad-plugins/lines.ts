@@ -12,7 +12,7 @@ import {
   type Socket,
 } from '@claimcheck/core/plugin'
 import { connection, profile } from './good.ts'
-import type { BadPlugin } from './row.ts'
+import { type BadPlugin, readingBy } from './row.ts'
 
 const PLACE = 'tls://lines.example.com:995'
 const LONGEST_LINE = 1024
@@ -151,8 +151,6 @@ export function linePlugin(replaced: Partial<Parts> = {}): Plugin {
   }) as Plugin
 }
 
-const way = 'lines'
-
 /** Reads the list as far as it goes, whatever ends it. */
 async function asFarAsItGoes({ line }: Session, mayEnd: (error: unknown) => boolean): Promise<string[]> {
   const lines: string[] = []
@@ -166,13 +164,11 @@ async function asFarAsItGoes({ line }: Session, mayEnd: (error: unknown) => bool
 
 const codeOf = (error: unknown) => (isDestinationError(error) ? error.code : undefined)
 
-export const LINES: readonly BadPlugin[] = [
-  {
-    what: 'waits for an answer for ever',
-    caughtBy: 'abort.heeded',
-    takesLong: true,
-    way,
-    plugin: () =>
+export const LINES: readonly BadPlugin[] = readingBy('lines', [
+  [
+    'abort.heeded',
+    'waits for an answer for ever',
+    () =>
       linePlugin({
         check: (read) =>
           read().catch((error: unknown) => {
@@ -180,40 +176,35 @@ export const LINES: readonly BadPlugin[] = [
             return new Promise<never>(() => {})
           }),
       }),
-  },
-  {
-    what: 'takes a closed connection for the end of a list',
-    caughtBy: 'fault.socket-closed',
-    way,
-    situations: ['open'],
-    plugin: () => linePlugin({ ended: () => '.', list: (session) => asFarAsItGoes(session, () => false) }),
-  },
-  {
-    what: 'takes the beginning of a list for the list',
-    caughtBy: 'fault.socket-cut',
-    way,
-    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
-  },
-  {
-    what: 'takes what came before a reset for the list',
-    caughtBy: 'fault.socket-reset',
-    way,
-    situations: ['missing'],
-    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
-  },
-  {
-    what: 'reads without bounds, and takes what it got for the list',
-    caughtBy: 'fault.socket-flood',
-    way,
-    situations: ['missing'],
-    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'too_large') }),
-  },
-  {
-    what: 'takes what it does not understand for no ticket',
-    caughtBy: 'fault.socket-garbage',
-    way,
-    situations: ['missing'],
-    plugin: () =>
+    { takesLong: true },
+  ],
+  [
+    'fault.socket-closed',
+    'takes a closed connection for the end of a list',
+    () => linePlugin({ ended: () => '.', list: (session) => asFarAsItGoes(session, () => false) }),
+    { situations: ['open'] },
+  ],
+  [
+    'fault.socket-cut',
+    'takes the beginning of a list for the list',
+    () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
+  ],
+  [
+    'fault.socket-reset',
+    'takes what came before a reset for the list',
+    () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'unavailable') }),
+    { situations: ['missing'] },
+  ],
+  [
+    'fault.socket-flood',
+    'reads without bounds, and takes what it got for the list',
+    () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'too_large') }),
+    { situations: ['missing'] },
+  ],
+  [
+    'fault.socket-garbage',
+    'takes what it does not understand for no ticket',
+    () =>
       linePlugin({
         list: async ({ line }) => {
           const lines: string[] = []
@@ -222,66 +213,42 @@ export const LINES: readonly BadPlugin[] = [
           return lines
         },
       }),
-  },
-  {
-    what: 'takes silence for the end of a list',
-    caughtBy: 'fault.socket-silence',
-    way,
-    situations: ['missing'],
-    plugin: () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'timeout') }),
-  },
-  {
-    what: 'calls a slow answer an outage',
-    caughtBy: 'fault.socket-one-byte-a-second',
-    way,
-    plugin: () =>
+    { situations: ['missing'] },
+  ],
+  [
+    'fault.socket-silence',
+    'takes silence for the end of a list',
+    () => linePlugin({ list: (session) => asFarAsItGoes(session, (error) => codeOf(error) === 'timeout') }),
+    { situations: ['missing'] },
+  ],
+  [
+    'fault.socket-one-byte-a-second',
+    'calls a slow answer an outage',
+    () =>
       linePlugin({
         check: (read) =>
           read().catch((error: unknown) => {
             throw codeOf(error) === 'timeout' ? new DestinationError('unavailable') : error
           }),
       }),
-  },
-  {
-    what: 'connects to a port that its manifest does not declare',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ place: 'tls://lines.example.com:25' }),
-  },
-  {
-    what: 'connects without the encryption that its manifest declares',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ place: 'tcp://lines.example.com:995' }),
-  },
-  {
-    what: 'connects to another host',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ place: 'tls://example.com:995' }),
-  },
-  {
-    what: 'repeats what the destination says in an error',
-    caughtBy: 'secrets.in-errors',
-    way,
-    plugin: () => linePlugin({ refused: ({ rest }) => new DestinationError('unexpected_response', { cause: rest() }) }),
-  },
-  {
-    what: 'writes a command that its manifest does not declare',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ opening: 'TOP 1 0' }),
-  },
-  {
-    what: 'writes a command that does more than read',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ opening: 'DELE 1' }),
-  },
-  {
-    what: 'writes a secret itself',
-    caughtBy: 'requests.sockets',
-    way,
-    plugin: () => linePlugin({ opening: 'PASS secret:token' }),
-  },
-]
+  ],
+  [
+    'requests.sockets',
+    'connects to a port that its manifest does not declare',
+    () => linePlugin({ place: 'tls://lines.example.com:25' }),
+  ],
+  [
+    'requests.sockets',
+    'connects without the encryption that its manifest declares',
+    () => linePlugin({ place: 'tcp://lines.example.com:995' }),
+  ],
+  ['requests.sockets', 'connects to another host', () => linePlugin({ place: 'tls://example.com:995' })],
+  [
+    'secrets.in-errors',
+    'repeats what the destination says in an error',
+    () => linePlugin({ refused: ({ rest }) => new DestinationError('unexpected_response', { cause: rest() }) }),
+  ],
+  ['requests.sockets', 'writes a command that its manifest does not declare', () => linePlugin({ opening: 'TOP 1 0' })],
+  ['requests.sockets', 'writes a command that does more than read', () => linePlugin({ opening: 'DELE 1' })],
+  ['requests.sockets', 'writes a secret itself', () => linePlugin({ opening: 'PASS secret:token' })],
+])

@@ -11,7 +11,7 @@ import {
   type Verifier,
 } from '@claimcheck/core/plugin'
 import { BASE, type Look, Project, parts, type ReadTicket, Ticket, ticketPlugin } from './good.ts'
-import type { BadPlugin } from './row.ts'
+import { type BadPlugin, readingBy } from './row.ts'
 
 type CheckMany = NonNullable<Verifier['checkMany']>
 type Result = Observation | DestinationError
@@ -74,26 +74,23 @@ export function manyPlugin(replaced: Partial<Parts> = {}, check?: Verifier['chec
   return ticketPlugin({ verifier: { checkMany, ...(check ? { check } : {}) } })
 }
 
-const way = 'many'
 const plainlyFound: Parts['find'] = (list, number) =>
   list.find((one) => (one as { number?: number }).number === number) as ReadTicket | undefined
 
-export const MANY: readonly BadPlugin[] = [
-  {
-    what: 'gives results for what it found alone',
-    caughtBy: 'many.each',
-    way,
-    plugin: () =>
+export const MANY: readonly BadPlugin[] = readingBy('many', [
+  [
+    'many.each',
+    'gives results for what it found alone',
+    () =>
       manyPlugin({
         results: (results) =>
           results.length === 1 ? results : results.filter((one) => !isDestinationError(one) && 'state' in one.facts),
       }),
-  },
-  {
-    what: "gives results in the destination's order",
-    caughtBy: 'many.order',
-    way,
-    plugin: () =>
+  ],
+  [
+    'many.order',
+    "gives results in the destination's order",
+    () =>
       manyPlugin({
         results: (results, numbers) =>
           numbers
@@ -101,23 +98,12 @@ export const MANY: readonly BadPlugin[] = [
             .toSorted((one, other) => one.number - other.number)
             .map(({ result }) => result),
       }),
-  },
-  {
-    what: 'fails for all claims where one could not be read',
-    caughtBy: 'many.errors',
-    way,
-    plugin: () => manyPlugin({ guard: (read) => read() }),
-  },
-  {
-    what: 'takes a malformed item of a list for absence',
-    caughtBy: 'many.malformed',
-    way,
-    plugin: () => manyPlugin({ find: plainlyFound }),
-  },
-  {
-    what: 'says of a claim by itself what it does not say of many',
-    caughtBy: 'many.same',
-    way,
-    plugin: () => manyPlugin({}, (async () => ({ kind: 'absent', facts: { project_id: 17 } })) as never),
-  },
-]
+  ],
+  ['many.errors', 'fails for all claims where one could not be read', () => manyPlugin({ guard: (read) => read() })],
+  ['many.malformed', 'takes a malformed item of a list for absence', () => manyPlugin({ find: plainlyFound })],
+  [
+    'many.same',
+    'says of a claim by itself what it does not say of many',
+    () => manyPlugin({}, (async () => ({ kind: 'absent', facts: { project_id: 17 } })) as never),
+  ],
+])

@@ -5,16 +5,22 @@ import type { Situation } from './tracker.ts'
 /** Where it reads: by requests, by requests that the host signs, gets tokens for or answers a challenge for, by calls, by requests for many claims, or over a connection that is no HTTP. */
 export type Way = 'requests' | 'signatures' | 'tokens' | 'challenges' | 'calls' | 'many' | 'lines'
 
-export interface BadPlugin {
-  /** What is wrong with it, as `a plugin that ...`. */
-  readonly what: string
+export type BadPlugin = readonly [
   /** The name of the check. */
-  readonly caughtBy: string
-  readonly plugin: () => Plugin
-  /** In which it shows. `closed`, when left out. */
-  readonly situations?: readonly Situation[]
-  /** `requests`, when left out. */
-  readonly way?: Way
-  /** The kit waits long before it is sure. */
-  readonly takesLong?: true
+  caughtBy: string,
+  /** What is wrong with it, as `a plugin that ...`. */
+  what: string,
+  plugin: () => Plugin,
+  more?: {
+    /** In which it shows. `closed`, when left out. */
+    readonly situations?: readonly Situation[]
+    /** `requests`, when left out. */
+    readonly way?: Way
+    /** The kit waits long before it is sure. */
+    readonly takesLong?: true
+  },
+]
+
+export function readingBy(way: Way, rows: readonly BadPlugin[]): readonly BadPlugin[] {
+  return rows.map(([caughtBy, what, plugin, more]) => [caughtBy, what, plugin, { way, ...more }])
 }
