@@ -16,7 +16,7 @@ import {
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'
-import { hasher, leafOf, naiveTree } from './naive-tree.ts'
+import { hasher, leafOf, naiveTree, same } from './naive-tree.ts'
 
 const BOUNDARIES = [1, 2, 3, 255, 256, 257, 511, 512, 513, 65_535, 65_536, 65_537, 65_791, 65_792, 65_793, 131_072]
 const LARGE_BOUNDARIES = [2 ** 24, 2 ** 32, 2 ** 40].flatMap((size) => [
@@ -139,8 +139,4 @@ t.test('a leaf that is not in the tree has no proof from its range', async (t) =
 
 function sameTile(a: TileId, b: TileId): boolean {
   return a.level === b.level && a.index === b.index && a.width === b.width
-}
-
-function same(actual: readonly Uint8Array[], expected: readonly Uint8Array[]): boolean {
-  return actual.length === expected.length && actual.every((hash, index) => Buffer.from(hash).equals(expected[index]!))
 }

@@ -76,3 +76,7 @@ function split(n: number): number {
   while (k * 2 < n) k *= 2
   return k
 }
+
+export function same(actual: readonly Uint8Array[], expected: readonly Uint8Array[]): boolean {
+  return actual.length === expected.length && actual.every((hash, index) => Buffer.from(hash).equals(expected[index]!))
+}

@@ -22,8 +22,8 @@ const RUNS = 6000
 const HOUR = 3_600_000
 const SECOND = 1000
 
-function holds<T>(t: Test, property: fc.IProperty<T>, numRuns: number): void {
-  t.doesNotThrow(() => fc.assert(property, { numRuns: tries(numRuns) }))
+function holds(t: Test, predicate: (world: World) => boolean, worlds = worldArb): void {
+  t.doesNotThrow(() => fc.assert(fc.property(worlds, predicate), { numRuns: tries(RUNS) }))
 }
 
 const CLAIMED_AT = 100 * HOUR
@@ -187,82 +187,58 @@ const wasInTime = ({ stays }: World) =>
 const mayHide = (world: World) => (world.log === 'none' || world.logLagMs > 0) && (world.elsewhere || !world.tellsKnown)
 
 t.test('verified is never said of what was not on the branch by the end of the tolerance', async (t) => {
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      if (judge(world)?.decision.verdict.value !== 'verified') return true
-      return world.stays.some(({ from }) => from <= L)
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    if (judge(world)?.decision.verdict.value !== 'verified') return true
+    return world.stays.some(({ from }) => from <= L)
+  })
 })
 
 t.test('what was there in time is never blamed, but where a place without a log hides it', async (t) => {
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      const value = judge(world)?.decision.verdict.value
-      if (value === undefined || value === 'verified' || value === 'unverifiable') return true
-      return !wasInTime(world) || mayHide(world)
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    const value = judge(world)?.decision.verdict.value
+    if (value === undefined || value === 'verified' || value === 'unverifiable') return true
+    return !wasInTime(world) || mayHide(world)
+  })
 })
 
 t.test('late is said only of what came after the tolerance and before the deadline', async (t) => {
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      if (judge(world)?.decision.verdict.value !== 'late' || mayHide(world)) return true
-      return !wasInTime(world) && world.stays.some(({ from }) => from >= L && from < D)
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    if (judge(world)?.decision.verdict.value !== 'late' || mayHide(world)) return true
+    return !wasInTime(world) && world.stays.some(({ from }) => from >= L && from < D)
+  })
 })
 
 t.test('blame rests on two successful reads that are two seconds apart', async (t) => {
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      const judged = judge(world)
-      if (!judged || ['verified', 'unverifiable'].includes(judged.decision.verdict.value)) return true
-      const reads = judged.checks.filter(isRead)
-      return (
-        reads.includes(judged.decision.basis as never) &&
-        reads.some((read) => Math.abs(read.sentAt - judged.decision.basis.sentAt) >= 2000)
-      )
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    const judged = judge(world)
+    if (!judged || ['verified', 'unverifiable'].includes(judged.decision.verdict.value)) return true
+    const reads = judged.checks.filter(isRead)
+    return (
+      reads.includes(judged.decision.basis as never) &&
+      reads.some((read) => Math.abs(read.sentAt - judged.decision.basis.sentAt) >= 2000)
+    )
+  })
 })
 
 t.test('every world is decided in the end, by each of the five verdicts', async (t) => {
   const seen = new Set<string>()
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      const judged = judge(world)
-      if (judged) seen.add(judged.decision.verdict.value)
-      return judged !== undefined
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    const judged = judge(world)
+    if (judged) seen.add(judged.decision.verdict.value)
+    return judged !== undefined
+  })
   t.strictSame([...seen].sort(), ['failed', 'late', 'mismatch', 'unverifiable', 'verified'])
 })
 
 t.test('the same checks give the same verdict, and their copy in JSON does too', async (t) => {
-  holds(
-    t,
-    fc.property(worldArb, (world) => {
-      const judged = judge(world)
-      if (!judged) return true
-      const { checks, decision } = judged
-      const copy: CheckRecord[] = JSON.parse(JSON.stringify(checks))
-      const again = decide(RULES, claimOf(world), copy, checks.at(-1)!.answeredAt)
-      return JSON.stringify(again) === JSON.stringify(decision)
-    }),
-    RUNS,
-  )
+  holds(t, (world) => {
+    const judged = judge(world)
+    if (!judged) return true
+    const { checks, decision } = judged
+    const copy: CheckRecord[] = JSON.parse(JSON.stringify(checks))
+    const again = decide(RULES, claimOf(world), copy, checks.at(-1)!.answeredAt)
+    return JSON.stringify(again) === JSON.stringify(decision)
+  })
 })
 
 t.test(
@@ -278,12 +254,12 @@ t.test(
     )
     holds(
       t,
-      fc.property(honest, (world) => {
+      (world) => {
         const judged = judge(world)
         const failed = judged?.checks.some((check) => !isRead(check)) ?? true
         return failed || judged!.decision.verdict.value === 'verified'
-      }),
-      RUNS,
+      },
+      honest,
     )
   },
 )

@@ -21,7 +21,7 @@ import {
 import fc from 'fast-check'
 import t from 'tap'
 import { tries } from '../../test/support/extent.ts'
-import { hasher, leafOf, naiveTree } from './naive-tree.ts'
+import { hasher, leafOf, naiveTree, same } from './naive-tree.ts'
 
 const MAX_SIZE = 600
 const LEAVES = Array.from({ length: 2000 }, (_, index) => leafOf(`leaf ${index}`))
@@ -289,10 +289,6 @@ function sameRange(actual: CompactRange, expected: CompactRange): boolean {
       Array.from({ length }, (_, level) => expected.tiles[level] ?? new Uint8Array(TILE_NODES_BYTES)),
     )
   )
-}
-
-function same(actual: readonly Uint8Array[], expected: readonly Uint8Array[]): boolean {
-  return actual.length === expected.length && actual.every((hash, index) => Buffer.from(hash).equals(expected[index]!))
 }
 
 function flipped(hash: Uint8Array, bit: number): Uint8Array {
