@@ -4,6 +4,8 @@ import { describeDatabase, serversInClear } from '@claimcheck/server/config/data
 import { loadConfig } from '@claimcheck/server/features'
 import t, { type Test } from 'tap'
 
+const SECRET_KEY = 'ab'.repeat(32)
+
 function problems(t: Test, env: Record<string, string>, file?: string): readonly string[] {
   return problemsIn(t.testdir(file === undefined ? {} : { 'claimcheck.config.json': file }), env)
 }
@@ -64,7 +66,7 @@ t.test('each variable and each member of the file is taken', async (t) => {
     PUBLIC_URL: 'https://claims.example.com/',
     DATABASE_URL: 'sqlite:other.db',
     DATA_DIR: 'kept',
-    SECRET_KEY: 'ab'.repeat(32),
+    SECRET_KEY,
     TRUST_PROXY: 'loopback, 10.0.0.0/8',
     METRICS_LISTEN: '[::1]:9464',
     METRICS_TOKEN: 'm'.repeat(16),
@@ -128,14 +130,13 @@ t.test('a secret is read from the file that its variable names', async (t) => {
 })
 
 t.test('a Postgres database is taken by either name of the scheme, with the parameters of its driver', async (t) => {
-  const secret = { SECRET_KEY: 'ab'.repeat(32) }
   for (const [text, url] of [
     ['postgres://host/db', 'postgres://host/db'],
     ['postgresql://u:p%40ss@[::1]:5433/db?sslmode=require', 'postgres://u:p%40ss@[::1]:5433/db?sslmode=require'],
     ['postgres:///db?host=/run/postgresql&user=u', 'postgres:///db?host=/run/postgresql&user=u'],
     ['postgres://u@a:5432,[::1]/db?target_session_attrs=any', 'postgres://u@a:5432,[::1]/db?target_session_attrs=any'],
   ] as const) {
-    t.equal(loadConfig({ DATABASE_URL: text, ...secret }, t.testdir()).databaseUrl, url, text)
+    t.equal(loadConfig({ DATABASE_URL: text, SECRET_KEY }, t.testdir()).databaseUrl, url, text)
   }
 })
 
@@ -153,7 +154,7 @@ t.test('people are shown a database without its password', async (t) => {
 
 t.test('what a URL of Postgres asks for is checked before anything connects', async (t) => {
   const folder = t.testdir({ password: 'secret' })
-  const env = { SECRET_KEY: 'ab'.repeat(32) }
+  const env = { SECRET_KEY }
   for (const [url, problem] of [
     ['postgres://u:p@a,:5433/db', 'must be like postgres://user:password@host/database'],
     ['postgres:///db?host=a,b', 'write several hosts before the database'],
@@ -200,7 +201,7 @@ t.test('connections without TLS to other machines are found', async (t) => {
 })
 
 t.test('a replica is read beside a Postgres database alone', async (t) => {
-  const env = { SECRET_KEY: 'ab'.repeat(32), DATABASE_READ_URL: 'postgres://replica/db' }
+  const env = { SECRET_KEY, DATABASE_READ_URL: 'postgres://replica/db' }
   const { databaseReadUrl } = loadConfig({ ...env, DATABASE_URL: 'postgres://a/db' }, t.testdir())
   t.equal(databaseReadUrl, 'postgres://replica/db')
   t.throws(() => loadConfig(env, t.testdir()), { message: 'DATABASE_READ_URL: must be a replica of DATABASE_URL' })
@@ -231,108 +232,77 @@ t.test('a variable that is empty is one that is not set', async (t) => {
   t.same(loadConfig(Object.fromEntries(names.map((name) => [name, ''])), folder), loadConfig({}, folder))
 })
 
-const bad: [name: string, env: Record<string, string>, file: string | undefined, named: RegExp[]][] = [
-  ['a port that is none', { PORT: 'http' }, undefined, [/^PORT/]],
-  ['a port beyond the last', { PORT: '65536' }, undefined, [/^PORT/]],
-  ['a public address with a user', { PUBLIC_URL: 'https://u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
-  ['a public address with a password alone', { PUBLIC_URL: 'https://:u:p@example.com' }, undefined, [/^PUBLIC_URL/]],
-  ['a public address that is no URL', { PUBLIC_URL: 'u:p@' }, undefined, [/^PUBLIC_URL/]],
-  ['a public address with a query', { PUBLIC_URL: 'https://example.com/?a' }, undefined, [/^PUBLIC_URL/]],
-  ['a database of no kind', { DATABASE_URL: 'u:p@host/db' }, undefined, [/^DATABASE_URL/]],
-  ['a database named like what objects inherit', { DATABASE_URL: 'constructor:x' }, undefined, [/^DATABASE_URL/]],
-  ['a database without a file', { DATABASE_URL: 'sqlite:' }, undefined, [/^DATABASE_URL/]],
-  ['a database of another kind', { DATABASE_URL: 'mysql://u:p@host/db' }, undefined, [/^DATABASE_URL/]],
-  ['a database in memory', { DATABASE_URL: 'sqlite::memory:' }, undefined, [/^DATABASE_URL/]],
-  ['a Postgres database without a secret key', { DATABASE_URL: 'postgres://u:p@host/db' }, undefined, [/^SECRET_KEY/]],
-  [
-    'a Postgres database without a name',
-    { DATABASE_URL: 'postgres://u:p@host', SECRET_KEY: 'ab'.repeat(32) },
-    undefined,
-    [/^DATABASE_URL/],
-  ],
-  [
-    'a Postgres database without a host',
-    { DATABASE_URL: 'postgres:///db?password=u:p@', SECRET_KEY: 'ab'.repeat(32) },
-    undefined,
-    [/^DATABASE_URL/],
-  ],
+/** Given are variables, or the text of the file. */
+const bad: readonly (readonly [name: string, given: Record<string, string> | string, ...named: RegExp[]])[] = [
+  ['a port that is none', { PORT: 'http' }, /^PORT/],
+  ['a port beyond the last', { PORT: '65536' }, /^PORT/],
+  ['a public address with a user', { PUBLIC_URL: 'https://u:p@example.com' }, /^PUBLIC_URL/],
+  ['a public address with a password alone', { PUBLIC_URL: 'https://:u:p@example.com' }, /^PUBLIC_URL/],
+  ['a public address that is no URL', { PUBLIC_URL: 'u:p@' }, /^PUBLIC_URL/],
+  ['a public address with a query', { PUBLIC_URL: 'https://example.com/?a' }, /^PUBLIC_URL/],
+  ['a database of no kind', { DATABASE_URL: 'u:p@host/db' }, /^DATABASE_URL/],
+  ['a database named like what objects inherit', { DATABASE_URL: 'constructor:x' }, /^DATABASE_URL/],
+  ['a database without a file', { DATABASE_URL: 'sqlite:' }, /^DATABASE_URL/],
+  ['a database of another kind', { DATABASE_URL: 'mysql://u:p@host/db' }, /^DATABASE_URL/],
+  ['a database in memory', { DATABASE_URL: 'sqlite::memory:' }, /^DATABASE_URL/],
+  ['a Postgres database without a secret key', { DATABASE_URL: 'postgres://u:p@host/db' }, /^SECRET_KEY/],
+  ['a Postgres database without a name', { DATABASE_URL: 'postgres://u:p@host', SECRET_KEY }, /^DATABASE_URL/],
+  ['a Postgres database without a host', { DATABASE_URL: 'postgres:///db?password=u:p@', SECRET_KEY }, /^DATABASE_URL/],
   [
     'a Postgres database whose address is none, without a secret key',
     { DATABASE_URL: 'postgresql://u:p@host:port/db' },
-    undefined,
-    [/^DATABASE_URL/, /^SECRET_KEY/],
+    /^DATABASE_URL/,
+    /^SECRET_KEY/,
   ],
-  ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, undefined, [/^SECRET_KEY/]],
-  ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, undefined, [/^SECRET_KEY/]],
-  ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, undefined, [/^SECRET_KEY/]],
-  ['other keys without a secret key', { SECRET_KEY_ALSO: 'ab'.repeat(32) }, undefined, [/^SECRET_KEY_ALSO/]],
-  [
-    'another key that is none',
-    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: `${'cd'.repeat(32)},u:p@` },
-    undefined,
-    [/^SECRET_KEY_ALSO.*2/],
-  ],
-  [
-    'another key that is the same',
-    { SECRET_KEY: 'ab'.repeat(32), SECRET_KEY_ALSO: 'AB'.repeat(32) },
-    undefined,
-    [/^SECRET_KEY_ALSO.*1/],
-  ],
-  ['a signer that is trusted, as each is', {}, '{"signer":{"use":"a","trusted":true}}', [/signer/]],
-  ['a signer without a plugin', {}, '{"signer":{"with":{}}}', [/signer\.use/]],
-  ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, undefined, [/^TRUST_PROXY/]],
-  ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, undefined, [/^TRUST_PROXY/]],
-  ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, undefined, [/^TRUST_PROXY/]],
-  ['every proxy', { TRUST_PROXY: 'on' }, undefined, [/^TRUST_PROXY: on would believe any .*: write off, the number/]],
-  ['every proxy, in another word', { TRUST_PROXY: 'True' }, undefined, [/^TRUST_PROXY: True would believe/]],
-  ['metrics at a port alone', { METRICS_LISTEN: '9464' }, undefined, [/^METRICS_LISTEN/]],
-  ['metrics at no port', { METRICS_LISTEN: 'localhost:65536' }, undefined, [/^METRICS_LISTEN/]],
-  ['a token for metrics that is short', { METRICS_TOKEN: 'u:p@' }, undefined, [/^METRICS_TOKEN/]],
-  ['no number of proxies', { TRUST_PROXY: '0' }, undefined, [/^TRUST_PROXY: write off/]],
-  ['too many proxies', { TRUST_PROXY: '17' }, undefined, [/^TRUST_PROXY/]],
-  ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, undefined, [/^TRUST_PROXY/]],
-  ['proxies of all IPv6 addresses', { TRUST_PROXY: '10.0.0.1, ::/0' }, undefined, [/^TRUST_PROXY/]],
-  ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, undefined, [/^ALLOW_PRIVATE/]],
-  ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, undefined, [/^ALLOW_PRIVATE.*2/]],
-  ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, undefined, [/^ALLOW_PRIVATE/]],
-  ['an allowed IPv6 address without brackets', { ALLOW_PRIVATE: '::1' }, undefined, [/^ALLOW_PRIVATE/]],
-  ['an allowed address that is none', { ALLOW_PRIVATE: '[::1::]' }, undefined, [/^ALLOW_PRIVATE/]],
-  ['a level that is none', { LOG_LEVEL: 'loud' }, undefined, [/^LOG_LEVEL/]],
-  ['a file that is not there', { CONFIG: 'missing.json' }, undefined, [/^CONFIG.*missing\.json/]],
-  ['a file that is not JSON', {}, '{', [/not JSON/]],
+  ['a short secret key', { SECRET_KEY: 'c2hvcnQ=' }, /^SECRET_KEY/],
+  ['a secret key with a character mistyped', { SECRET_KEY: `${'ab'.repeat(31)}ag` }, /^SECRET_KEY/],
+  ['a secret key that is a sentence', { SECRET_KEY: `u:p@${'!'.repeat(39)}` }, /^SECRET_KEY/],
+  ['other keys without a secret key', { SECRET_KEY_ALSO: 'ab'.repeat(32) }, /^SECRET_KEY_ALSO/],
+  ['another key that is none', { SECRET_KEY, SECRET_KEY_ALSO: `${'cd'.repeat(32)},u:p@` }, /^SECRET_KEY_ALSO.*2/],
+  ['another key that is the same', { SECRET_KEY, SECRET_KEY_ALSO: 'AB'.repeat(32) }, /^SECRET_KEY_ALSO.*1/],
+  ['a signer that is trusted, as each is', '{"signer":{"use":"a","trusted":true}}', /signer/],
+  ['a signer without a plugin', '{"signer":{"with":{}}}', /signer\.use/],
+  ['a network that is too narrow', { TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY/],
+  ['a network of nothing', { TRUST_PROXY: '10.0.0.1,,' }, /^TRUST_PROXY/],
+  ['a proxy that is no address', { TRUST_PROXY: 'proxy.example' }, /^TRUST_PROXY/],
+  ['every proxy', { TRUST_PROXY: 'on' }, /^TRUST_PROXY: on would believe any .*: write off, the number/],
+  ['every proxy, in another word', { TRUST_PROXY: 'True' }, /^TRUST_PROXY: True would believe/],
+  ['metrics at a port alone', { METRICS_LISTEN: '9464' }, /^METRICS_LISTEN/],
+  ['metrics at no port', { METRICS_LISTEN: 'localhost:65536' }, /^METRICS_LISTEN/],
+  ['a token for metrics that is short', { METRICS_TOKEN: 'u:p@' }, /^METRICS_TOKEN/],
+  ['no number of proxies', { TRUST_PROXY: '0' }, /^TRUST_PROXY: write off/],
+  ['too many proxies', { TRUST_PROXY: '17' }, /^TRUST_PROXY/],
+  ['proxies of all addresses', { TRUST_PROXY: '0.0.0.0/0' }, /^TRUST_PROXY/],
+  ['proxies of all IPv6 addresses', { TRUST_PROXY: '10.0.0.1, ::/0' }, /^TRUST_PROXY/],
+  ['an allowed entry that is an address of a page', { ALLOW_PRIVATE: 'http://host/' }, /^ALLOW_PRIVATE/],
+  ['an allowed entry with a password', { ALLOW_PRIVATE: 'good.example,u:p@host' }, /^ALLOW_PRIVATE.*2/],
+  ['an allowed port that is none', { ALLOW_PRIVATE: 'host:65536' }, /^ALLOW_PRIVATE/],
+  ['an allowed IPv6 address without brackets', { ALLOW_PRIVATE: '::1' }, /^ALLOW_PRIVATE/],
+  ['an allowed address that is none', { ALLOW_PRIVATE: '[::1::]' }, /^ALLOW_PRIVATE/],
+  ['a level that is none', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL/],
+  ['a file that is not there', { CONFIG: 'missing.json' }, /^CONFIG.*missing\.json/],
+  ['a file that is not JSON', '{', /not JSON/],
   [
     'a file with a slip behind a secret',
-    {},
     '{"plugins": [{"use": "a", "with": {"token": "u:p@x" "b"',
-    [/not JSON.*line 1$/],
+    /not JSON.*line 1$/,
   ],
-  ['a file that says something twice', {}, '{\n"issuer_name": "a",\n"issuer_name": "b"}', [/duplicate.*line 3$/]],
-  ['a file that is a list', {}, '[]', [/file/]],
-  ['a member that is unknown', {}, '{"plugin": []}', [/plugin/]],
-  ['a trail that is kept for no day', {}, '{"audit_trail": {"retention_days": 0}}', [/audit_trail\.retention_days/]],
-  [
-    'a private host with a path',
-    {},
-    '{"allow_private": ["ok.example", "u:p@x/y"]}',
-    [/allow_private: entry 2(?!.*u:p)/],
-  ],
-  ['a package with a range', {}, '{"verifier_package": "@a/b@^1.0.0"}', [/verifier_package.*exact version/]],
-  ['a package that is an option', {}, '{"verifier_package": "--yes"}', [/verifier_package/]],
-  ['a package with a command', {}, '{"verifier_package": "a; rm"}', [/verifier_package/]],
-  ['a contact that is no address', {}, '{"security_contact": "security@example.com"}', [/security_contact.*mailto:/]],
-  ['a contact without https', {}, '{"security_contact": "http://example.com"}', [/security_contact/]],
-  ['a contact of two lines', {}, '{"security_contact": "tel:1\\nExpires: 2"}', [/security_contact/]],
-  ['a plugin without a name', {}, '{"plugins": [{"with": {}}]}', [/plugins\.0\.use/]],
-  [
-    'several at once',
-    { PORT: 'x', LOG_LEVEL: 'y' },
-    '{"checks": {"timeout_ms": 0, "grace": 1}}',
-    [/PORT/, /LOG_LEVEL/, /timeout_ms/, /grace/],
-  ],
+  ['a file that says something twice', '{\n"issuer_name": "a",\n"issuer_name": "b"}', /duplicate.*line 3$/],
+  ['a file that is a list', '[]', /file/],
+  ['a member that is unknown', '{"plugin": []}', /plugin/],
+  ['a trail that is kept for no day', '{"audit_trail": {"retention_days": 0}}', /audit_trail\.retention_days/],
+  ['a private host with a path', '{"allow_private": ["ok.example", "u:p@x/y"]}', /allow_private: entry 2(?!.*u:p)/],
+  ['a package with a range', '{"verifier_package": "@a/b@^1.0.0"}', /verifier_package.*exact version/],
+  ['a package that is an option', '{"verifier_package": "--yes"}', /verifier_package/],
+  ['a package with a command', '{"verifier_package": "a; rm"}', /verifier_package/],
+  ['a contact that is no address', '{"security_contact": "security@example.com"}', /security_contact.*mailto:/],
+  ['a contact without https', '{"security_contact": "http://example.com"}', /security_contact/],
+  ['a contact of two lines', '{"security_contact": "tel:1\\nExpires: 2"}', /security_contact/],
+  ['a plugin without a name', '{"plugins": [{"with": {}}]}', /plugins\.0\.use/],
 ]
-for (const [name, env, file, named] of bad) {
+for (const [name, given, ...named] of bad) {
   t.test(`${name} is refused by name`, async (t) => {
-    const found = problems(t, env, file)
+    const found = typeof given === 'string' ? problems(t, {}, given) : problems(t, given)
     t.equal(found.length, named.length, found.join('\n'))
     for (const pattern of named)
       t.ok(
@@ -342,6 +312,12 @@ for (const [name, env, file, named] of bad) {
     t.notOk(found.join().includes('u:p@'), 'without what may be a password')
   })
 }
+
+t.test('all mistakes are told at once', async (t) => {
+  const found = problems(t, { PORT: 'x', LOG_LEVEL: 'y' }, '{"checks": {"timeout_ms": 0, "grace": 1}}')
+  t.equal(found.length, 4)
+  for (const name of ['PORT', 'LOG_LEVEL', 'timeout_ms', 'grace']) t.match(found.join('\n'), name)
+})
 
 t.test('an outside provider is taken from the file, and its secret from there or from a file beside it', async (t) => {
   const oidc = { issuer: 'https://id.example.com', client_id: 'claimcheck', name: 'Example' }
