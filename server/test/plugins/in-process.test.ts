@@ -15,7 +15,7 @@ import type { CheckRequests } from '@claimcheck/server/outbound/outbound'
 import { onlyAddress, withHandles } from '@claimcheck/server/plugins/in-process'
 import t from 'tap'
 import { profile } from '../support/profile.ts'
-import { loaded } from '../support/registry.ts'
+import { loaded, WORKING } from '../support/registry.ts'
 
 const TOKEN = 's3cret-token'
 const claim: Claim = {
@@ -33,9 +33,8 @@ function recorded() {
   const given: [call: string, ...rest: unknown[]][] = []
   const note = (call: string, ...rest: unknown[]) => given.push([call, ...structuredClone(rest)])
   const type = defineConnectionType({
+    ...WORKING,
     provider: 'test',
-    title: 'Test',
-    help: 'None.',
     options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
     baseUrl(options) {
       note('baseUrl', options)

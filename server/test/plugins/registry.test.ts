@@ -17,20 +17,17 @@ import {
 } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
 import { profile as seconds } from '../support/profile.ts'
-import { loaded } from '../support/registry.ts'
+import { loaded, WORKING } from '../support/registry.ts'
 
 const ACTION = seconds.action
 const profile: ActionProfile = { ...seconds, access: { permission: 'none', anonymous: false } }
 
 const connection = (provider: string) =>
   defineConnectionType({
+    ...WORKING,
     provider,
-    title: provider,
-    help: 'None.',
     options: Type.Object({}),
     baseUrl: () => `https://${provider}.example`,
-    fits: () => true,
-    probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
   })
 
 interface Reading {

@@ -14,7 +14,7 @@ import type { OpenedStorage } from '@claimcheck/server/storage/pools'
 import type { Test } from 'tap'
 import { openStorage } from '../../../test/support/storage.ts'
 import { guardOf } from './loopback.ts'
-import { registryOf } from './registry.ts'
+import { registryOf, WORKING } from './registry.ts'
 
 const ACCOUNT: Credential = {
   scheme: 'oauth2',
@@ -26,9 +26,8 @@ const ACCOUNT: Credential = {
 }
 
 const type = defineConnectionType({
+  ...WORKING,
   provider: 'test',
-  title: 'Test',
-  help: 'None.',
   options: Type.Object(
     {
       url: Type.String(),
@@ -41,7 +40,6 @@ const type = defineConnectionType({
   ),
   credentials: { account: ACCOUNT },
   baseUrl: ({ url }) => url,
-  fits: () => true,
   trial: { title: 'Path', description: 'A path.' },
   async probe({ url }, { fetch, now, target }) {
     // What it names is read with the credentials; otherwise they are not tried.

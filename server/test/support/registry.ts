@@ -1,6 +1,6 @@
 /** A registry as the service makes it of a plugin that the operator trusts, for tests that write their plugin's parts in place. */
 
-import type { Logger, Manifest, PluginParts } from '@claimcheck/core/plugin'
+import type { ConnectionType, Logger, Manifest, PluginParts } from '@claimcheck/core/plugin'
 import type { Instant } from '@claimcheck/core/rules'
 import { inProcess } from '@claimcheck/server/plugins/in-process'
 import { createPluginLogger } from '@claimcheck/server/plugins/plugin-logger'
@@ -8,6 +8,14 @@ import { reachOf } from '@claimcheck/server/plugins/reach'
 import { createRegistry, type LoadedPlugin, type Registry } from '@claimcheck/server/plugins/registry'
 
 export const SILENT = { debug() {}, info() {}, warn() {} } satisfies Logger
+
+/** What most connection types of tests have. */
+export const WORKING = {
+  title: 'Test',
+  help: 'None.',
+  fits: () => true,
+  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
+} satisfies Partial<ConnectionType>
 
 interface Loading {
   readonly name?: string

@@ -17,7 +17,7 @@ import t, { type Test } from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
 import { anySocket, outboundTo, resolveTo, serve, serveSockets } from '../../support/loopback.ts'
 import { profile } from '../../support/profile.ts'
-import { registryOf } from '../../support/registry.ts'
+import { registryOf, WORKING } from '../../support/registry.ts'
 
 const TOKEN = 's3cret-token'
 const ABSENT = { kind: 'absent', facts: {} } as const
@@ -38,13 +38,10 @@ async function run(t: Test, { manifest, baseUrl, moved, check, destination, targ
   const logged: unknown[][] = []
   const logger = { debug() {}, info() {}, warn: (...line: unknown[]) => logged.push(line) }
   const connectionType = defineConnectionType({
+    ...WORKING,
     provider: 'test',
-    title: 'Test',
-    help: 'none',
     options: Type.Object({ base_url: Type.String(), token: secret({ description: 'a token' }) }),
     baseUrl: () => moved ?? baseUrl,
-    fits: () => true,
-    probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
   })
   const verifier = defineVerifier({
     profile: {

@@ -22,7 +22,7 @@ import type { ClaimRow } from '@claimcheck/server/storage/claim-row'
 import t, { type Test } from 'tap'
 import { claimNumber } from '../../support/claim-row.ts'
 import { profile as seconds } from '../../support/profile.ts'
-import { registryOf } from '../../support/registry.ts'
+import { registryOf, WORKING } from '../../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TIMEOUT_MS = 100
@@ -34,13 +34,10 @@ const profile = {
 } as const
 
 const connectionType = defineConnectionType({
+  ...WORKING,
   provider: 'test',
-  title: 'Test',
-  help: 'None.',
   options: Type.Object({ host: Type.String(), token: secret({ description: 'A token.' }) }),
   baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
-  fits: () => true,
-  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 
 const claim = claimNumber(1, {

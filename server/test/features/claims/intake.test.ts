@@ -16,7 +16,7 @@ import { planClaim } from '@claimcheck/server/features/claims/intake'
 import { createRegistry } from '@claimcheck/server/plugins/registry'
 import t from 'tap'
 import { words } from '../../support/profile.ts'
-import { loaded, registryOf } from '../../support/registry.ts'
+import { loaded, registryOf, WORKING } from '../../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const MINUTE_MS = 60_000
@@ -64,13 +64,11 @@ function registryWith({ anonymous, normalize, destination, source, manifest }: R
   })
   const type = (provider: string) =>
     defineConnectionType({
+      ...WORKING,
       provider,
-      title: provider,
-      help: 'None.',
       options: Type.Object({ owner: Type.String() }),
       baseUrl: ({ owner }) => `https://${owner}.example`,
       fits: ({ owner }, { target }) => owner === target,
-      probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
     })
   return registryOf(
     { verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) },
@@ -310,13 +308,11 @@ function planWithTwo(
         ],
         connections: [
           defineConnectionType({
+            ...WORKING,
             provider,
-            title: provider,
-            help: 'None.',
             options: Type.Object({ owner: Type.String() }),
             baseUrl: ({ owner }) => `https://${owner}.example`,
             fits: ({ owner }, { target }) => owner === target,
-            probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
           }),
         ],
       },
@@ -436,16 +432,14 @@ t.test('hosts to choose are those of the places that plugins name, and a plugin 
       ],
       connections: [
         defineConnectionType({
+          ...WORKING,
           provider: 'one',
-          title: 'One',
-          help: 'None.',
           options: Type.Object({ owner: Type.String() }),
           baseUrl: () => 'https://lists.example',
           fits({ owner }, { params, target }) {
             if (target === 'fails') throw new TypeError('a mistake')
             return params.host === undefined || params.host === `${owner}.lists.example`
           },
-          probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
         }),
       ],
     },

@@ -14,7 +14,7 @@ import type { Storage } from '@claimcheck/server/storage/storage'
 import t, { type Test } from 'tap'
 import { createDatabase, DIALECTS, type Dialect } from '../../../../test/support/database.ts'
 import { openPostgres } from '../../../../test/support/storage.ts'
-import { registryOf } from '../../support/registry.ts'
+import { registryOf, WORKING } from '../../support/registry.ts'
 import { first, NOON, newUser, openPeople } from './people.ts'
 
 const DAY_MS = 24 * 60 * 60_000
@@ -27,13 +27,10 @@ const LIMITS: Limits = {
   boundAgentsPerWorkspace: 3,
 }
 const CONNECTION = defineConnectionType({
+  ...WORKING,
   provider: 'test',
-  title: 'Test',
-  help: 'None.',
   options: Type.Object({ host: Type.String() }, { additionalProperties: false }),
   baseUrl: ({ host }) => `https://${host}.example`,
-  fits: () => true,
-  probe: async () => ({ proves: 'works', scopes: [], warnings: [] }),
 })
 const ACTIVITY = { activity: { keyUsed() {} } }
 

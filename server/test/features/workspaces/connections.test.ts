@@ -21,7 +21,7 @@ import t, { type Test } from 'tap'
 import { connect } from '../../../../test/support/connect.ts'
 import { knexOn } from '../../../../test/support/sql.ts'
 import { openSqlite } from '../../../../test/support/storage.ts'
-import { registryOf } from '../../support/registry.ts'
+import { registryOf, WORKING } from '../../support/registry.ts'
 
 const NOON = Date.UTC(2026, 8, 25, 12)
 const TOKEN = 's3cret-token'
@@ -35,9 +35,8 @@ async function open(
   { allowPrivate = [] as string[], folder = t.testdir(), slots = 256 } = {},
 ) {
   const type = defineConnectionType({
+    ...WORKING,
     provider: 'test',
-    title: 'Test',
-    help: 'None.',
     options: Type.Object(
       {
         host: Type.String(),
@@ -47,7 +46,6 @@ async function open(
       { additionalProperties: false },
     ),
     baseUrl: ({ host }) => (host.startsWith('127.') ? `http://${host}` : `https://${host}`),
-    fits: () => true,
     probe,
   })
   const file = join(folder, 'claimcheck.db')
