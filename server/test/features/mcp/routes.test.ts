@@ -5,17 +5,10 @@ import { LIMITS } from '@claimcheck/server/features/mcp/exchanges'
 import { type McpParts, mcpRoutes } from '@claimcheck/server/features/mcp/routes'
 import t from 'tap'
 import { KEY, startApp, UNLIMITED, WORKSPACE } from '../../http/support/server.ts'
+import { credentialOf } from '../../http/support/services.ts'
 
 t.test('a client that goes while its messages are counted leaves nothing open', async (t) => {
-  const credential = {
-    kind: 'key',
-    keyId: 'key_1',
-    workspaceId: WORKSPACE,
-    payer: WORKSPACE,
-    agentIds: null,
-    bindsAgents: false,
-  } as const
-  const keys = { authenticate: async () => credential }
+  const keys = { authenticate: async () => credentialOf('key_1', WORKSPACE) }
   let client: Socket | undefined
   let atServer: Socket | undefined
   let counted = 0

@@ -4,16 +4,15 @@ import { diagnose } from '@claimcheck/server/features/maintenance/doctor'
 import t from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { openPostgres, SCHEMA } from '../../../../test/support/storage.ts'
-import { first, NOON, newUser, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
+import { first, NOON, newUser, onPostgres, openFirst, openPeople, PASSWORD, type People, VISITOR } from './people.ts'
 
 async function joining({ accounts }: People, workspaceId: string, role: 'owner' | 'member', name: string) {
   return (await accounts.join(await accounts.inviteToken(workspaceId, role, null), newUser(name))).user
 }
 
 t.test('of a closed account nothing personal is left, and what others refer to stays', async (t) => {
-  const people = await openPeople(t)
-  const { storage, accounts, sessions, members, identities, accountDeletion, keys } = people
-  const { user, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { storage, accounts, sessions, members, identities, accountDeletion, keys, user, workspaceId } = people
   const bob = await joining(people, workspaceId, 'owner', 'bob')
   const { id: key } = await keys.create(workspaceId, 'by bob', {}, byUser(bob.id, '::1'))
   await identities.add(bob, { issuer: 'https://id.example.com', subject: 'bobs-subject' })
@@ -53,9 +52,8 @@ t.test('of a closed account nothing personal is left, and what others refer to s
 })
 
 t.test('the only owner of a workspace with other members stays, and is told what to do', async (t) => {
-  const people = await openPeople(t)
-  const { members, accountDeletion, accounts } = people
-  const { user, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { members, accountDeletion, accounts, user, workspaceId } = people
   const bob = await joining(people, workspaceId, 'member', 'bob')
   const message = /only owner of acme, which has other members: make one of them an owner, or delete the workspace/
   await t.rejects(accountDeletion.close(user), { code: 'conflict', message })
@@ -68,9 +66,7 @@ t.test('the only owner of a workspace with other members stays, and is told what
 })
 
 t.test('what nobody else is in goes with the account; an operator has to say so', async (t) => {
-  const people = await openPeople(t)
-  const { accountDeletion, keys, workspaces, accounts } = people
-  const { user, workspaceId } = await first(people)
+  const { accountDeletion, keys, workspaces, accounts, user, workspaceId } = await openFirst(t)
   const { key } = await keys.create(workspaceId, 'key')
   t.match(await accountDeletion.ownedAlone(user.id), [{ name: 'acme', hasOthers: false }])
   const asked = accountDeletion.closeByEmail('ann@example.com', { withWorkspaces: false })
@@ -86,9 +82,8 @@ t.test('what nobody else is in goes with the account; an operator has to say so'
 })
 
 t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name away', async (t) => {
-  const people = await openPeople(t)
-  const { storage, accounts, members, keys, workspaces } = people
-  const { user, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { storage, accounts, members, keys, workspaces, user, workspaceId } = people
   await joining(people, workspaceId, 'member', 'bob')
   const { key } = await keys.create(workspaceId, 'key')
   const invitation = await accounts.inviteToken(workspaceId, 'owner', null)
@@ -108,9 +103,7 @@ t.test('a deleted workspace lets nobody in, keeps its rows, and gives its name a
 })
 
 t.test('of a deleted workspace no secret is left, and the doctor finds it sound', async (t) => {
-  const people = await openPeople(t)
-  const { storage, workspaces, keys, clock } = people
-  const { workspaceId } = await first(people)
+  const { storage, workspaces, keys, clock, workspaceId } = await openFirst(t)
   await keys.create(workspaceId, 'key')
   const sealed = {
     sealedSecrets: { token: 'v2.aaaaaaaa.AA' },
@@ -170,9 +163,8 @@ t.test('what comes into a workspace while its deletion waits is not revoked befo
 })
 
 t.test('the audit trail has what was closed, deleted, revoked and asked for, and by whom', async (t) => {
-  const people = await openPeople(t)
-  const { storage, members, keys, accountDeletion } = people
-  const { user, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { storage, members, keys, accountDeletion, user, workspaceId } = people
   const bob = await joining(people, workspaceId, 'owner', 'bob')
   const by = byUser(user.id, '192.0.2.1')
   const { id: key } = await keys.create(workspaceId, 'bobs', {}, byUser(bob.id, '192.0.2.2'))
@@ -197,9 +189,7 @@ t.test('the audit trail has what was closed, deleted, revoked and asked for, and
 })
 
 t.test('nothing comes into a workspace that is deleted at the same moment', async (t) => {
-  const database = await createDatabase('postgres')
-  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
-  t.teardown(() => database.remove())
+  const people = await onPostgres(t)
   const { accounts, members, keys, workspaces } = people
   const { user } = await first(people)
   for (let round = 0; round < 10; round++) {
@@ -220,9 +210,7 @@ t.test('nothing comes into a workspace that is deleted at the same moment', asyn
 })
 
 t.test('of two owners who close their accounts at once, one stays for the others', async (t) => {
-  const database = await createDatabase('postgres')
-  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
-  t.teardown(() => database.remove())
+  const people = await onPostgres(t)
   const { members, accountDeletion } = people
   const { user: ann, workspaceId } = await first(people)
   await joining(people, workspaceId, 'member', 'mia')

@@ -2,7 +2,7 @@
 import { isMailAddress } from '@claimcheck/server/features/mail/config'
 import type { NewUser } from '@claimcheck/server/features/people/new-accounts'
 import t from 'tap'
-import { first, ISSUER, openPeople } from './people.ts'
+import { ISSUER, openFirst, type openPeople } from './people.ts'
 
 type People = Awaited<ReturnType<typeof openPeople>>
 
@@ -14,8 +14,8 @@ function outsider(email: string, over: object = {}): NewUser {
 }
 
 async function opened(t: Parameters<typeof openPeople>[0]) {
-  const people = await openPeople(t)
-  const { user: ann, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { user: ann, workspaceId } = people
   await people.storage.write((tx) => tx.users.confirm(ann.id, ann.email, people.clock.now))
   const invited = (createdBy: string | null = null, to: string | null = workspaceId) =>
     people.accounts.inviteToken(to!, 'member', createdBy)

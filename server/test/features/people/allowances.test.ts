@@ -2,7 +2,7 @@
 import { byUser } from '@claimcheck/server/base/actor'
 import { createMachineService } from '@claimcheck/server/features/oauth/machines'
 import t from 'tap'
-import { first, newUser, openPeople, type People, VISITOR } from './people.ts'
+import { first, newUser, openFirst, openPeople, type People, VISITOR } from './people.ts'
 
 const ADDRESS = '192.0.2.1'
 
@@ -20,9 +20,8 @@ async function payerByKey({ keys }: People, workspaceId: string) {
 }
 
 t.test('a workspace is paid for by the account that made it, and one of the command line by itself', async (t) => {
-  const people = await openPeople(t)
-  const { members, storage } = people
-  const { userId, workspaceId, memberId } = await first(people)
+  const people = await openFirst(t)
+  const { members, storage, userId, workspaceId, memberId } = people
   const { id: second } = await members.createWorkspace(userId, 'second')
   const { id: ofOperator } = await members.createWorkspace(null, 'operator')
   const { clientId } = await createMachineService({ storage, now: () => people.clock.now }).create(second, 'm', [

@@ -1,18 +1,9 @@
 /** What two people do at once on PostgreSQL, where transactions run side by side. */
 
-import t, { type Test } from 'tap'
-import { createDatabase } from '../../../../test/support/database.ts'
-import { openPostgres } from '../../../../test/support/storage.ts'
-import { first, ISSUER, NONE_KEPT, NOON, newUser, openPeople } from './people.ts'
+import t from 'tap'
+import { first, ISSUER, NONE_KEPT, NOON, newUser, onPostgres } from './people.ts'
 
 const ROUNDS = 10
-
-async function onPostgres(t: Test) {
-  const database = await createDatabase('postgres')
-  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
-  t.teardown(() => database.remove())
-  return people
-}
 
 function refusals(outcomes: readonly PromiseSettledResult<unknown>[]): unknown[] {
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []))

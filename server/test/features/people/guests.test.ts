@@ -12,7 +12,8 @@ import { createConcurrencyLimit } from '@claimcheck/server/outbound/concurrency-
 import { createRateLimitBudgets } from '@claimcheck/server/outbound/rate-limit-budget'
 import t, { type Test } from 'tap'
 import { KEY, OTHER_KEY, startApp, UNLIMITED } from '../../http/support/server.ts'
-import { first, NOON, newUser, openPeople, type People } from './people.ts'
+import { credentialOf as keyCredential } from '../../http/support/services.ts'
+import { NOON, newUser, openFirst, type People } from './people.ts'
 
 const ORIGIN = 'https://api.github.com'
 const READ = COSTS.read.tokens
@@ -36,9 +37,8 @@ async function takerOf({ accounts, members }: People, userId: string): Promise<T
 
 /** Ann, a guest that she removed, and another guest, each with one workspace. */
 async function openGuests(t: Test) {
-  const people = await openPeople(t)
-  const { accounts, members } = people
-  const { userId, workspaceId } = await first(people)
+  const people = await openFirst(t)
+  const { accounts, members, userId, workspaceId } = people
   const guest = async (name: string) => {
     const token = await accounts.inviteToken(workspaceId, 'owner', userId)
     const { user } = await accounts.join(token, newUser(name))
@@ -49,6 +49,10 @@ async function openGuests(t: Test) {
   }
   const [bob, cyn] = [await guest('bob'), await guest('cyn')]
   return { people, ann: await takerOf(people, userId), bob, cyn }
+}
+
+function keyOf(keyId: string, { workspacePayer }: Taker) {
+  return keyCredential(keyId, keyId, workspacePayer)
 }
 
 /** Takes until it is refused. Returns how often it was not. */
@@ -164,8 +168,6 @@ t.test('a removed guest uses no more of what a destination permits than leaves s
 
 t.test('a removed guest asks for no more than leaves requests to who pays', async (t) => {
   const { ann, bob } = await openGuests(t)
-  const keyOf = (keyId: string, { workspacePayer: payer }: Taker) =>
-    ({ kind: 'key', keyId, workspaceId: keyId, payer, agentIds: null, bindsAgents: false }) as const
   const keys = { [KEY]: keyOf('key_1', bob), [OTHER_KEY]: keyOf('key_2', ann) }
   const app = await startApp({ rateLimits: { ...UNLIMITED, account: 200 }, keys })
   t.teardown(app.close)
@@ -179,8 +181,6 @@ t.test('a removed guest asks for no more than leaves requests to who pays', asyn
 
 t.test('a removed guest takes nothing of others with requests of many messages that are refused', async (t) => {
   const { ann, bob } = await openGuests(t)
-  const keyOf = (keyId: string, { workspacePayer: payer }: Taker) =>
-    ({ kind: 'key', keyId, workspaceId: keyId, payer, agentIds: null, bindsAgents: false }) as const
   const second = `svc_sk_${'s'.repeat(43)}`
   const keys = { [KEY]: keyOf('key_1', bob), [second]: keyOf('key_3', bob), [OTHER_KEY]: keyOf('key_2', ann) }
   const many: RouteGroup = {

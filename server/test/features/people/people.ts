@@ -16,7 +16,8 @@ import { KeyService } from '@claimcheck/server/features/workspaces/keys'
 import { createWorkspaceService } from '@claimcheck/server/features/workspaces/workspaces'
 import type { Storage } from '@claimcheck/server/storage/storage'
 import type { Test } from 'tap'
-import { openSqlite } from '../../../../test/support/storage.ts'
+import { createDatabase } from '../../../../test/support/database.ts'
+import { openPostgres, openSqlite } from '../../../../test/support/storage.ts'
 
 export const NOON = Date.UTC(2026, 8, 25, 12)
 export const PASSWORD = 'correct horse battery staple'
@@ -73,4 +74,18 @@ export async function first({ accounts, members }: People) {
   const { user } = await accounts.setUp((await accounts.setupToken())!, newUser('ann'), 'acme')
   const [workspace] = await members.workspacesOf(user.id)
   return { user, userId: user.id, workspaceId: workspace!.id, memberId: workspace!.memberId }
+}
+
+/** With the first person. */
+export async function openFirst(t: Test, options?: PeopleOptions) {
+  const people = await openPeople(t, options)
+  return { ...people, ...(await first(people)) }
+}
+
+/** Where transactions run side by side. */
+export async function onPostgres(t: Test) {
+  const database = await createDatabase('postgres')
+  const people = await openPeople(t, { storage: await openPostgres(database.env.DATABASE_URL!) })
+  t.teardown(() => database.remove())
+  return people
 }

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth'
 import t, { type Test } from 'tap'
 import { createDatabase } from '../../../../test/support/database.ts'
 import { openPostgres } from '../../../../test/support/storage.ts'
-import { first, NOON, openPeople, type PeopleOptions, VISITOR } from './people.ts'
+import { first, NOON, openFirst, openPeople, type PeopleOptions, VISITOR } from './people.ts'
 
 const PERIOD_MS = 30_000
 
@@ -116,9 +116,7 @@ t.test(
 )
 
 t.test('it is switched on by a code, which ends other sessions and makes this one stronger', async (t) => {
-  const people = await openPeople(t)
-  const { secondSteps, sessions, clock } = people
-  const { user } = await first(people)
+  const { secondSteps, sessions, clock, user } = await openFirst(t)
   const [token, other] = [
     await sessions.start(user, 'password', VISITOR),
     await sessions.start(user, 'password', VISITOR),

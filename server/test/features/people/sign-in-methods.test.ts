@@ -1,5 +1,5 @@
 import t from 'tap'
-import { first, ISSUER, NOON, newUser, openPeople, type People, SESSION_ENDS } from './people.ts'
+import { ISSUER, NOON, newUser, openFirst, openPeople, type People, SESSION_ENDS } from './people.ts'
 
 /** Somebody without a password: with an identity at the provider. */
 async function withoutPassword({ accounts }: People) {
@@ -36,9 +36,8 @@ t.test('an identity at a provider that is not asked any more is no way in', asyn
 })
 
 t.test('with a password everything else may go', async (t) => {
-  const people = await openPeople(t)
-  const { passkeys } = people
-  const { userId } = await first(people)
+  const people = await openFirst(t)
+  const { passkeys, userId } = people
   await addPasskey(people, userId, 'one')
   await passkeys.remove(userId, 'one')
   t.same(await passkeys.list(userId), [])

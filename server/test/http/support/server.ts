@@ -27,7 +27,15 @@ import { createCounters } from '@claimcheck/server/http/counters'
 import type { FastifyBaseLogger } from 'fastify'
 import { words } from '../../support/profile.ts'
 import { UNREAD } from '../../support/rows.ts'
-import { memoryClaims, memoryConnections, memoryKeys, memoryLog, memoryReceipts, NOW } from './services.ts'
+import {
+  credentialOf,
+  memoryClaims,
+  memoryConnections,
+  memoryKeys,
+  memoryLog,
+  memoryReceipts,
+  NOW,
+} from './services.ts'
 
 export const KEY = `svc_sk_${'k'.repeat(43)}`
 export const OTHER_KEY = `svc_sk_${'o'.repeat(43)}`
@@ -133,22 +141,8 @@ export async function startApp(over: Over = {}) {
   const claims = memoryClaims()
   const keys = memoryKeys(
     over.keys ?? {
-      [KEY]: {
-        kind: 'key',
-        keyId: 'key_1',
-        workspaceId: WORKSPACE,
-        payer: WORKSPACE,
-        agentIds: null,
-        bindsAgents: false,
-      },
-      [OTHER_KEY]: {
-        kind: 'key',
-        keyId: 'key_2',
-        workspaceId: 'ws_2',
-        payer: 'ws_2',
-        agentIds: null,
-        bindsAgents: false,
-      },
+      [KEY]: credentialOf('key_1', WORKSPACE),
+      [OTHER_KEY]: credentialOf('key_2', 'ws_2'),
     },
   )
   const { services = SERVICES(claims, keys), keys: _, securityContact, metricsSettings, more = [], ...options } = over

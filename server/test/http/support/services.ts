@@ -106,6 +106,11 @@ export function memoryReceipts(
   }
 }
 
+/** Of a key of this workspace, for any agent. */
+export function credentialOf(keyId: string, workspaceId: string, payer = workspaceId) {
+  return { kind: 'key', keyId, workspaceId, payer, agentIds: null, bindsAgents: false } as const
+}
+
 /** The revoked key is simply not here, as with the real service. */
 export function memoryKeys(credentials: Readonly<Record<string, KeyCredential>>) {
   const asked: string[] = []
