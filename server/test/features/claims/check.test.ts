@@ -478,22 +478,6 @@ t.test('what is read without a connection is read at the address that its verifi
   })
 })
 
-t.test('checks that share a read inherit how far off its clock was', async (t) => {
-  const host = await destination(t, { age: '4', ...at(-3_600_000) })
-  let reads = 0
-  const share: Check = async (given, context) => {
-    await context.cache.share('one', async () => {
-      reads++
-      return reading(host)(given, context)
-    })
-    return ABSENT
-  }
-  const { run } = runner(t, share, { options: { host }, allowPrivate: [host], timeoutMs: 5000 })
-  const records = await Promise.all([run(claim, []), run(claim, []), run(claim, []), run(claim, [])])
-  t.ok(reads < records.length, `${reads} reads`)
-  for (const record of records) t.match(record, { clockOffsetMs: 3_600_000, dated: true, ageMs: 4000 })
-})
-
 t.test('a check that joins a read is made when that read is sent, and not before', async (t) => {
   const host = await destination(t, at(0))
   let now = NOON

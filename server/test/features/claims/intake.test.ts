@@ -62,18 +62,21 @@ function registryWith({ anonymous, normalize, destination, source, manifest }: R
     ...(destination ? { destination: destination as () => string } : {}),
     check: async () => ({ kind: 'absent', facts: {} }),
   })
-  const type = (provider: string) =>
-    defineConnectionType({
-      ...WORKING,
-      provider,
-      options: Type.Object({ owner: Type.String() }),
-      baseUrl: ({ owner }) => `https://${owner}.example`,
-      fits: ({ owner }, { target }) => owner === target,
-    })
   return registryOf(
-    { verifiers: [verifier], connections: ['one', 'two', 'three'].map(type) },
+    { verifiers: [verifier], connections: ['one', 'two', 'three'].map(ownersAt) },
     manifest ? { manifest } : {},
   )
+}
+
+/** Connections to the places of owners, for claims about these. */
+function ownersAt(provider: string) {
+  return defineConnectionType({
+    ...WORKING,
+    provider,
+    options: Type.Object({ owner: Type.String() }),
+    baseUrl: ({ owner }) => `https://${owner}.example`,
+    fits: ({ owner }, { target }) => owner === target,
+  })
 }
 
 const input: ClaimInput = {
@@ -85,32 +88,21 @@ const input: ClaimInput = {
   claimedAt: NOON,
 }
 
-function plan(
-  over: Partial<ClaimInput> = {},
-  {
-    anonymous = false,
-    connections = [] as readonly Connection[],
-    now = NOON,
-    listed = LISTED,
-    normalize = toLowerCase,
-    destination = undefined as Reading['destination'],
-    source = undefined as Reading['source'],
-    manifest = undefined as Reading['manifest'],
-  } = {},
-) {
-  const sources = { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) }
+interface Given extends Partial<Reading> {
+  readonly connections?: readonly Connection[]
+  readonly listed?: readonly string[]
+}
+
+const SUBMITTER = { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' } as const
+
+function plan(over: Partial<ClaimInput> = {}, { connections = [], listed = LISTED, ...reading }: Given = {}) {
   const options = {
-    registry: registryWith({ anonymous, normalize, destination, source, manifest }),
-    sources,
+    registry: registryWith({ anonymous: false, normalize: toLowerCase, ...reading }),
+    sources: { isListed: (_provider: string, baseUrl: string) => listed.includes(baseUrl) },
     connections: async () => connections,
     closing: CLOSING,
   }
-  return planClaim(
-    { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' },
-    { ...input, ...over },
-    now,
-    options,
-  )
+  return planClaim(SUBMITTER, { ...input, ...over }, NOON, options)
 }
 
 t.test('a claim is stored as its profile normalizes it, and so it is digested', async (t) => {
@@ -164,40 +156,22 @@ t.test('a claim of an unknown action waits for nothing but its verdict', async (
 })
 
 const connection = (id: string, provider: string, owner = 'a'): Connection => ({ id, provider, options: { owner } })
-const accesses: [
-  name: string,
-  connections: Connection[],
-  action: string,
-  anonymous: boolean,
-  access: string,
-  id: string | null,
-][] = [
-  ['none', [], 'test.thing.do', false, 'no_connection', null],
-  ['none, where none is needed', [], 'test.thing.do', true, 'anonymous', null],
-  [
-    'the one that fits',
-    [connection('1', 'one', 'b'), connection('2', 'two')],
-    'test.thing.do',
-    true,
-    'connection',
-    '2',
-  ],
-  ['two that fit', [connection('1', 'one'), connection('2', 'two')], 'test.thing.do', true, 'ambiguous_claim', null],
-  [
-    'two, of which the alias is open to one',
-    [connection('1', 'one'), connection('2', 'two')],
-    'one.thing.do',
-    false,
-    'connection',
-    '1',
-  ],
-  ['one that the alias is not open to', [connection('2', 'two')], 'one.thing.do', false, 'no_connection', null],
-  ['one that the verifier cannot read', [connection('3', 'three')], 'test.thing.do', false, 'no_connection', null],
-  ['one of a provider that is gone', [connection('4', 'four')], 'test.thing.do', false, 'no_connection', null],
+const [one, two] = [connection('1', 'one'), connection('2', 'two')]
+const ALIAS = { action: 'one.thing.do' }
+const accesses: [what: string, connections: Connection[], expected: object, over?: object, anonymous?: boolean][] = [
+  ['none', [], { access: 'no_connection', connectionId: null }],
+  ['none, where none is needed', [], { access: 'anonymous', connectionId: null }, {}, true],
+  ['the one that fits', [connection('1', 'one', 'b'), two], { access: 'connection', connectionId: '2' }, {}, true],
+  ['the one that fits, and never without', [one], { access: 'connection', connectionId: '1' }, {}, true],
+  ['two that fit', [one, two], { access: 'ambiguous_claim', connectionId: null }, {}, true],
+  ['two, of which the alias is open to one', [one, two], { access: 'connection', connectionId: '1' }, ALIAS],
+  ['one that the alias is not open to', [two], { access: 'no_connection', connectionId: null }, ALIAS],
+  ['one that the verifier cannot read', [connection('3', 'three')], { access: 'no_connection', connectionId: null }],
+  ['one of a provider that is gone', [connection('4', 'four')], { access: 'no_connection', connectionId: null }],
 ]
-for (const [name, connections, action, anonymous, access, connectionId] of accesses) {
-  t.test(`a claim is read through ${name}`, async (t) => {
-    t.match(await plan({ action }, { connections, anonymous }), { access, connectionId })
+for (const [what, connections, expected, over, anonymous = false] of accesses) {
+  t.test(`a claim is read through ${what}`, async (t) => {
+    t.match(await plan(over, { connections, anonymous }), expected)
   })
 }
 
@@ -218,11 +192,10 @@ t.test('an alias fits addresses only that the operator lists', async (t) => {
   t.match(await plan(byAction, { connections: [unlisted], listed }), { connectionId: '2' }, 'the action fits them all')
 })
 
-t.test('a claim that fits a connection is never read without one', async (t) => {
-  const connections = [connection('1', 'one', 'a')]
-  t.match(await plan({}, { connections, anonymous: true }), { access: 'connection', connectionId: '1' })
-})
-
+const throwing = (thrown: unknown) => (): never => {
+  throw thrown
+}
+const MISTAKE = new TypeError('a mistake')
 const nonsense: [name: string, normalize: (given: { target: string; params: { name: string } }) => unknown][] = [
   ['returns a number as the target', ({ params }) => ({ target: 5, params })],
   ['returns a target that the profile refuses', ({ params }) => ({ target: 'too long', params })],
@@ -235,18 +208,8 @@ const nonsense: [name: string, normalize: (given: { target: string; params: { na
   ['returns nothing', () => undefined],
   ['returns null', () => null],
   ['returns text', () => 'a'],
-  [
-    'throws',
-    () => {
-      throw new TypeError('a mistake')
-    },
-  ],
-  [
-    'throws nothing',
-    () => {
-      throw undefined
-    },
-  ],
+  ['throws', throwing(MISTAKE)],
+  ['throws nothing', throwing(undefined)],
   ['adds to what it made before', ({ target, params }) => ({ target, params: { name: `${params.name}x` } })],
   [
     'turns its result round',
@@ -306,15 +269,7 @@ function planWithTwo(
             check: async () => ({ kind: 'absent', facts: {} }),
           }),
         ],
-        connections: [
-          defineConnectionType({
-            ...WORKING,
-            provider,
-            options: Type.Object({ owner: Type.String() }),
-            baseUrl: ({ owner }) => `https://${owner}.example`,
-            fits: ({ owner }, { target }) => owner === target,
-          }),
-        ],
+        connections: [ownersAt(provider)],
       },
       { name: provider },
     )
@@ -325,21 +280,14 @@ function planWithTwo(
     connections: async () => connections,
     closing: CLOSING,
   }
-  return planClaim(
-    { workspaceId: 'ws_1', payer: 'ws_1', submittedBy: 'key_1', speaksFor: 'any' },
-    input,
-    NOON,
-    options,
-  ).then(
+  return planClaim(SUBMITTER, input, NOON, options).then(
     (row) => row.params.name,
     ({ code }: { code: string }) => code,
   )
 }
 
 const toUpperCase: Normalize = ({ target, params }) => ({ target, params: { name: String(params.name).toUpperCase() } })
-const failing: Normalize = () => {
-  throw new TypeError('a mistake')
-}
+const failing: Normalize = throwing(MISTAKE)
 const [ofOne, ofTwo] = [connection('1', 'one', 'b'), connection('2', 'two')]
 const normalizing: [
   what: string,
@@ -372,18 +320,10 @@ const destinations: [what: string, destination: Verifier['destination'], expecte
   ['nowhere, where its plugin names a file', () => 'file:///etc/passwd', { code: 'unavailable' }],
   ['nowhere, where its plugin names nothing', () => undefined as never, { code: 'unavailable' }],
   ['nowhere, where its manifest does not allow it', () => 'https://b.example', { code: 'unavailable' }],
-  [
-    'nowhere, where its plugin throws',
-    () => {
-      throw new TypeError('a mistake')
-    },
-    { code: 'unavailable' },
-  ],
+  ['nowhere, where its plugin throws', throwing(MISTAKE), { code: 'unavailable' }],
   [
     'nowhere, where its plugin cannot read such a target',
-    () => {
-      throw new DestinationError('unsupported_target')
-    },
+    throwing(new DestinationError('unsupported_target')),
     { code: 'invalid', issues: [{ loc: ['body', 'target'] }] },
   ],
 ]
