@@ -82,33 +82,14 @@ const kinds: [table: string, kind: string, where: string, name: (row: Record<str
   ],
   ['audit_trail_head', 'one', 'id = 1', () => 'audit_trail '],
 ]
+const WAITING = [
+  ...['agent_id', 'agent_bound', 'deadline_at', 'due_at', 'next_check_at', 'moment_at'],
+  ...['origin', 'submitted_by', 'profile_action', 'profile_version'],
+]
 /** What follows from nothing else that is stored: `doctor/README.md` lists it. */
 const unseen: Readonly<Record<string, readonly string[]>> = {
-  'claims looked at, waiting': [
-    'agent_id',
-    'agent_bound',
-    'deadline_at',
-    'due_at',
-    'next_check_at',
-    'moment_at',
-    'origin',
-    'submitted_by',
-    'profile_action',
-    'profile_version',
-  ],
-  'claims waiting for the first look': [
-    'claim_id',
-    'agent_id',
-    'agent_bound',
-    'deadline_at',
-    'due_at',
-    'next_check_at',
-    'moment_at',
-    'origin',
-    'submitted_by',
-    'profile_action',
-    'profile_version',
-  ],
+  'claims looked at, waiting': WAITING,
+  'claims waiting for the first look': ['claim_id', ...WAITING],
   'claims decided': ['origin', 'submitted_by'],
   'claims of an unknown action': ['origin', 'submitted_by'],
   'claims decided in three looks': ['origin', 'submitted_by'],

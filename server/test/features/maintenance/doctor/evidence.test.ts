@@ -6,7 +6,7 @@ import { evidenceProblems } from '@claimcheck/server/features/maintenance/doctor
 import type { Knex } from 'knex'
 import t from 'tap'
 import { afterFile } from '../../../../../test/support/after-file.ts'
-import { changedCopy, diagnoseFile, keepLog } from './kept-log.ts'
+import { changedCopy, diagnoseFile, finds, keepLog } from './kept-log.ts'
 
 const kept = await keepLog()
 afterFile(() => kept.remove())
@@ -48,10 +48,7 @@ for (const [what, change, problem] of changes) {
     const [file] = await changedCopy(t, kept.file, change)
     const { ok, problems } = await diagnoseFile(file)
     t.notOk(ok)
-    t.ok(
-      problems.some((each) => problem.test(each)),
-      problems.join('; '),
-    )
+    finds(t, problems, problem)
   })
 }
 
@@ -79,10 +76,7 @@ t.test('checks that say something else than the evidence are found, and named', 
     }),
   )
   const { problems } = await diagnoseFile(file)
-  t.ok(
-    problems.some((each) => /its evidence is not what claim clm_\w+ and its checks say$/.test(each)),
-    problems.join('; '),
-  )
+  finds(t, problems, /its evidence is not what claim clm_\w+ and its checks say$/)
 })
 
 const OTHER_CODE = `sha256:${'B'.repeat(42)}A`

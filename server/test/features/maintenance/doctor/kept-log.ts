@@ -84,3 +84,8 @@ export async function problemsAfter(t: Test, kept: string, statement: string): P
   t.equal(ok, problems.length === 0)
   return problems
 }
+
+export function finds(t: Test, problems: readonly string[], named: RegExp): void {
+  const isNamed = problems.some((problem) => named.test(problem))
+  t.ok(isNamed, problems.slice(0, 3).join('; ') || 'nothing')
+}
